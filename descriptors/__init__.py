@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.gemm.metadata import compress, expand, metadata_layout, pack_metadata, unpack_metadata
     from descriptors.gemm.mma_plan import MmaPlan
     from descriptors.gemm.mma_planner import mma_plan
-    from descriptors.gemm.plan import Plan
+    from descriptors.gemm.plan import BlackwellPlan, HopperPlan, Plan
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.problem import TileProposals, propose_tiles
     from descriptors.gemm.product import Product
@@ -141,7 +141,7 @@ _NAMES = {
     "gemm.metadata": "compress expand metadata_layout pack_metadata unpack_metadata",
     "gemm.mma_plan": "MmaPlan",
     "gemm.mma_planner": "mma_plan",
-    "gemm.plan": "Plan",
+    "gemm.plan": "BlackwellPlan HopperPlan Plan",
     "gemm.planner": "plan Proposals propose",
     "gemm.problem": "TileProposals propose_tiles",
     "gemm.product": "Product",
@@ -216,6 +216,7 @@ __all__ = [
     "AdvanceReport",
     "Arch",
     "Atom",
+    "BlackwellPlan",
     "BlockScaled",
     "Box",
     "BoxCheck",
@@ -247,6 +248,7 @@ __all__ = [
     "Form",
     "FormulaRow",
     "Grid",
+    "HopperPlan",
     "IllegalError",
     "Im2colWindow",
     "Landing",

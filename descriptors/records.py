@@ -182,7 +182,7 @@ def _annotated(owner: type, path: str) -> Callable[[], Kind]:
     def kind() -> Kind:
         hint: Any = owner
         for name in path.split("."):
-            attribute = vars(hint).get(name)
+            attribute = getattr(hint, name, None)
             getter = getattr(attribute, "fget", None) or getattr(attribute, "func", None)
             hint = get_type_hints(getter)["return"] if getter else get_type_hints(hint)[name]
         return _kind_of(hint, name)

@@ -7,8 +7,8 @@ every class. What ``dataclasses`` asks such a class for ``replace``, ``asdict`` 
 of the same fields, made when it first asks.
 
 A class that checks or converts what it is given has an ``__init__`` of its own, which sets the fields by ``fix``; its
-values are written with their arguments in order, as ``Swizzle(3, 4, 3)``. Ours never ran into what it cannot do, fields
-that are inherited: a value here extends no other.
+values are written with their arguments in order, as ``Swizzle(3, 4, 3)``. A class that extends another one has the
+fields of that one first; a field that it annotates again keeps its position.
 
 Law: a class made here and one made by ``dataclass`` of the same fields behave alike.
 
@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 def frozen(cls: Class) -> Class:
     """The class with its annotated names as slots, which ``__init__`` sets; the value of a name is its default.
 
-    ``__post_init__`` is called where there is one. What the class itself defines stays; fields are not inherited.
+    ``__post_init__`` is called where there is one. What the class itself defines stays; fields are inherited.
 
     >>> @frozen
     ... class Extents:
@@ -40,17 +40,24 @@ def frozen(cls: Class) -> Class:
     ...     k: int = 16
     >>> Extents(64), Extents(64) == Extents(64, 16), Extents(64) == (64, 16)
     (Extents(mn=64, k=16), True, False)
+    >>> @frozen
+    ... class Tile(Extents):
+    ...     stages: int = 2
+    >>> Tile(64), Tile(64) == Extents(64), isinstance(Tile(64), Extents)
+    (Tile(mn=64, k=16, stages=2), False, True)
     """
     body = {name: value for name, value in vars(cls).items() if name not in _WITHOUT_SLOTS}
-    kinds: dict[str, Any] = body.get("__annotations__", {})
-    names = tuple(name for name, kind in kinds.items() if not str(kind).startswith("ClassVar"))
-    kinds = {name: kinds[name] for name in names}
-    defaults = {name: body.pop(name) for name in names if name in body}
+    annotations: dict[str, Any] = body.get("__annotations__", {})
+    inherited, kept = getattr(cls, "_declared", ({}, {}))
+    own = {name: kind for name, kind in annotations.items() if not str(kind).startswith("ClassVar")}
+    kinds, defaults = inherited | own, kept | {name: body.pop(name) for name in own if name in body}
+    names = tuple(kinds)
     own_init = "__init__" in body
     fields = {
         "__qualname__": cls.__qualname__,
-        "__slots__": names,
+        "__slots__": tuple(name for name in own if name not in inherited),
         "__match_args__": names,
+        "_declared": (kinds, defaults),
         "_contents": property(_getter(names)),
         **{name: _AsDataclass(name, kinds, defaults) for name in ("__dataclass_fields__", "__dataclass_params__")},
     }
@@ -74,7 +81,7 @@ def _getter(names: tuple[str, ...]) -> Any:
 
 def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> Any:
     """The function that sets the fields of a value, through the slots themselves, as a frozen class has no setter."""
-    space: dict[str, Any] = {f"set_{name}": vars(cls)[name].__set__ for name in kinds}
+    space: dict[str, Any] = {f"set_{name}": getattr(cls, name).__set__ for name in kinds}
     space |= {f"default_{name}": default for name, default in defaults.items()}
     parameters = "".join(f", {name}=default_{name}" if name in defaults else f", {name}" for name in kinds)
     steps = [f"set_{name}(self, {name})" for name in kinds]

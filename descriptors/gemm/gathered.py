@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 from descriptors.errors import DescriptorError
 from descriptors.gemm.implicit_gemm import Gathered, ImplicitGemm
 from descriptors.gemm.plan_operands import StagedOperand
-from descriptors.gemm.product import Simulation, empty, fetch, register_reads
+from descriptors.gemm.planned_loop import PlannedLoop
+from descriptors.gemm.product import empty, fetch, register_reads
 from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap
@@ -42,12 +43,12 @@ _MOST_ROWS = 1 << 28
 _NOTHING = -2
 
 
-def gathered(implicit: ImplicitGemm, simulation: Simulation) -> Gathered:
+def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
     """Follow every row of every tile, at every tap, from the definition to the place that a word reads.
 
     Args:
         implicit: the maps and the steps.
-        simulation: the plan's operands.
+        plan: the plan's operands.
 
     Raises:
         DescriptorError: if there are too many.
@@ -59,7 +60,7 @@ def gathered(implicit: ImplicitGemm, simulation: Simulation) -> Gathered:
             f"plan: a proof of a convolution must have at most {_MOST_ROWS} rows, each at every tap, found {count}: "
             "give fewer images, which are all alike"
         )
-    proofs = [_Side(implicit, simulation, index).proof() for index in (0, 1)]
+    proofs = [_Side(implicit, plan, index).proof() for index in (0, 1)]
     first = next((proof.first for proof in proofs if not proof.ok), "")
     return Gathered(sum(proof.rows for proof in proofs), sum(proof.differing for proof in proofs), first)
 
@@ -67,15 +68,15 @@ def gathered(implicit: ImplicitGemm, simulation: Simulation) -> Gathered:
 class _Side:
     """One operand: which row of which box each place of a tile is, and what these rows are in the tensor."""
 
-    def __init__(self, implicit: ImplicitGemm, simulation: Simulation, index: int) -> None:
+    def __init__(self, implicit: ImplicitGemm, plan: PlannedLoop, index: int) -> None:
         self.implicit, self.index = implicit, index
-        self.side: StagedOperand = (simulation.a, simulation.b)[index]
+        self.side: StagedOperand = (plan.a, plan.b)[index]
         self.map: TensorMap = implicit.of(self.side.matrix)
         self.pixels = self.side.matrix == implicit.convolution.operand
-        self.loop = simulation.loop
+        self.loop = plan.asked
         self.origins = sorted({box.origin[0] for box in self.side.boxes})
         self.rows = self.map.landing_extents[-1]
-        self.places = _read(simulation, self.side, self.map, index)
+        self.places = _read(plan, self.side, self.map, index)
 
     def proof(self) -> Gathered:
         """What differs from the definition."""
@@ -178,7 +179,7 @@ class _Side:
         return f"activation (n,h,w) = ({row // one.height},{row % one.height},{w})"
 
 
-def _read(simulation: Simulation, side: StagedOperand, map_: TensorMap, index: int) -> tuple[Numbers, Numbers, Numbers]:
+def _read(plan: PlannedLoop, side: StagedOperand, map_: TensorMap, index: int) -> tuple[Numbers, Numbers, Numbers]:
     """Box, row and channel in the box, of each place (row, k) of the first stage; box -1 where nothing lands."""
     import numpy as np
 
@@ -189,10 +190,10 @@ def _read(simulation: Simulation, side: StagedOperand, map_: TensorMap, index: i
         extents, [side.base + box.offset_bytes for box in boxes], bits=map_.data_type.bits, swizzle=map_.swizzle
     )
     memory[landed // 4] = np.arange(1, len(boxes) * size + 1).reshape(landed.shape)
-    if simulation.loads is not None and side.matrix == "A":
-        numbers = register_reads(memory, side, simulation.loads)[0]
+    if plan.loads is not None and side.matrix == "A":
+        numbers = register_reads(memory, side, plan.loads)[0]
     else:
-        numbers = fetch(memory, side, simulation.transposed(index))[0]
+        numbers = fetch(memory, side, plan.transposed(index))[0]
     box, rest = np.divmod(numbers - 1, size)
     row, channel = np.divmod(rest, extents[0])
     return box, row, channel

@@ -105,6 +105,11 @@ class MmaOperand:
         return self.tile[0] * self.tile[1] * self.bytes
 
     @property
+    def alignment(self) -> int:
+        """What the address of the operand is a multiple of: the period of the copy engine's swizzle, or 1."""
+        return self.fill.swizzle.alignment_bytes if isinstance(self.fill, TmaPlan) else 1
+
+    @property
     def swizzle(self) -> Swizzle:
         """The permutation of byte addresses; of 0 bits where there is none."""
         if isinstance(self.layout, ComposedLayout):
@@ -162,13 +167,12 @@ class MmaOperand:
         return filled, loaded
 
 
-def mma_operand(loop: MmaLoop, matrix: Matrix, base: int = 0) -> MmaOperand:
-    """An operand of a main loop, with the swizzle that frees its accesses of bank conflicts.
+def mma_operand(loop: MmaLoop, matrix: Matrix) -> MmaOperand:
+    """An operand of a main loop at address 0, with the swizzle that frees its accesses of bank conflicts.
 
     Args:
         loop: the instruction, the tile and the warps.
         matrix: ``"A"`` or ``"B"``.
-        base: its address, in bytes.
 
     Raises:
         DescriptorError: if neither copies nor loads bring elements of 4 or 6 bits from such a tile.
@@ -183,7 +187,7 @@ def mma_operand(loop: MmaLoop, matrix: Matrix, base: int = 0) -> MmaOperand:
     load = (make_tiled_copy_A, make_tiled_copy_B)[index](atom, tiled_mma(loop, width))
     plain = columns(tile, width, major)
     fill = _fill(tile, width, major, loop.threads)
-    one = MmaOperand(matrix, element, major, tile, plain, base, fill, load, move, 2 * ("b4x16" in move))
+    one = MmaOperand(matrix, element, major, tile, plain, 0, fill, load, move, 2 * ("b4x16" in move))
     if not WARP_ARCHITECTURES[loop.arch].tma:
         return replace(one, layout=_swizzled(one))
     one = replace(one, fill=_boxes(one, SwizzleMode.NONE))

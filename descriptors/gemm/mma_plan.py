@@ -81,7 +81,7 @@ class MmaPlan(Told):
     @property
     def barriers(self) -> int:
         """Where the barriers begin in shared memory, in bytes: one a stage, where the copy engine copies."""
-        return self.b.base + self.stages * self.b.stage_bytes
+        return self.budget.places()["barriers"]
 
     @property
     def transaction_bytes(self) -> int:

@@ -1,6 +1,7 @@
 """From an instruction of warps and a tile to a plan.
 
-In shared memory A comes before B, each with all its stages.
+In shared memory A comes before B, each with all its stages. B begins at a multiple of the bytes after which the swizzle
+of its copies repeats, because the copy engine permutes the bits of addresses.
 
 Laws: nothing overlaps, and all of it fits; what is planned is proved.
 
@@ -23,6 +24,7 @@ from descriptors.gemm.mma_scales import mma_scales
 from descriptors.gemm.plan_request import smaller
 from descriptors.smem.operands.operand import ElementType, Major, MajorName
 from descriptors.targets import WARP_ARCHITECTURES
+from layoutalg.frozen import replace
 
 #: Stages that are planned where nobody says how many, and the fewest: one is multiplied while another is copied.
 USUAL_STAGES, FEWEST_STAGES = 4, 2
@@ -86,20 +88,20 @@ def mma_plan(
     )  # fmt: skip
     sides = zip("AB", loop.tile, (loop.a, loop.b), strict=False)
     parts = tuple((name, extent * loop.tile[2] * one.storage_bits // 8) for name, extent, one in sides)
-    of = WARP_ARCHITECTURES[loop.arch]
+    of, a, b = WARP_ARCHITECTURES[loop.arch], mma_operand(loop, "A"), mma_operand(loop, "B")
     tiles = smaller(loop.tile, (16, 16, K_BYTES * 8 // loop.a.storage_bits))
     with proposing(tiles):
         room = budget(
-            parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES
-        )
+            parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES,
+            alignment=b.alignment,
+        )  # fmt: skip
     if room.stages < FEWEST_STAGES:
         raise DescriptorError(
             f"plan: stages must be {FEWEST_STAGES} or more, one multiplied while another is copied, found "
             f"{room.stages}",
             proposals=[Advice({"stages": FEWEST_STAGES}), *tiles],
         )
-    a = mma_operand(loop, "A")
-    b = mma_operand(loop, "B", base=room.stages * a.stage_bytes)
+    b = replace(b, base=room.places()["B"])
     whole_plan = MmaPlan(loop, a, b, room, room.stages - FEWEST_STAGES, mma_scales(loop))
     if with_proof:
         prove_mma(whole_plan)

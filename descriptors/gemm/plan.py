@@ -12,94 +12,26 @@ disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from descriptors.gemm.accumulators import Registers, TensorColumns
-from descriptors.gemm.budget import Budget
 from descriptors.gemm.chain import Chain
-from descriptors.gemm.epilogue import Epilogue
 from descriptors.gemm.gathered import gathered
-from descriptors.gemm.implicit_gemm import ImplicitGemm
-from descriptors.gemm.plan_chain import simulated_chain
-from descriptors.gemm.plan_metadata import Metadata
-from descriptors.gemm.plan_operands import StagedOperand
-from descriptors.gemm.plan_request import MainLoop
+from descriptors.gemm.plan_chain import chain_of
+from descriptors.gemm.plan_metadata import COPY
 from descriptors.gemm.plan_scales import Scales
-from descriptors.gemm.product import Product, Simulation, multiply
+from descriptors.gemm.planned_loop import PlannedLoop
+from descriptors.gemm.product import Product, multiply
 from descriptors.gemm.promotion import Promotion
-from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
-from descriptors.gemm.turns import prove_turns
-from descriptors.text import Told, counted, extents_text
+from descriptors.gemm.turns import TurnReport, prove_turns
 from layoutalg.frozen import frozen, replace
 
 
 @frozen
-class Plan(Told):
-    """One instruction and one main loop.
-
-    Args:
-        asked: the instruction and the tile.
-        a, b: the operands: layouts, words, steps, copies.
-        line: the instruction as PTX has it, and its instruction descriptors.
-        accumulators: registers, or columns of tensor memory.
-        epilogue: how a program stores C.
-        scales: scale factors; None of a kind without.
-        budget: shared memory.
-        barriers: where the barriers begin in shared memory, in bytes.
-        loads: how A gets into registers; None where the instruction reads it by a word.
-        metadata: of a sparse A; None of a dense one.
-        promotion: of accumulators that are scaled every 128 of K on sm90; None of others.
-        implicit: how the copies gather a convolution; None of a plain product.
-    """
-
-    asked: MainLoop
-    a: StagedOperand
-    b: StagedOperand
-    line: PtxLine
-    accumulators: Registers | TensorColumns
-    epilogue: Epilogue
-    scales: Scales | None
-    budget: Budget
-    barriers: int
-    loads: LoadedOperand | None = None
-    metadata: Metadata | None = None
-    promotion: Promotion | None = None
-    implicit: ImplicitGemm | None = None
-
-    @property
-    def headline(self) -> str:
-        """The answer in one line."""
-        loop = self.asked
-        return (
-            f"{'sparse ' * loop.sparse}{loop.name} {loop.a.name} ({loop.arch}), a tile of {extents_text(loop.tile)}, "
-            f"{counted(self.stages, 'stage')}: {self.budget.used} bytes of shared memory"
-        )
-
-    @property
-    def stages(self) -> int:
-        """How many tiles of the operands are kept at once."""
-        return self.budget.stages
-
-    @property
-    def ptx(self) -> str:
-        """The instruction, complete."""
-        return self.line.ptx
-
-    @property
-    def transaction_bytes(self) -> int:
-        """What the copies of one stage of one CTA add to the transaction count of its full barrier: ``expect_tx``.
-
-        The one sum of it. A box of A or B counts by the bytes it reads (``TmaPlan.transaction_bytes``), whoever of
-        a cluster issues it; scale factors, and metadata of sm100, are copied as they lie, so that they count by the
-        bytes that they fill.
-
-        >>> from descriptors.gemm.planner import plan
-        >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
-        >>> example.transaction_bytes == sum(2 * 64 * rows for rows in (64, 128))
-        True
-        """
-        factors = 0 if self.scales is None else self.scales.stage_bytes
-        factors += 0 if self.metadata is None else self.metadata.bytes
-        return self.a.transaction_bytes + self.b.transaction_bytes + factors
+class Plan(PlannedLoop):
+    """One instruction and one main loop, with its proof: a ``HopperPlan`` or a ``BlackwellPlan``."""
 
     def verify(self, seed: int = 1) -> Product:
         """Prove both operands as ``derive`` does, the product: copies, words, bits, pointers, accumulators; the chain.
@@ -111,19 +43,124 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        held, simulation = self.accumulators, self._simulation
-        turns = prove_turns(held) if isinstance(held, TensorColumns) and held.sets > 1 else None
-        copies = None if self.implicit is None else gathered(self.implicit, simulation)
-        return replace(multiply(simulation, seed), chain=self.chain.verify(), turns=turns, gathered=copies)
+        copies = None if self.implicit is None else gathered(self.implicit, self)
+        return replace(multiply(self, seed), chain=self.chain.verify(), turns=self._turns(), gathered=copies)
+
+    def _turns(self) -> TurnReport | None:
+        """Prove that two sets of accumulators are used in turn; None of one set."""
+        return None
 
     @property
     def chain(self) -> Chain:
         """Its copies, layouts, words, accumulators and stores, link by link."""
-        return simulated_chain(self._simulation, self.implicit)
+        return chain_of(self)
 
-    @property
-    def _simulation(self) -> Simulation:
-        return Simulation(
-            self.asked, self.a, self.b, self.line, self.accumulators, self.epilogue, self.scales, self.loads,
-            self.metadata, self.promotion,
-        )  # fmt: skip
+
+@frozen
+class HopperPlan(Plan):
+    """A plan of ``wgmma``, whose accumulators are registers.
+
+    Args:
+        accumulators: the registers.
+        loads: how A gets into registers; None where the instruction reads it by a word.
+        promotion: of accumulators that are scaled every 128 of K; None of others.
+    """
+
+    accumulators: Registers
+    loads: LoadedOperand | None = None
+    promotion: Promotion | None = None
+
+
+class ColumnCopy(NamedTuple):
+    """A ``tcgen05.cp`` of a stage.
+
+    Args:
+        what: ``factors_a``, ``factors_b`` or ``metadata``.
+        shape: the shape of the copy.
+        word: the word of the first stage.
+        step: what is added to the word for each stage.
+        column: where it copies to.
+    """
+
+    what: str
+    shape: str
+    word: int
+    step: int
+    column: int
+
+
+class Multiplication(NamedTuple):
+    """A ``tcgen05.mma`` of a stage.
+
+    Args:
+        block: along M, N and K.
+        column: the first column of its accumulator.
+        a_step, b_step: what is added to the words of the stage.
+        idesc: the instruction descriptor.
+        factors: the pointers to the scale factors of A and of B; () of a kind without.
+        metadata: the column of the metadata; None of a dense A.
+    """
+
+    block: tuple[int, int, int]
+    column: int
+    a_step: int
+    b_step: int
+    idesc: int
+    factors: tuple[int, ...]
+    metadata: int | None
+
+
+@frozen
+class BlackwellPlan(Plan):
+    """A plan of ``tcgen05.mma``, whose accumulators are columns of tensor memory.
+
+    Args:
+        accumulators: the columns.
+        scales: scale factors; None of a kind without.
+    """
+
+    accumulators: TensorColumns
+    scales: Scales | None = None
+
+    def _turns(self) -> TurnReport | None:
+        """Prove that two sets of accumulators are used in turn; None of one set."""
+        return prove_turns(self.accumulators) if self.accumulators.sets > 1 else None
+
+    def column_copies(self) -> Iterator[ColumnCopy]:
+        """Generate the copies of a stage to tensor memory: scale factors, of A and then of B; metadata.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> example = plan("m128n64k64", "e2m1", tile=(128, 64, 64), kind="mxf4", verify=False)
+        >>> [(copy.what, copy.shape, copy.column) for copy in example.column_copies()]
+        [('factors_a', '32x128b.warpx4', 64), ('factors_b', '32x128b.warpx4', 68)]
+        """
+        if self.scales is not None:
+            sides = (("factors_a", self.scales.a), ("factors_b", self.scales.b))
+            each = [(what, factors) for what, factors in sides for _ in factors.steps]
+            for (what, factors), (word, column) in zip(each, self.scales.copies(), strict=True):
+                yield ColumnCopy(what, factors.copy, word, factors.bytes // 16, column)
+        if self.metadata is not None:
+            step = self.metadata.bytes // 16
+            yield from (ColumnCopy("metadata", COPY, word, step, column) for word, column in self.metadata.copies())
+
+    def multiplications(self) -> Iterator[Multiplication]:
+        """Generate the instructions of a stage in their order: K blocks, in each N blocks, in each M blocks.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> example = plan("m128n64k16", "bf16", tile=(256, 64, 32), verify=False)
+        >>> [(one.block, one.column, one.a_step, one.b_step) for one in example.multiplications()]
+        [((0, 0, 0), 0, 0, 0), ((1, 0, 0), 64, 512, 0), ((0, 0, 1), 0, 2, 2), ((1, 0, 1), 64, 514, 2)]
+        """
+        scales, metadata, rows = self.scales, self.metadata, len(self.a.mn_steps)
+        for k, idesc in enumerate(self.line.idescs):
+            for n, down in enumerate(self.b.mn_steps):
+                for m, across in enumerate(self.a.mn_steps):
+                    yield Multiplication(
+                        (m, n, k),
+                        self.accumulators.firsts[n * rows + m],
+                        across + self.a.k_steps[k],
+                        down + self.b.k_steps[k],
+                        idesc,
+                        () if scales is None else (scales.pointer_at(0, m, k), scales.pointer_at(1, n, k)),
+                        None if metadata is None else metadata.place(k)[0] + m * metadata.block_columns,
+                    )

@@ -32,7 +32,7 @@ from descriptors.gemm.memory_links import BulkCopy, ConvolutionTensor, SharedLay
 from descriptors.gemm.places import GLOBAL, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
-from descriptors.gemm.product import Simulation
+from descriptors.gemm.planned_loop import PlannedLoop
 from descriptors.gemm.register_links import Held, MatrixMove, ThreadCopy
 from descriptors.gemm.result_legs import padded, result_legs
 from descriptors.gemm.tensor_links import COLUMN_BITS, CellCopy, FactorReads
@@ -44,35 +44,34 @@ from layoutalg import Layout, group_modes, offsets, select, size
 from layoutalg.frozen import frozen
 
 
-def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None) -> Chain:
-    """The chain of what of a plan is simulated.
+def chain_of(plan: PlannedLoop) -> Chain:
+    """Return the chain of a plan; the legs of a convolution are those of a step of the first tile.
 
     Args:
-        simulation: the plan's instruction, operands, accumulators and loads.
-        implicit: the copies of a convolution, whose legs are those of a step of the first tile.
+        plan: the plan.
     """
-    loop, legs = simulation.loop, []
-    for index, side in enumerate((simulation.a, simulation.b)):
+    loop, legs, implicit = plan.asked, [], plan.implicit
+    for index, side in enumerate((plan.a, plan.b)):
         for cta in range(loop.cta_group):
             name = side.matrix + (f" of CTA {cta}" if loop.cta_group > 1 else "")
             d = side.derivation
             if implicit is None:
-                tile = (d.tile[0], d.tile[1] * simulation.stages)
-                links = tuple(_operand_links(simulation, index, side, cta))
+                tile = (d.tile[0], d.tile[1] * plan.stages)
+                links = tuple(_operand_links(plan, index, side, cta))
             else:
-                tile, links = (d.tile[0], d.tile[1]), tuple(_step_links(simulation, implicit, index, cta))
+                tile, links = (d.tile[0], d.tile[1]), tuple(_step_links(plan, implicit, index, cta))
             if links:
                 legs.append(Leg(name, tile, d.element, links))
-    missing: tuple[str, ...] = ("E",) if simulation.metadata is not None else ()
-    if simulation.scales is not None:
-        legs += _factor_legs(simulation, simulation.scales)
-    legs += result_legs(simulation)
+    missing: tuple[str, ...] = ("E",) if plan.metadata is not None else ()
+    if plan.scales is not None:
+        legs += _factor_legs(plan, plan.scales)
+    legs += result_legs(plan)
     return Chain(tuple(legs), loop.arch, missing)
 
 
-def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta: int) -> Iterator[Link]:
-    d, stages = side.derivation, simulation.stages
-    ctas = simulation.loop.cta_group
+def _operand_links(plan: PlannedLoop, index: int, side: StagedOperand, cta: int) -> Iterator[Link]:
+    d, stages = side.derivation, plan.stages
+    ctas = plan.asked.cta_group
     rows, columns = d.tile[0], d.tile[1] * stages
     extents = (rows * ctas, columns)
     steps = (1, padded(extents[0])) if d.major is Major.MN else (padded(columns), 1)
@@ -86,15 +85,15 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
     yield TensorCopy(_map(side, extents, steps), boxes, major=d.major)
     layout = SharedLayout(group_modes(d.smem_tile, 1, 3), side.base)
     yield layout
-    bits = simulation.transposed(index)
-    if simulation.loads is not None and side.matrix == "A":
-        yield from _loads(simulation)
+    bits = plan.transposed(index)
+    if plan.loads is not None and side.matrix == "A":
+        yield from _loads(plan)
         return
     advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
     yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout, legality="off")
 
 
-def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
+def _factor_legs(plan: PlannedLoop, scales: Scales) -> Iterator[Leg]:
     """The scale factors of each operand, stage by stage: a CTA's own rows of A, which the other has its own of."""
     sides = zip(("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True)
     element = as_element_type("u8")
@@ -108,7 +107,7 @@ def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
         each, halves = len(scales.pointers) * count // tile[1], scales.halves and bool(index)
         reads = FactorReads(pointers, count, each, halves, factors.group)
         first = index * len(scales.a.steps)
-        for stage in range(simulation.stages):
+        for stage in range(plan.stages):
             copies = scales.copies(stage)[first : first + len(factors.steps)]
             at = stage * factors.bytes
             words = Words(copies[0][0], (1, 1), ((0,), tuple(word - copies[0][0] for word, _ in copies)), Major.K)
@@ -156,9 +155,9 @@ class FactorPlaces:
         yield Home(space, np.repeat(tile.all().ravel(), table.shape[2]), places.ravel())
 
 
-def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
+def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
     """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
-    side, one = (simulation.a, simulation.b)[index], implicit.convolution
+    side, one = (plan.a, plan.b)[index], implicit.convolution
     tile = Tile(side.derivation.tile[0], side.derivation.tile[1], side.derivation.element)
     run = side.run if side.run < tile.rows else 0
     tensors = (
@@ -177,8 +176,8 @@ def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta:
     yield TensorCopy(implicit.of(side.matrix), boxes)
     layout = SharedLayout(select(side.derivation.smem_tile, (0, 1)), side.base)
     yield layout
-    if simulation.loads is not None and side.matrix == "A":
-        yield from _loads(simulation)
+    if plan.loads is not None and side.matrix == "A":
+        yield from _loads(plan)
         return
     yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout, legality="off")
 
@@ -208,9 +207,9 @@ def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) 
     )
 
 
-def _loads(simulation: Simulation) -> Iterator[Link]:
+def _loads(plan: PlannedLoop) -> Iterator[Link]:
     """A from shared memory into registers."""
-    loads, accumulators = simulation.loads, simulation.accumulators
+    loads, accumulators = plan.loads, plan.accumulators
     assert loads is not None and isinstance(accumulators, Registers)
     groups = (accumulators.warpgroups, 1)
     if loads.move.startswith("ldmatrix"):

@@ -35,7 +35,7 @@ from descriptors.gemm.operand_text import (
     word_steps,
     wrapped,
 )
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import HopperPlan, Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import ENCODE_ARGUMENTS, StagedOperand
 from descriptors.gemm.plan_request import MainLoop
@@ -105,7 +105,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
         yield from _register_rows(plan)
     else:
-        yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
+        about = f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate"
+        yield "D", f"{about}: {_columns(accumulators)}"
         if accumulators.sets > 1:
             yield "", f"2 sets in turn, {accumulators.step} columns on: {_turn(accumulators)}"
         yield from (("", note) for note in accumulators.plan.notes)
@@ -122,9 +123,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
 
 def _register_rows(plan: Plan) -> Iterator[tuple[str, str]]:
     """The registers of each role of a program for sm90."""
-    budget = register_budget(plan)
-    if budget is not None:
-        launch, roles = str(budget).split("; ")
+    if isinstance(plan, HopperPlan):
+        launch, roles = str(register_budget(plan)).split("; ")
         yield "registers", launch
         yield "", roles
 
@@ -247,7 +247,8 @@ def _accumulators(plan: Plan) -> Iterator[str]:
         return
     fragment, read = accumulators.readout.fragment, accumulators.readout
     yield f"Accumulators: {len(accumulators.firsts)} in tensor memory: {fragment.what}"
-    yield f"   columns    {_columns(plan)}: {accumulators.plan.used} used, {accumulators.plan.allocate} to allocate"
+    used, allocated = accumulators.plan.used, accumulators.plan.allocate
+    yield f"   columns    {_columns(accumulators)}: {used} used, {allocated} to allocate"
     yield f"   layout     (m, n) -> lane << 16 | column: {fragment.layout}"
     yield f"   read by    {read.move.ptx}, {len(read.loads) // 4} a warp of each: (thread, value) -> {read.elements}"
     if accumulators.sets > 1:
@@ -256,9 +257,9 @@ def _accumulators(plan: Plan) -> Iterator[str]:
 
 def _register_steps(plan: Plan) -> Iterator[str]:
     """How the roles of a program for sm90 share the registers that the CTA has at launch."""
-    budget = register_budget(plan)
-    if budget is None:
+    if not isinstance(plan, HopperPlan):
         return
+    budget = register_budget(plan)
     yield f"   at launch  {budget.launch} for each of {budget.threads} threads: a pool of {budget.pool}"
     for name, threads, each in budget.roles:
         way = "keep" if each == budget.launch else f"setmaxnreg.{'dec' if each < budget.launch else 'inc'}"
@@ -266,11 +267,9 @@ def _register_steps(plan: Plan) -> Iterator[str]:
     yield f"   together   {budget.used} of {budget.pool}"
 
 
-def _columns(plan: Plan) -> str:
+def _columns(held: TensorColumns) -> str:
     """What lies in which columns of tensor memory."""
-    assert isinstance(plan.accumulators, TensorColumns)
-    parts = plan.accumulators.plan.parts
-    return ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in parts)
+    return ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in held.plan.parts)
 
 
 def _turn(held: TensorColumns) -> str:
@@ -389,7 +388,7 @@ record_plan = Record(
             ),
             None,
         ),
-        register_budget,
+        lambda plan: register_budget(plan) if isinstance(plan, HopperPlan) else None,
     ),
     epilogue=Record(
         **attributes(Epilogue, "c splits terms"),

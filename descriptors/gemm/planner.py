@@ -29,7 +29,7 @@ from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of
 from descriptors.gemm.budget import EXTRA_BYTES, EXTRA_BYTES_OF_SETS, Budget, budget
 from descriptors.gemm.epilogue import WARPS, Epilogue, check_columns, epilogue_of
 from descriptors.gemm.implicit_gemm import implicit_gemm
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import BlackwellPlan, HopperPlan, Plan
 from descriptors.gemm.plan_metadata import Metadata, metadata_of
 from descriptors.gemm.plan_operands import operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request, main_loop, three
@@ -159,34 +159,27 @@ def plan(
     with proposing(roomier(loop)):
         room = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
     places = room.places()
-    promotion = promotion_of(loop, held) if loop.scale and isinstance(held, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=places["B"])
     if epilogue.staged is not None:
         epilogue = replace(epilogue, staged=replace(epilogue.staged, base=places["C"]))
     if scales is not None:
         scales = replace(scales, bases=(places["SFA"], places["SFB"]))
-    loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, held, places.get("E", 0)) if loop.sparse else None
     implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
     if problem is not None and problem.operand == "A":
         check_columns(epilogue, problem.filters)
-    whole_plan = Plan(
-        loop,
-        a,
-        b,
-        line_of(loop, scales),
-        held,
-        epilogue,
-        scales,
-        room,
-        places["barriers"],
-        loads,
-        metadata,
-        promotion,
-        implicit,
-    )
-    check_registers(whole_plan)
+    line, barriers = line_of(loop, scales), places["barriers"]
+    whole_plan: Plan
+    if isinstance(held, Registers):
+        loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
+        promotion = promotion_of(loop, held) if loop.scale else None
+        whole_plan = hopper = HopperPlan(
+            loop, a, b, line, held, epilogue, room, barriers, metadata, implicit, loads, promotion
+        )
+        check_registers(hopper)
+    else:
+        whole_plan = BlackwellPlan(loop, a, b, line, held, epilogue, room, barriers, metadata, implicit, scales)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan

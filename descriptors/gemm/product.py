@@ -30,16 +30,15 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import ChainReport
-from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
+from descriptors.gemm.epilogue import BITS, Pieces
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
 from descriptors.gemm.implicit_gemm import Gathered
 from descriptors.gemm.metadata import pack_metadata
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
-from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.planned_loop import PlannedLoop
 from descriptors.gemm.promotion import Promotion
-from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
 from descriptors.gemm.sparse_model import tcgen05_selected, wgmma_selected
 from descriptors.gemm.turns import TurnReport
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Product(Told):
-    """The outcome of the simulation.
+    """The outcome of the plan.
 
     Args:
         tile: M, N and K of a stage.
@@ -112,38 +111,11 @@ class Product(Told):
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
 
 
-@frozen
-class Simulation:
-    """What of a plan is simulated, and nothing else."""
-
-    loop: MainLoop
-    a: StagedOperand
-    b: StagedOperand
-    line: PtxLine
-    accumulators: Registers | TensorColumns
-    epilogue: Epilogue
-    scales: Scales | None
-    loads: LoadedOperand | None = None
-    metadata: Metadata | None = None
-    promotion: Promotion | None = None
-
-    @property
-    def stages(self) -> int:
-        """Stages of the operands."""
-        return len(self.a.stage_steps)
-
-    def transposed(self, index: int) -> list[int]:
-        """The transpose bit of A (0) or B (1) in each K block: of the instruction descriptor where there is one."""
-        if self.line.idescs:
-            return [word >> _MAJOR_BITS[index] & 1 for word in self.line.idescs]
-        return [(self.a, self.b)[index].transposed] * len(self.a.k_steps)
-
-
-def multiply(simulation: Simulation, seed: int = 1) -> Product:
+def multiply(plan: PlannedLoop, seed: int = 1) -> Product:
     """Simulate the main loop of a plan, and compare its product with the one of numpy.
 
     Args:
-        simulation: what is simulated.
+        plan: what is simulated.
         seed: of the numbers that are multiplied.
 
     Raises:
@@ -151,8 +123,8 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     """
     import numpy as np
 
-    loop, rng = simulation.loop, np.random.default_rng(seed)
-    (m, n, k), stages, pair = loop.tile, simulation.stages, loop.cta_group
+    loop, rng = plan.asked, np.random.default_rng(seed)
+    (m, n, k), stages, pair = loop.tile, plan.stages, loop.cta_group
     low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
     stored = [
         rng.integers(low, 4, (stages, rows, loop.stored(name, k))).astype(np.float64)
@@ -160,41 +132,41 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     ]
     numbers = _numbered(*(value.shape for value in stored))
     read, causes = [], list[str]()
-    for index, side in enumerate((simulation.a, simulation.b)):
+    for index, side in enumerate((plan.a, plan.b)):
         arrays = []
         for cta in range(pair):
-            got, cause = _read(simulation, side, index, cta, numbers)
+            got, cause = _read(plan, side, index, cta, numbers)
             arrays.append(got)
             causes += cause
         table = np.concatenate([[np.nan], stored[0].ravel(), stored[1].ravel()])
         read.append(table[joined(arrays, loop.blocks[1] if index else 1, axis=1)])
     operands = stored
-    if simulation.metadata is not None:
-        read[0], operands = _with_zeros(simulation, simulation.metadata, read[0], stored, rng, causes)
-    if simulation.scales is not None:
-        read, operands = _scaled(simulation, simulation.scales, read, operands, rng, causes)
-    if simulation.promotion is not None:
-        expected, seen = _promoted(simulation, simulation.promotion, read, operands, rng)
+    if plan.metadata is not None:
+        read[0], operands = _with_zeros(plan, plan.metadata, read[0], stored, rng, causes)
+    if plan.scales is not None:
+        read, operands = _scaled(plan, plan.scales, read, operands, rng, causes)
+    if plan.promotion is not None and isinstance(plan.accumulators, Registers):
+        expected, seen = _promoted(plan, plan.promotion, plan.accumulators.fragment, read, operands, rng)
     else:
         expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
         rows = m // pair
-        seen = np.concatenate([_accumulated(simulation, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+        seen = np.concatenate([_accumulated(plan, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
     differs = ~(seen == expected)  # what is nowhere is NaN, and differs
     differing = int(np.count_nonzero(differs))
-    proofs = _operand(simulation, simulation.a, numbers[0]), verify(simulation.b.derivation, bases=(simulation.b.base,))
+    proofs = _operand(plan, plan.a, numbers[0]), verify(plan.b.derivation, bases=(plan.b.base,))
     first = _first(differs, expected, seen, causes)
     return Product(loop.tile, stages, expected.size, differing, first, _known(proofs), proofs)
 
 
-def _operand(simulation: Simulation, side: StagedOperand, numbers: NDArray[Any]) -> Report | LoadedReport:
+def _operand(plan: PlannedLoop, side: StagedOperand, numbers: NDArray[Any]) -> Report | LoadedReport:
     """The proof of A alone: of its words, or of its way into registers."""
-    if simulation.loads is None:
+    if plan.loads is None:
         return verify(side.derivation, bases=(side.base,))
     import numpy as np
 
     memory = empty()
     fill(memory, side, numbers)
-    numbers_read = register_reads(memory, side, simulation.loads)
+    numbers_read = register_reads(memory, side, plan.loads)
     wrong = np.argwhere(numbers_read != numbers)
     if not len(wrong):
         return LoadedReport(numbers.size, 0, "")
@@ -216,20 +188,20 @@ def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
 
 
 def _read(
-    simulation: Simulation, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
+    plan: PlannedLoop, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
 ) -> tuple[NDArray[Any], list[str]]:
     """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
     import numpy as np
 
-    memory, pair, blocks = empty(), simulation.loop.cta_group, simulation.loop.blocks[1] if index else 1
-    for one, ids in zip((simulation.a, simulation.b), numbers, strict=True):
+    memory, pair, blocks = empty(), plan.asked.cta_group, plan.asked.blocks[1] if index else 1
+    for one, ids in zip((plan.a, plan.b), numbers, strict=True):
         fill(memory, one, ids, cta)
-    bits = simulation.transposed(index)
+    bits = plan.transposed(index)
     # The rows that the CTA must give: its part of the product's rows, and of the columns its half of every N block.
     rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
     placed = numbers[index][:, rows]
-    if simulation.loads is not None and side.matrix == "A":
-        return register_reads(memory, side, simulation.loads), []
+    if plan.loads is not None and side.matrix == "A":
+        return register_reads(memory, side, plan.loads), []
     fetched = fetch(memory, side, bits)
     wrong = np.argwhere(fetched != placed)
     if not len(wrong):
@@ -253,12 +225,12 @@ def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
 
 
 def _scaled(
-    simulation: Simulation, scales: Scales, read: list[Any], values: list[Any], rng: Any, causes: list[str]
+    plan: PlannedLoop, scales: Scales, read: list[Any], values: list[Any], rng: Any, causes: list[str]
 ) -> tuple[list[Any], list[Any]]:
     """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
     import numpy as np
 
-    pair, words = simulation.loop.cta_group, word_format(simulation.loop.arch)
+    pair, words = plan.asked.cta_group, word_format(plan.asked.arch)
     counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
     ids = _numbered(*counts)
     table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
@@ -284,12 +256,12 @@ def _scaled(
 
 
 def _with_zeros(
-    simulation: Simulation, metadata: Metadata, read: NDArray[Any], stored: list[Any], rng: Any, causes: list[str]
+    plan: PlannedLoop, metadata: Metadata, read: NDArray[Any], stored: list[Any], rng: Any, causes: list[str]
 ) -> tuple[NDArray[Any], list[Any]]:
     """A with its zeros: as the instructions understand the metadata, and as it was before it was compressed."""
     import numpy as np
 
-    loop = simulation.loop
+    loop = plan.asked
     stages, rows, count = stored[0].shape
     # Of 4 bits pairs of elements are drawn, four in a group.
     group, pair = {4: (8, 2), 32: (2, 1)}.get(loop.a.storage_bits, (4, 1))
@@ -297,7 +269,7 @@ def _with_zeros(
     kept = np.sort(drawn[..., : group // pair // 2], axis=3)
     positions = (pair * kept[..., None] + np.arange(pair)).reshape(*kept.shape[:3], -1)
     placed = (positions + group * np.arange(loop.tile[2] // group)[:, None]).reshape(stages, rows, count)
-    selected = np.stack([_selected(simulation, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)])
+    selected = np.stack([_selected(plan, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)])
     wrong = np.argwhere(selected != placed)
     if len(wrong):
         s, row, j = (int(x) for x in wrong[0])
@@ -309,11 +281,11 @@ def _with_zeros(
     return dense[0], [dense[1], stored[1]]
 
 
-def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions: NDArray[Any]) -> NDArray[Any]:
+def _selected(plan: PlannedLoop, metadata: Metadata, stage: int, positions: NDArray[Any]) -> NDArray[Any]:
     """The k that a stage's instructions give each stored element of A, by metadata that are packed and moved."""
     import numpy as np
 
-    loop, one = simulation.loop, metadata.packed
+    loop, one = plan.asked, metadata.packed
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
@@ -322,7 +294,7 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
             if cells is not None:
-                said = simulation.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
+                said = plan.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
                 columns = [at + i * metadata.block_columns for i in range(metadata.blocks)]
                 rows = [tcgen05_selected(cells, column, one.bits, said) for column in columns]
             else:
@@ -348,15 +320,15 @@ def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int, of: str
     return whole
 
 
-def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
+def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
     """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
     import numpy as np
 
-    loop, accumulators = simulation.loop, simulation.accumulators
+    loop, accumulators = plan.asked, plan.accumulators
     rows, n = loop.extents[0] // loop.cta_group, loop.extents[1]
     if isinstance(accumulators, TensorColumns) and accumulators.sets > 1:
         each = [
-            _accumulated(replace(simulation, accumulators=accumulators.of(number)), product)
+            _accumulated(replace(plan, accumulators=accumulators.of(number)), product)
             for number in range(accumulators.sets)
         ]
         return np.where(each[0] == each[1], each[0], np.nan)  # what one set has wrong is nowhere
@@ -368,22 +340,20 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
         into = total[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
         if isinstance(accumulators, Registers):
             at = wgmma_elements(n)
-            _put(simulation, block[at[..., 0], at[..., 1]], into)
+            _put(accumulators.fragment, plan.epilogue.staged, block[at[..., 0], at[..., 1]], into)
         else:
             at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
             cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
-            _read_out(cells, accumulators, accumulators.firsts[index], simulation.epilogue.staged, into)
+            _read_out(cells, accumulators, accumulators.firsts[index], plan.epilogue.staged, into)
     return total
 
 
-def _put(simulation: Simulation, held: NDArray[Any], into: NDArray[Any]) -> None:
+def _put(fragment: Fragment, staged: Pieces | None, held: NDArray[Any], into: NDArray[Any]) -> None:
     """What the threads hold of an accumulator, to where the plan has it in C."""
-    accumulators, staged = simulation.accumulators, simulation.epilogue.staged
-    assert isinstance(accumulators, Registers)
     if staged is not None:
-        _store(staged, accumulators.fragment, held, into)
+        _store(staged, fragment, held, into)
         return
-    elements = offsets(accumulators.fragment.layout)
+    elements = offsets(fragment.layout)
     into[elements % into.shape[0], elements // into.shape[0]] = held
 
 
@@ -402,19 +372,19 @@ def _store(staged: Pieces, of: Fragment | None, held: NDArray[Any], into: NDArra
 
 
 def _promoted(
-    simulation: Simulation, promotion: Promotion, read: list[Any], values: list[Any], rng: Any
+    plan: PlannedLoop, promotion: Promotion, fragment: Fragment, read: list[Any], values: list[Any], rng: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The scaled product, and what is in the sums after every 128 of K was scaled in registers and added."""
     import numpy as np
 
-    loop, each, depth = simulation.loop, promotion.groups, 128
-    (m, n, k), stages = loop.tile, simulation.stages
+    loop, each, depth = plan.asked, promotion.groups, 128
+    (m, n, k), stages = loop.tile, plan.stages
     factors = [2.0 ** rng.integers(-2, 3, (stages * each, count)) for count in (m, -(-n // depth))]
     lies = np.zeros((stages * each, -(-m // 4) * 4))  # rows beside one another, in pieces of whole 16 bytes
     lies[:, :m] = factors[0]
     memory = lies.ravel(), np.ascontiguousarray(factors[1].T).ravel()
     at, (rows, columns) = wgmma_elements(loop.extents[1]), loop.extents[:2]
-    elements = offsets(simulation.accumulators.fragment.layout)  # type: ignore[union-attr]
+    elements = offsets(fragment.layout)
     expected, seen = np.zeros((m, n)), np.full((m, n), np.nan)
     spans = [(s, slice(g * depth, (g + 1) * depth)) for s in range(stages) for g in range(each)]
     partial = []
@@ -431,7 +401,7 @@ def _promoted(
         for group, part in enumerate(partial):
             a, b = (_reached(memory[side], lie[side] + group * steps[side]) for side in (0, 1))
             total += part[block][at[..., 0], at[..., 1]] * a * b
-        _put(simulation, total, seen[block])
+        _put(fragment, plan.epilogue.staged, total, seen[block])
     return expected, seen
 
 
@@ -624,6 +594,3 @@ def factors(
 
 #: The sparsity selector in an instruction descriptor of a kind without scale factors (PTX ISA 9.1, Table 42).
 _SELECTOR_BITS = 0x3
-
-#: Where the two transpose bits are in an instruction descriptor, A first (PTX ISA 9.1, Tables 42-44).
-_MAJOR_BITS = (15, 16)

@@ -22,7 +22,8 @@ from descriptors.gemm.chain import Leg, Link
 from descriptors.gemm.epilogue import BITS, Pieces
 from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout
 from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, Contents, Home, Move, Tile
-from descriptors.gemm.product import Simulation
+from descriptors.gemm.plan_request import MainLoop
+from descriptors.gemm.planned_loop import PlannedLoop
 from descriptors.gemm.register_links import Conversion, Held, ThreadCopy, places_of, register_places
 from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import as_element_type
@@ -45,18 +46,18 @@ def padded(elements: int) -> int:
     return -(-elements // _PITCH) * _PITCH
 
 
-def result_legs(simulation: Simulation) -> Iterator[Leg]:
+def result_legs(plan: PlannedLoop) -> Iterator[Leg]:
     """What becomes of the sums of a CTA, and of the matrix that is added to them.
 
     Args:
-        simulation: the plan's instruction, accumulators and epilogue.
+        plan: the plan's instruction, accumulators and epilogue.
     """
-    loop, epilogue = simulation.loop, simulation.epilogue
+    loop, epilogue = plan.asked, plan.epilogue
     tile = (loop.tile[0] // loop.cta_group, loop.tile[1])
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     if "alpha-beta" in epilogue.terms and epilogue.splits == 1:
-        yield Leg("C", tile, as_element_type(_ELEMENTS.get(epilogue.c, epilogue.c)), _added_links(simulation, tile))
-    for of_set, one, order in _sets(simulation):
+        yield Leg("C", tile, as_element_type(_ELEMENTS.get(epilogue.c, epilogue.c)), _added_links(plan, tile))
+    for of_set, one, order in _sets(plan):
         if epilogue.staged is None:
             yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(one, tile)))
             continue
@@ -72,55 +73,52 @@ def result_legs(simulation: Simulation) -> Iterator[Leg]:
 _Loads = tuple[tuple[int, Load], ...]
 
 
-def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation, _Loads]]:
+def _sets(plan: PlannedLoop) -> Iterator[tuple[str, PlannedLoop, _Loads]]:
     """The results of each set of accumulators: what is said of it, and the loads of a warp in their order."""
-    held = simulation.accumulators
+    held = plan.accumulators
     if isinstance(held, Registers):
-        yield "", simulation, ()
+        yield "", plan, ()
         return
     for number in range(held.sets):
         of_set = f" of set {number}" if held.sets > 1 else ""
-        yield of_set, replace(simulation, accumulators=held.of(number)), held.reads(number)[0]
+        yield of_set, replace(plan, accumulators=held.of(number)), held.reads(number)[0]
 
 
-def _fragment(simulation: Simulation) -> str:
-    return f"wgmma.{'sp.' * simulation.loop.sparse}{simulation.loop.name}.D"
+def _fragment(plan: PlannedLoop) -> str:
+    return f"wgmma.{'sp.' * plan.asked.sparse}{plan.asked.name}.D"
 
 
-def _columns(simulation: Simulation) -> Accumulators:
+def _columns(loop: MainLoop, held: TensorColumns) -> Accumulators:
     """The accumulators of a tile in tensor memory."""
-    loop, held = simulation.loop, simulation.accumulators
-    assert isinstance(held, TensorColumns)
     return Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=held.firsts)
 
 
-def _direct_links(simulation: Simulation, tile: tuple[int, int]) -> Iterator[Link]:
+def _direct_links(plan: PlannedLoop, tile: tuple[int, int]) -> Iterator[Link]:
     """Accumulators, to registers, to rows of global memory."""
-    accumulators = simulation.accumulators
+    accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         groups = (accumulators.warpgroups, 1)
-        yield Held(_fragment(simulation), groups, raked=True)
+        yield Held(_fragment(plan), groups, raked=True)
         yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
     else:
-        yield _columns(simulation)
+        yield _columns(plan.asked, accumulators)
         yield TensorMove(accumulators.readout.move)
-        yield ReadoutCopy("store", accumulators, simulation.loop.blocks[0])
+        yield ReadoutCopy("store", accumulators, plan.asked.blocks[0])
     yield TensorLayout(Layout(tile, (tile[1], 1)))
 
 
-def _added_links(simulation: Simulation, tile: tuple[int, int]) -> tuple[Link, ...]:
+def _added_links(plan: PlannedLoop, tile: tuple[int, int]) -> tuple[Link, ...]:
     """The matrix that beta multiplies, from its rows to the registers of the sums that it is added to."""
-    held, rows = simulation.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
+    held, rows = plan.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
     if isinstance(held, Registers):
         groups = (held.warpgroups, 1)
         return (
             rows,
             ThreadCopy("load", Held(held.fragment, groups, raked=True)),
-            Held(_fragment(simulation), groups, raked=True),
+            Held(_fragment(plan), groups, raked=True),
         )
-    one = replace(simulation, accumulators=held.of(0))
-    move = TensorMove(held.readout.move)
-    return rows, ReadoutCopy("load", held.of(0), simulation.loop.blocks[0]), LoadedSums(_columns(one), move)
+    first, move = held.of(0), TensorMove(held.readout.move)
+    return rows, ReadoutCopy("load", first, plan.asked.blocks[0]), LoadedSums(_columns(plan.asked, first), move)
 
 
 class _Piece(NamedTuple):
@@ -142,16 +140,16 @@ class _Piece(NamedTuple):
     address: int
 
 
-def _pieces(simulation: Simulation, staged: Pieces, order: _Loads) -> Iterator[_Piece]:
+def _pieces(plan: PlannedLoop, staged: Pieces, order: _Loads) -> Iterator[_Piece]:
     """All of a CTA, in the order in which each writer writes them."""
-    loop, held = simulation.loop, simulation.accumulators
+    loop, held = plan.asked, plan.accumulators
     if isinstance(held, Registers):
         (m, n, _), own = loop.extents, loop.blocks[0] // held.warpgroups
         for group, block in product(range(held.warpgroups), range(held.each)):
             row, column = (block % own * held.warpgroups + group) * m, block // own * n
             for piece, first in enumerate(range(0, n, staged.columns)):
                 yield _Piece(
-                    (PieceHeld(_fragment(simulation), n, first),),
+                    (PieceHeld(_fragment(plan), n, first),),
                     held.fragment,
                     0,
                     first // 2,
@@ -170,7 +168,7 @@ def _pieces(simulation: Simulation, staged: Pieces, order: _Loads) -> Iterator[_
             for value in range(0, read.values, staged.columns):
                 origin = (row, column + value)
                 yield _Piece(
-                    (PieceOfSums(_columns(simulation), tile, origin), move),
+                    (PieceOfSums(_columns(loop, held), tile, origin), move),
                     None,
                     _WARP * warp,
                     value,
@@ -246,7 +244,6 @@ class PieceOfSums:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What it says."""
         for home in self.sums.steps(replace(tile, rows=self.tile[0], columns=self.tile[1])):
-            assert isinstance(home, Home)
             yield _inside(home, self.tile[1], self.origin, tile)
 
 
@@ -281,11 +278,9 @@ class LoadedSums:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What the loads leave there."""
         for home in self.sums.steps(tile):
-            assert isinstance(home, Home)
             cells = Contents.of(home.space, home.places, home.elements)
             sums = as_element_type(_ELEMENTS.get(self.sums.dtype, self.sums.dtype))
             for step in self.move.steps(replace(tile, contents=cells, element=sums)):
-                assert isinstance(step, Move)
                 left = cells.moved(step)
                 yield Home(REGISTERS, left.elements, left.places)
 

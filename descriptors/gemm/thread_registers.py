@@ -13,8 +13,8 @@ True
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, WARPGROUP, Registers, roomier
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, WARPGROUP, roomier
+from descriptors.gemm.plan import HopperPlan
 from descriptors.text import counted
 from layoutalg.frozen import frozen
 
@@ -84,8 +84,8 @@ class RegisterBudget:
         return f"{launch}; {roles} ({self.accumulators} accumulators{own})"
 
 
-def register_budget(plan: Plan) -> RegisterBudget | None:
-    """Return the registers of the roles of a plan's program; None on sm100, where no role gives up or takes registers.
+def register_budget(plan: HopperPlan) -> RegisterBudget:
+    """Return the registers of the roles of a plan's program.
 
     >>> from descriptors.gemm.planner import plan
     >>> budget = register_budget(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
@@ -93,8 +93,6 @@ def register_budget(plan: Plan) -> RegisterBudget | None:
     (168, (('copy', 128, 40), ('multiply', 256, 232)))
     """
     held = plan.accumulators
-    if not isinstance(held, Registers):
-        return None
     blocks = plan.asked.blocks[0] // held.warpgroups
     others = sum(one.registers * blocks for one in (plan.loads, plan.metadata) if one is not None)
     if plan.promotion is not None:
@@ -102,7 +100,7 @@ def register_budget(plan: Plan) -> RegisterBudget | None:
     return RegisterBudget(held.warpgroups, held.registers, others)
 
 
-def check_registers(plan: Plan) -> None:
+def check_registers(plan: HopperPlan) -> None:
     """Refuse a plan whose program the assembler refuses, or would spill registers of.
 
     It counts an instruction with the registers at launch, not with those after ``setmaxnreg``; that it wants 26
@@ -112,8 +110,6 @@ def check_registers(plan: Plan) -> None:
         DescriptorError: if the registers do not suffice.
     """
     budget = register_budget(plan)
-    if budget is None:
-        return
     loop, line = plan.asked, plan.line.registers + (4 if plan.loads else 0)
     what = "accumulators"
     if budget.others:

@@ -28,11 +28,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from descriptors.text import Told
+from descriptors.errors import ChoiceError, DescriptorError, advised, as_integer
+from descriptors.smem.instructions.legality import check_shape
+from descriptors.smem.instructions.rules import Legality, kind_of
+from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.operands.operand import ElementType, as_element_type
+from descriptors.smem.tma.convolution import Convolution
+from descriptors.text import Told, counted
 from descriptors.tmem import shift_model
-from descriptors.tmem.geometry import COLUMNS, LANES, allocation
+from descriptors.tmem.geometry import BELIEVED, COLUMNS, DOCUMENTED, LANES, QUARTER, allocation
 from descriptors.tmem.shift_copies import RowCopies
-from descriptors.tmem.shift_steps import STEP_COLUMNS, ShiftProblem, ShiftStep
+from descriptors.tmem.shift_steps import (
+    QUARTERS,
+    RANGES,
+    STARTS,
+    STEP_COLUMNS,
+    ShiftProblem,
+    ShiftStep,
+    Traffic,
+    shift_problem,
+    table,
+    tile_steps,
+)
 from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
@@ -40,16 +57,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
-
-
-from descriptors.errors import ChoiceError, DescriptorError, advised, as_integer
-from descriptors.smem.instructions.legality import check_shape
-from descriptors.smem.instructions.rules import Legality, kind_of
-from descriptors.smem.instructions.tables import DENSE_K
-from descriptors.smem.operands.operand import ElementType, as_element_type
-from descriptors.text import counted
-from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, QUARTER
-from descriptors.tmem.shift_steps import QUARTERS, RANGES, STARTS, Traffic, shift_problem, table, tile_steps
 
 #: What tensor memory holds before anything is written to it, in a simulation.
 _STALE = 0x2A2A2A2A
@@ -114,7 +121,7 @@ class ShiftProof(Told):
         return f"wrong: {self.outcome.wrong} of {self.outputs} outputs"
 
 
-def numbers(one: ShiftProblem, seed: int = 1) -> tuple[Numbers, Numbers]:
+def numbers(one: ShiftProblem | Convolution, seed: int = 1) -> tuple[Numbers, Numbers]:
     """Activations (n, h, w, c) and filters (filter, r, s, c) of whole numbers from -8 to 8, none of them 0.
 
     >>> [array.shape for array in numbers(ShiftProblem(2, 9, 8, 16, 5, (3, 1), (0, 0), 1, 1))]
@@ -128,18 +135,36 @@ def numbers(one: ShiftProblem, seed: int = 1) -> tuple[Numbers, Numbers]:
     return arrays[0].astype(np.int64), arrays[1].astype(np.int64)
 
 
-def direct(one: ShiftProblem, activations: Numbers, filters: Numbers) -> Numbers:
-    """The outputs (n, p, q, filter) by the definition of a convolution."""
+def direct(one: ShiftProblem | Convolution, activations: Numbers, filters: Numbers) -> Numbers:
+    """Return the outputs (n, p, q, filter) by the definition of a convolution."""
     import numpy as np
 
-    (pad_h, pad_w), q = one.padding, one.columns
-    padded = np.pad(activations, ((0, 0), (pad_h, pad_h), (pad_w, pad_w), (0, 0)))
-    outputs = np.zeros((one.images, one.rows, q, one.filters), np.int64)
+    padded = np.pad(activations, ((0, 0), *((pad, pad) for pad in one.padding), (0, 0)))
+    sides = list(zip(padded.shape[1:3], one.taps, one.stride, one.dilation, strict=True))
+    p, q = (1 + (extent - dilation * (taps - 1) - 1) // stride for extent, taps, stride, dilation in sides)
+    outputs = np.zeros((one.images, p, q, one.filters), np.int64)
     for r, s in np.ndindex(*one.taps):
-        first = r * one.dilation_h
-        rows = padded[:, first : first + (one.rows - 1) * one.stride_h + 1 : one.stride_h, s : s + q]
-        outputs += rows @ filters[:, r, s].T
+        rows = padded[:, r * one.dilation[0] :: one.stride[0], s * one.dilation[1] :: one.stride[1]]
+        outputs += rows[:, :p, :q] @ filters[:, r, s].T
     return outputs
+
+
+def check_simulated(one: ShiftProblem | Convolution, multiplications: int, outputs: int) -> None:
+    """Refuse to simulate a convolution of too many multiplications or elements.
+
+    Raises:
+        DescriptorError: if there are too many.
+    """
+    elements = max(one.images * one.height * one.width * one.channels, outputs)
+    for what, number, most in (
+        ("multiplications", multiplications, MOST_SIMULATED),
+        ("elements", elements, MOST_ELEMENTS),
+    ):
+        if number > most:
+            raise DescriptorError(
+                f"shift: a simulation must have at most {most} {what}, found {number}; give fewer images, rows or "
+                "channels, or ask for no proof"
+            )
 
 
 def simulate(
@@ -340,16 +365,7 @@ class ShiftConvolution(Told):
         proved: 2592 outputs, by 75 multiplications simulated
         """
         one, count = self.problem, self.multiplications
-        elements = max(one.images * one.height * one.width * one.channels, one.outputs)
-        for what, number, most in (
-            ("multiplications", count, MOST_SIMULATED),
-            ("elements", elements, MOST_ELEMENTS),
-        ):
-            if number > most:
-                raise DescriptorError(
-                    f"shift: a simulation must have at most {most} {what}, found {number}; give fewer images, rows or "
-                    "channels, or ask for no proof"
-                )
+        check_simulated(one, count, one.outputs)
         data = numbers(one, seed)
         definition = direct(one, *data)
         other = QUARTERS[1 - QUARTERS.index(self.quarters)]

@@ -78,6 +78,16 @@ class ShiftProblem:
     of_width: int = 0
 
     @property
+    def stride(self) -> tuple[int, int]:
+        """Rows and activations from one output to the next."""
+        return self.stride_h, 1
+
+    @property
+    def dilation(self) -> tuple[int, int]:
+        """Rows and activations from one tap to the next."""
+        return self.dilation_h, 1
+
+    @property
     def source(self) -> int:
         """Activations of a row in memory."""
         return self.of_width or self.width
@@ -292,7 +302,6 @@ def tile_steps(
         quarters: what one shift is taken to move.
         start: a name of ``STARTS``.
 
-    >>>
     >>> steps = tile_steps(shift_problem(2, 9, 9, 16, 16, (1, 3), (0, 1)), 0, 0, step_channels=16)
     >>> [step.kind for step in steps]
     ['clear', 'load', 'multiply', 'shift', 'refresh', 'multiply', 'shift', 'refresh', 'multiply']
@@ -341,7 +350,6 @@ def mask_words(one: ShiftProblem, firsts: tuple[int, ...], s: int) -> tuple[int,
 
     Source: PTX ISA 9.1, tcgen05.mma, disable-output-lane; that words 4 to 7 are the second CTA's is believed.
 
-    >>>
     >>> one = shift_problem(2, 9, 9, 16, 16, (3, 3), (1, 1))
     >>> [tuple(map(hex, mask_words(one, (0,), s)[:1])) for s in range(3)]
     [('0x201',), ('0x0',), ('0x20100',)]

@@ -30,34 +30,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.tma.convolution import Convolution, convolution
-from descriptors.smem.tma.tap_elements import tap_elements
 from descriptors.smem.words.tensor_map import IM2COL, TmaError
 from descriptors.text import Told, counted
 from descriptors.tmem.geometry import LANES
 from descriptors.tmem.shift_convolution import (
-    MOST_ELEMENTS,
-    MOST_SIMULATED,
     Machine,
     Outcome,
     ShiftConvolution,
+    check_simulated,
+    direct,
+    numbers,
     outcome,
     shift_convolution,
     simulate,
 )
 from descriptors.tmem.shift_copies import RowCopies
 from layoutalg.frozen import frozen, replace
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.int64]
-
 
 #: The largest element stride of a tensor map.
 MOST_STEP = 8
@@ -172,25 +164,11 @@ class ViewedConvolution(Told):
         >>> print(shift_views((1, 5, 9, 16), (16, 3, 3), stride=2, padding=1).verify().headline)
         proved: 240 outputs equal those of the definition, by 21 multiplications simulated on whole numbers
         """
-        import numpy as np
-
-        one, (p, q) = self.convolution, self.convolution.outputs
-        elements = max(one.images * one.height * one.width * one.channels, one.pixels * one.filters)
-        for what, number, most in (
-            ("multiplications", self.multiplications, MOST_SIMULATED),
-            ("elements", elements, MOST_ELEMENTS),
-        ):
-            if number > most:
-                raise DescriptorError(
-                    f"shift: a simulation must have at most {most} {what}, found {number}; give fewer images, rows or "
-                    "channels, or ask for no proof"
-                )
-        source = np.random.default_rng(seed)
-        x, w = (
-            source.integers(1, 9, shape) * source.choice((-1, 1), shape)
-            for shape in ((one.images, one.height, one.width, one.channels), (one.filters, *one.taps, one.channels))
-        )
-        found = np.zeros((one.images, p, q, one.filters), np.int64)
+        one = self.convolution
+        check_simulated(one, self.multiplications, one.pixels * one.filters)
+        x, w = numbers(one, seed)
+        definition = direct(one, x, w)
+        found = 0 * definition
         for view, part in zip(self.views, self.parts, strict=True):
             machine = Machine(part.element.bits, part.cta_group, part.quarters)
             count = len(view.outputs(one))
@@ -198,19 +176,7 @@ class ViewedConvolution(Told):
             found[:, :, view.q :: view.steps[0]] += simulate(part.problem, part.steps, machine, x, filters)[
                 :, :, :count
             ]
-        return ViewedProof(found.size, self.multiplications, outcome(found, _definition(one, x, w)))
-
-
-def _definition(one: Convolution, x: Numbers, w: Numbers) -> Numbers:
-    """The outputs (n, p, q, filter)."""
-    import numpy as np
-
-    flat = np.concatenate([x.reshape(-1, one.channels), np.zeros((1, one.channels), np.int64)])  # -1 is a zero
-    taps = range(one.taps[0] * one.taps[1])
-    whole: Numbers = sum(
-        flat[tap_elements(one, tap)] @ w.reshape(one.filters, -1, one.channels)[:, tap].T for tap in taps
-    )
-    return whole.reshape(one.images, *one.outputs, one.filters)
+        return ViewedProof(found.size, self.multiplications, outcome(found, definition))
 
 
 def shift_views(

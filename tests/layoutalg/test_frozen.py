@@ -35,6 +35,11 @@ def classes(make: Callable[[type], type]) -> list[Any]:
             return self.mn * self.k
 
     @make
+    class Tile(Extents):
+        k: int | None = 64  # type: ignore[assignment]
+        stages: int = 2
+
+    @make
     class One:
         only: Any
 
@@ -50,7 +55,7 @@ def classes(make: Callable[[type], type]) -> list[Any]:
         def __repr__(self) -> str:
             return "its own"
 
-    return [Extents, One, Checked]
+    return [Extents, One, Checked, Tile]
 
 
 OURS = classes(frozen)
@@ -59,6 +64,7 @@ GIVEN: list[list[tuple[tuple[Any, ...], dict[str, Any]]]] = [
     [((8,), {}), ((8, 32), {}), ((), {"mn": 8, "names": ("a",)}), ((), {}), ((1, 2, (), 4), {}), ((8,), {"rows": 1})],
     [((5,), {}), (((),), {}), ((), {})],
     [((1, 2), {}), ((2, 1), {})],
+    [((8,), {}), ((8, None, ("a",), 3), {}), ((), {"mn": 8, "stages": 4}), ((), {})],
 ]
 
 
@@ -81,7 +87,7 @@ def facts_of(make: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> An
     )
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(4))
 def test_a_value_is_made_told_and_compared_as_that_of_a_dataclass(number):
     for arguments in GIVEN[number]:
         assert facts_of(OURS[number], arguments) == facts_of(THEIRS[number], arguments), arguments

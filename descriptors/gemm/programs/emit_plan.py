@@ -11,11 +11,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from descriptors.errors import Advice, DescriptorError, advising, brief, proposing
-from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.mma_plan import MmaPlan
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import BlackwellPlan, HopperPlan, Plan
 from descriptors.gemm.program_support import cuda_refusal
 from descriptors.gemm.programs import (
     inner_loop_tcgen05,
@@ -26,7 +26,6 @@ from descriptors.gemm.programs import (
     sm100_kernel,
 )
 from descriptors.smem.operands.operand import choose
-from descriptors.targets import generation
 from descriptors.text import extents_text, known_line
 
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
@@ -43,50 +42,38 @@ def _relative(plan: Plan) -> Plan:
     return plan
 
 
-def _alone(plan: Plan) -> Plan:
-    """A plan whose CTAs share no copies: loops and kernels free a stage for their own CTA, or pair, alone.
-
-    Raises:
-        DescriptorError: if they do.
-    """
-    if plan.asked.cluster != (1, 1):
-        cluster = extents_text(plan.asked.cluster)
-        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}")
-    return plan
-
-
 def _loop(plan: Plan) -> Plan:
     """A plan whose inner loop is written.
 
     Raises:
         DescriptorError: if its accumulators are promoted, tiles are taken in turn, or its CTAs share copies.
     """
-    if isinstance(plan.accumulators, TensorColumns) and plan.accumulators.sets > 1:
+    if isinstance(plan, BlackwellPlan) and plan.accumulators.sets > 1:
         raise DescriptorError(
             "emit: an inner loop must be of one tile and one set of accumulators, found accumulators 2"
         )
     if plan.promotion is not None:
         raise DescriptorError("emit: an inner loop must not promote accumulators, found a factor for 128")
-    return _alone(plan)
+    if plan.asked.cluster != (1, 1):  # a loop frees a stage for its own CTA, or pair, alone
+        cluster = extents_text(plan.asked.cluster)
+        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}")
+    return plan
 
 
-def _cuda(plan: Plan, name: str) -> str:
-    """A whole kernel with its host program."""
-    hopper = generation(plan.asked.arch) == "sm90"
-    return sm90_kernel.kernel(plan, name) if hopper else sm100_kernel.kernel(plan, name)
-
-
-def _ptx(plan: Plan, name: str) -> str:
-    """The inner loop."""
-    write = inner_loop_wgmma.write if generation(plan.asked.arch) == "sm90" else inner_loop_tcgen05.write
-    return write(_loop(plan), name)
-
-
+#: The writers of a whole kernel with its host program, and of the inner loop, by the kind of plan.
+_KERNELS: Mapping[type[Plan], Callable[[Any, str], str]] = {
+    HopperPlan: sm90_kernel.kernel,
+    BlackwellPlan: sm100_kernel.kernel,
+}
+_LOOPS: Mapping[type[Plan], Callable[[Any, str], str]] = {
+    HopperPlan: inner_loop_wgmma.write,
+    BlackwellPlan: inner_loop_tcgen05.write,
+}
 #: Who writes a plan in each language.
 PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
-    "cuda": _cuda,
+    "cuda": lambda plan, name: _KERNELS[type(plan)](plan, name),
     "header": plan_header.write,
-    "ptx": _ptx,
+    "ptx": lambda plan, name: _LOOPS[type(plan)](_loop(plan), name),
 }
 
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from descriptors.gemm.accumulators import Registers
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import HopperPlan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.programs.c_expressions import byte_lines
 from descriptors.gemm.programs.inner_loop_ptx import (
+    LOOP_INPUT,
+    LOOP_PARAMETERS,
     barriers,
     frame,
     linear,
@@ -34,7 +35,7 @@ from descriptors.gemm.programs.inner_loop_ptx import (
 from descriptors.gemm.register_operand import REGISTERS, ROWS, LoadedOperand
 
 
-def write(plan: Plan, name: str) -> str:
+def write(plan: HopperPlan, name: str) -> str:
     """The loop as a module that assembles.
 
     Args:
@@ -49,31 +50,28 @@ def write(plan: Plan, name: str) -> str:
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("wgmma")][::5]
     ['wgmma.fence.sync.aligned;', 'wgmma.commit_group.sync.aligned;']
     """
-    accumulators = plan.accumulators
-    assert isinstance(accumulators, Registers)
     body = [
-        *_begin(plan, name, accumulators),
+        *_begin(plan, name),
         "loop:",
-        *_stage(plan, accumulators),
-        *_end(plan, accumulators),
+        *_stage(plan),
+        *_end(plan),
     ]
     title = f"{plan.headline}: the loop of a warpgroup"
-    about = "Then the packed metadata of the rows of the tile." if plan.metadata is not None else ""
-    return frame(plan.asked.arch, name, title, _registers(plan, accumulators), body, metadata=about)
+    if plan.metadata is None:
+        return frame(plan.asked.arch, name, title, _registers(plan), body)
+    about = f"{LOOP_INPUT}\n// Then the packed metadata of the rows of the tile."
+    parameters = (*LOOP_PARAMETERS, "u64 metadata")
+    return frame(plan.asked.arch, name, title, _registers(plan), body, about=about, parameters=parameters, sparse=True)
 
 
-def _registers(plan: Plan, accumulators: Registers) -> list[str]:
-    loads = (
-        []
-        if plan.loads is None
-        else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan, accumulators)}>, %at, %item;"]
-    )
+def _registers(plan: HopperPlan) -> list[str]:
+    loads = [] if plan.loads is None else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan)}>, %at, %item;"]
     if plan.metadata is not None:
-        count = plan.metadata.packs * _own_blocks(plan, accumulators)
+        count = plan.metadata.packs * _own_blocks(plan)
         loads += [f".reg .b32 %e<{count}>, %word;", ".reg .b64 %metadata, %e_at;"]
     kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[plan.asked.d]
     return [
-        f".reg .{kind} %d<{accumulators.each * plan.line.registers}>;",
+        f".reg .{kind} %d<{plan.accumulators.each * plan.line.registers}>;",
         *loads,
         ".reg .b32 %thread, %group, %smem, %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty;",
         ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %step, %out, %start;",
@@ -81,11 +79,11 @@ def _registers(plan: Plan, accumulators: Registers) -> list[str]:
     ]
 
 
-def _own_blocks(plan: Plan, accumulators: Registers) -> int:
-    return plan.asked.blocks[0] // accumulators.warpgroups
+def _own_blocks(plan: HopperPlan) -> int:
+    return plan.asked.blocks[0] // plan.accumulators.warpgroups
 
 
-def _begin(plan: Plan, name: str, accumulators: Registers) -> Iterator[str]:
+def _begin(plan: HopperPlan, name: str) -> Iterator[str]:
     """Words of the first stage, for this warpgroup, wherever shared memory begins."""
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     if plan.metadata is not None:
@@ -94,44 +92,44 @@ def _begin(plan: Plan, name: str, accumulators: Registers) -> Iterator[str]:
     yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
     if plan.loads is None:
         yield f"add.u64 %a_first, %start, {plan.a.word & start_field(plan)};"
-        yield from linear("%step", "%group", plan.a.mn_steps[: accumulators.warpgroups])
+        yield from linear("%step", "%group", plan.a.mn_steps[: plan.accumulators.warpgroups])
         yield "add.u64 %a_first, %a_first, %step;"
     yield f"add.u64 %b_first, %start, {plan.b.word & start_field(plan)};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
     zero = "0f00000000" if plan.asked.d == "f32" else "0"
     kind = "f32" if plan.asked.d == "f32" else "b32"
-    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(accumulators.each * plan.line.registers))
+    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(plan.accumulators.each * plan.line.registers))
 
 
-def _stage(plan: Plan, accumulators: Registers) -> Iterator[str]:
+def _stage(plan: HopperPlan) -> Iterator[str]:
     full, empty, _ = barriers(plan)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
     yield f"add.u32 %full, %full, {full};"
     if plan.metadata is not None:
-        yield from _load_e(plan.metadata, accumulators.warpgroups, _own_blocks(plan, accumulators))
+        yield from _load_e(plan.metadata, plan.accumulators.warpgroups, _own_blocks(plan))
     yield from wait("wait_full", "%full", "%parity")
     for low, side in (("a", plan.a), ("b", plan.b)):
         if low == "b" or plan.loads is None:
             yield from linear("%step", "%stage", side.stage_steps)
             yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word, start_field(plan))
     if plan.loads is not None:
-        for j in range(_own_blocks(plan, accumulators)):
+        for j in range(_own_blocks(plan)):
             for k in range(plan.asked.blocks[2]):
                 yield from _load_a(
-                    plan.loads, plan.a, j * accumulators.warpgroups, k, (j * plan.loads.blocks + k) * REGISTERS
+                    plan.loads, plan.a, j * plan.accumulators.warpgroups, k, (j * plan.loads.blocks + k) * REGISTERS
                 )
     yield "setp.ne.u32 %p, %tile, 0;"
     yield "wgmma.fence.sync.aligned;"
     for k in range(plan.asked.blocks[2]):
-        yield from _block(plan, accumulators, k)
+        yield from _block(plan, k)
     yield from ("wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;")
     yield "mbarrier.arrive.shared::cta.b64 _, [%empty];"
 
 
-def _block(plan: Plan, accumulators: Registers, k: int) -> Iterator[str]:
+def _block(plan: HopperPlan, k: int) -> Iterator[str]:
     """Every accumulator of this warpgroup, in one K block."""
-    own, count = _own_blocks(plan, accumulators), plan.line.registers
+    own, count = _own_blocks(plan), plan.line.registers
     for n, step in enumerate(plan.b.mn_steps):
         yield f"add.u64 %b_desc, %b, {step + plan.b.k_steps[k]};"
         for j in range(own):
@@ -139,7 +137,7 @@ def _block(plan: Plan, accumulators: Registers, k: int) -> Iterator[str]:
             line = _renumbered(plan.ptx, "d", first)
             if plan.loads is None:
                 # The first of this warpgroup's M blocks is in the word already.
-                yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * accumulators.warpgroups] + plan.a.k_steps[k]};"
+                yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * plan.accumulators.warpgroups] + plan.a.k_steps[k]};"
             else:
                 line = _renumbered(line, "a", (j * plan.loads.blocks + k) * REGISTERS)
             if plan.metadata is not None:
@@ -196,9 +194,9 @@ def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: i
     yield "}"
 
 
-def _end(plan: Plan, accumulators: Registers) -> Iterator[str]:
+def _end(plan: HopperPlan) -> Iterator[str]:
     """The end of the loop, and every register of each thread stored."""
-    count = accumulators.each * plan.line.registers
+    count = plan.accumulators.each * plan.line.registers
     yield from next_stage(plan.stages, "loop")
     yield f"mul.wide.u32 %step, %thread, {4 * count};"
     yield "add.u64 %out, %out, %step;"

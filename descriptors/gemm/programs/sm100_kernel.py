@@ -27,8 +27,8 @@ from collections.abc import Iterable, Iterator
 
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.epilogue import BITS
-from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
+from descriptors.gemm.plan import BlackwellPlan
+from descriptors.gemm.plan_metadata import MEMORY_ROW
 from descriptors.gemm.program_support import FACTORS, check_cuda
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, offset_expression
 from descriptors.gemm.programs.cuda_files import assemble
@@ -54,7 +54,7 @@ FACTOR_ROW = 128
 _LANES = 32
 
 
-def kernel(plan: Plan, name: str = "gemm") -> str:
+def kernel(plan: BlackwellPlan, name: str = "gemm") -> str:
     """Return the text: device functions, kernel, host program.
 
     Args:
@@ -72,7 +72,6 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     identifier(name)
     check_cuda(plan)
     held, number = plan.accumulators, architecture(plan.asked.arch).number
-    assert isinstance(held, TensorColumns)
     deeper = "  " * (held.sets > 1)
     head = f"""\
 // {plan.headline}.
@@ -93,7 +92,7 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     return head + assemble("sm100", pieces, options(plan), name)
 
 
-def options(plan: Plan) -> dict[str, int]:
+def options(plan: BlackwellPlan) -> dict[str, int]:
     """Return the options of the files: what this plan's kernel has beside the common parts.
 
     Args:
@@ -107,15 +106,14 @@ def options(plan: Plan) -> dict[str, int]:
         "PAIR": loop.cta_group == 2,
         "SCALED": plan.scales is not None,
         "SPARSE": plan.metadata is not None,
-        "TURNS": isinstance(held, TensorColumns) and held.sets > 1,
+        "TURNS": held.sets > 1,
     }
     return {name: 1 for name, value in asked.items() if value} | epilogue_options(plan)
 
 
-def _constants(plan: Plan) -> Iterator[str]:
+def _constants(plan: BlackwellPlan) -> Iterator[str]:
     """Generate the constants: what the kernel has of the plan, then what the host multiplies."""
     loop, held, number = plan.asked, plan.accumulators, architecture(plan.asked.arch).number
-    assert isinstance(held, TensorColumns)
     full, empty, done = barriers(plan)
     turns = held.sets > 1
     after = 32 if turns else 8  # bytes of the barriers of accumulators: two done, two free; or one
@@ -172,7 +170,7 @@ def _place(name: str, expression: str) -> str:
     return f"inline size_t {name}(size_t row, size_t column) {{ return {expression}; }}"
 
 
-def _copies(plan: Plan) -> Iterator[str]:
+def _copies(plan: BlackwellPlan) -> Iterator[str]:
     """The boxes of a stage; a CTA of a pair has its half of the rows of A, and of the rows of B in every N block."""
     if plan.implicit is not None:
         yield "      const uint32_t tap = t / CHANNEL_BLOCKS, channel = t % CHANNEL_BLOCKS * TILE_K;"
@@ -208,34 +206,22 @@ def _copies(plan: Plan) -> Iterator[str]:
             yield f"      copy_box({to}, &map_{low}, 0, {block} * {rows}, full);"
 
 
-def _stage(plan: Plan) -> Iterator[str]:
+def _stage(plan: BlackwellPlan) -> Iterator[str]:
     """The instructions of a stage, every one by itself, with its own numbers."""
-    accumulators, loop = plan.accumulators, plan.asked
-    assert isinstance(accumulators, TensorColumns)
     for side in (plan.a, plan.b):
         step = side.stage_bytes // 16
         assert side.stage_steps == tuple(step * s for s in range(plan.stages))
         yield f"      const uint64_t {side.matrix.lower()} = placed({word_text(side.word)}ull, smem, s * {step});"
-    if plan.scales is not None:
-        names = [(n, f.bytes // 16) for n, f in (("a", plan.scales.a), ("b", plan.scales.b)) for _ in f.steps]
-        for (name, step), (word, column) in zip(names, plan.scales.copies(), strict=True):
-            moved = f"placed({word_text(word)}ull, smem, s * {step})"
-            yield f"      copy_factors_{name}(tmem + {column}, {moved});"
-    if plan.metadata is not None:
-        for word, column in plan.metadata.copies():
-            moved = f"placed({word_text(word)}ull, smem, s * {plan.metadata.bytes // 16})"
-            yield f"      copy_metadata(tmem + {column}, {moved});"
-    for k in range(loop.blocks[2]):
-        for j, down in enumerate(plan.b.mn_steps):
-            for i, across in enumerate(plan.a.mn_steps):
-                words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
-                idesc = f"{word_text(plan.line.idescs[k], 32)}u"
-                more = ("t - first" if plan.epilogue.splits > 1 else "t") if k == 0 else "1"
-                factors = _factors(plan, (i, j), k)
-                if plan.metadata is not None:
-                    factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
-                first = accumulators.firsts[j * len(plan.a.mn_steps) + i]
-                yield f"      multiply({_set(accumulators)} + {first}, {words}, {idesc}{factors}, {more});"
+    for copy in plan.column_copies():
+        moved = f"placed({word_text(copy.word)}ull, smem, s * {copy.step})"
+        yield f"      copy_{copy.what}(tmem + {copy.column}, {moved});"
+    for one in plan.multiplications():
+        words = f"a + {one.a_step}, b + {one.b_step}"
+        more = ("t - first" if plan.epilogue.splits > 1 else "t") if one.block[2] == 0 else "1"
+        others = "" if one.metadata is None else f", tmem + {one.metadata}"
+        others += "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in one.factors)
+        idesc = f"{word_text(one.idesc, 32)}u"
+        yield f"      multiply({_set(plan.accumulators)} + {one.column}, {words}, {idesc}{others}, {more});"
 
 
 def _set(held: TensorColumns) -> str:
@@ -243,15 +229,7 @@ def _set(held: TensorColumns) -> str:
     return "set" if held.sets > 1 else "tmem"
 
 
-def _factors(plan: Plan, blocks: tuple[int, int], k: int) -> str:
-    """The pointers to the factors of an M block and an N block, as arguments; none of a kind without."""
-    if plan.scales is None:
-        return ""
-    pointers = [plan.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
-    return "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in pointers)
-
-
-def instructions(plan: Plan) -> str:
+def instructions(plan: BlackwellPlan) -> str:
     """Return the functions around the plan's own instructions.
 
     Args:
@@ -263,18 +241,12 @@ def instructions(plan: Plan) -> str:
     ['multiply', 'copy_factors_a', 'copy_factors_b', 'load', 'allocate', 'deallocate']
     """
     accumulators, group = plan.accumulators, plan.asked.cta_group
-    assert isinstance(accumulators, TensorColumns)
-    copies = []
-    if plan.scales is not None:
-        copies += [("factors_a", plan.scales.a.copy), ("factors_b", plan.scales.b.copy)]
-    if plan.metadata is not None:
-        copies.append(("metadata", COPY))
     parts = [
         _function(
-            f"copy_{name}(uint32_t to, uint64_t word)",
-            f'"tcgen05.cp.cta_group::{group}.{copy} [%0], %1;" ::"r"(to), "l"(word) : "memory"',
+            f"copy_{what}(uint32_t to, uint64_t word)",
+            f'"tcgen05.cp.cta_group::{group}.{shape} [%0], %1;" ::"r"(to), "l"(word) : "memory"',
         )
-        for name, copy in copies
+        for what, shape in dict.fromkeys((copy.what, copy.shape) for copy in plan.column_copies())
     ]
     of = f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{group}"
     columns = accumulators.plan.allocate
@@ -295,7 +267,7 @@ def _function(head: str, *statements: str) -> str:
     return f"__device__ __forceinline__ void {head} {{\n{body}}}\n"
 
 
-def _multiply(plan: Plan) -> str:
+def _multiply(plan: BlackwellPlan) -> str:
     """The instruction; ``more`` is 0 where the accumulator begins anew."""
     more = ["e"] * (plan.metadata is not None) + ["sfa", "sfb"] * (plan.scales is not None)
     names = ["%d_tmem", "%a_desc", "%b_desc", "%idesc", *(f"%{name}_tmem" for name in more)]
@@ -353,7 +325,7 @@ def element_steps(read: Readout) -> tuple[tuple[int, int], tuple[int, int], tupl
     return step(read.element(loads[0], 1, 0)), value, step(read.element(loads[1], 0, 0))
 
 
-def stores(plan: Plan) -> Iterator[str]:
+def stores(plan: BlackwellPlan) -> Iterator[str]:
     """Generate the lines that store a tile: one load after the other, each of its registers stored.
 
     With two sets of accumulators a warp frees its set once it is read, before it is stored.
@@ -367,7 +339,6 @@ def stores(plan: Plan) -> Iterator[str]:
     'const uint32_t row = tile_m * TILE_M + rank * 64 + lane * 1 + warp * 16, column = tile_n * TILE_N;'
     """
     accumulators, loop = plan.accumulators, plan.asked
-    assert isinstance(accumulators, TensorColumns)
     read, staged = accumulators.readout, plan.epilogue.staged is not None
     thread, _, warp = element_steps(read)
     # Of the pair with M 128, warps 2 and 3 have the second half of N: two warps lie below one another.
@@ -407,10 +378,9 @@ def _stored_in_turn(held: TensorColumns, head: Iterable[str], loads: list[list[l
     yield "      }"
 
 
-def _stored(plan: Plan, index: int, load: Load) -> list[str]:
+def _stored(plan: BlackwellPlan, index: int, load: Load) -> list[str]:
     """A load of an accumulator, and its registers stored."""
     accumulators, loop, epilogue = plan.accumulators, plan.asked, plan.epilogue
-    assert isinstance(accumulators, TensorColumns)
     read, rows = accumulators.readout, loop.extents[0] // loop.cta_group
     across = read.element(next(one for one in read.loads if one.warp == 2), 0, 0)[1]
     i, j, origin = index % loop.blocks[0], index // loop.blocks[0], read.element(load, 0, 0)

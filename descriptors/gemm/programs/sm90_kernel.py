@@ -18,10 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.errors import DescriptorError
-from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import HopperPlan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.program_support import check_cuda
@@ -52,7 +50,7 @@ _START = 0x3FFF
 _GROUP_ROWS = 2048
 
 
-def kernel(plan: Plan, name: str = "gemm") -> str:
+def kernel(plan: HopperPlan, name: str = "gemm") -> str:
     """Return the program: one file of CUDA C++ (C++17), with ``main``.
 
     Args:
@@ -60,23 +58,19 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         name: of the kernel and the program.
 
     Raises:
-        DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers, or the
-            name is no identifier.
+        DescriptorError: if the name is no identifier, or no program is written for the plan.
     """
-    accumulators = plan.accumulators
-    if not isinstance(accumulators, Registers):
-        raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
     check_name(name)
     check_cuda(plan)
     plan_text = "\n\n".join(
-        filter(None, [constants(plan, accumulators), instruction(plan), *loads_of(plan), epilogue_functions(plan)])
+        filter(None, [constants(plan), instruction(plan), *loads_of(plan), epilogue_functions(plan)])
     )
     loop = plan.asked
     headers = type_headers(loop.a.name, loop.b.name, loop.d, plan.epilogue.c)
     return _head(plan, name) + assemble("sm90", {"plan": plan_text, "plan_headers": headers}, options(plan), name)
 
 
-def options(plan: Plan) -> dict[str, int]:
+def options(plan: HopperPlan) -> dict[str, int]:
     """Return the options of the files: what this plan's kernel has beside the common parts.
 
     Args:
@@ -98,7 +92,7 @@ def options(plan: Plan) -> dict[str, int]:
         "EARLY_RELEASE": one_group,  # a stage is let go as soon as it is multiplied, and not one later
         "LOADED_A": plan.loads is not None,
         "PROMOTED": plan.promotion is not None,
-        "REALLOCATED": budget is not None and budget.warpgroups > 1,
+        "REALLOCATED": budget.warpgroups > 1,
         "SELECTED": plan.metadata is not None and len(plan.metadata.selectors) > 1,
         "SPARSE": plan.metadata is not None,
         "STORED_MATRICES": matrices,
@@ -106,7 +100,7 @@ def options(plan: Plan) -> dict[str, int]:
     return {name: 1 for name, value in asked.items() if value} | epilogue_options(plan)
 
 
-def _head(plan: Plan, name: str) -> str:
+def _head(plan: HopperPlan, name: str) -> str:
     loop, convolution = plan.asked, plan.implicit is not None
     sizes = "N H W C K" if convolution else "M N K"
     if convolution:
@@ -151,13 +145,13 @@ def _memory(side: StagedOperand) -> str:
     return f"{side.matrix} lies in memory as {rows}."
 
 
-def constants(plan: Plan, accumulators: Registers) -> str:
+def constants(plan: HopperPlan) -> str:
     """Return the constants of a plan for sm90.
 
     Args:
         plan: the plan.
-        accumulators: its accumulators.
     """
+    accumulators = plan.accumulators
     loop, budget, (cluster_m, cluster_n) = plan.asked, register_budget(plan), plan.asked.cluster
     m, n, k = loop.blocks
     warpgroups, staged = accumulators.warpgroups, plan.epilogue.staged
@@ -184,7 +178,7 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
         *epilogue_constants(plan),
     ]
-    if budget is not None and budget.warpgroups > 1:
+    if budget.warpgroups > 1:
         lines.append(f"constexpr int COPY_REGISTERS = {budget.copy}, MULTIPLY_REGISTERS = {budget.multiply};")
     if staged is not None:
         lines.append(f"constexpr int PIECE_VALUES = {staged.columns // 2};  // of a thread")
@@ -234,7 +228,7 @@ def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
     yield from box_constants(name, side.boxes)
 
 
-def _sparse_constants(plan: Plan, metadata: Metadata) -> Iterator[str]:
+def _sparse_constants(plan: HopperPlan, metadata: Metadata) -> Iterator[str]:
     """Generate what the plan says of metadata, and whose codes a thread's word has."""
     one, held = metadata.packed, fragment(f"wgmma.sp.{plan.asked.name}.E.{plan.asked.a.name}")
     yield f"// A has a code of 4 bits for each {one.group} elements along K, of which {one.stored} is stored, or zero."

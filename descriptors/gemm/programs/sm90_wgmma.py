@@ -16,13 +16,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import HopperPlan
 from descriptors.gemm.programs.c_expressions import byte_offset, row_and_column
 from descriptors.gemm.register_operand import ROWS, LoadedOperand
 from descriptors.smem.derivation.derivation import Derivation
 
 
-def instruction(plan: Plan) -> str:
+def instruction(plan: HopperPlan) -> str:
     """The function ``multiply``, and ``keep``, which pins registers that the compiler does not know to be written.
 
     Args:
@@ -62,7 +62,7 @@ def instruction(plan: Plan) -> str:
     )
 
 
-def _metadata(plan: Plan) -> tuple[str, str, str]:
+def _metadata(plan: HopperPlan) -> tuple[str, str, str]:
     """The parameter and the operands of the metadata, and what stands before the function; nothing of a dense A."""
     if plan.metadata is None:
         return "", "", ""
@@ -89,7 +89,7 @@ def place_of(one: Derivation) -> str:
     )
 
 
-def loads_of(plan: Plan) -> Iterator[str]:
+def loads_of(plan: HopperPlan) -> Iterator[str]:
     """The functions of A in registers; none where a word gives A to the instruction."""
     if plan.loads is None:
         return

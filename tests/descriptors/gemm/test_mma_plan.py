@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from each import each
 
-from descriptors import DescriptorError, MmaPlan, mma_plan, record, tell
+from descriptors import DescriptorError, MmaPlan, TmaPlan, mma_plan, record, tell
 from layoutalg import Layout
 from layoutalg.frozen import replace
 from probes.mma_loops import drawn
@@ -40,6 +40,26 @@ def test_every_plan_is_proved(asked: dict[str, Any]) -> None:
     m, n, _ = one.asked.tile
     proof = one.verify(7)
     assert proof.ok and proof.accumulators == m * n and str(proof).startswith("proved")
+
+
+#: Plans of sm_120 in which the stages of A do not end where the swizzle of B begins again.
+UNEVEN: list[dict[str, Any]] = [
+    {"dtype": "tf32", "tile": (16, 96, 8), "a_major": "MN", "b_major": "MN", "warps": (1, 2), "stages": 3},
+    {"dtype": "tf32", "tile": (48, 64, 24), "b_major": "MN", "stages": 5},
+    {"dtype": "f16", "tile": (48, 64, 48), "a_major": "MN", "b_major": "MN", "stages": 3},
+]
+
+
+@each("asked", lambda: UNEVEN, ids=str)
+def test_an_operand_begins_where_the_swizzle_of_its_copies_does(asked: dict[str, Any]) -> None:
+    one = mma_plan(None, arch="sm120", **asked, verify=False)
+    places = {"A": one.a.base, "B": one.b.base, "barriers": one.barriers}
+    for side in (one.a, one.b):
+        assert isinstance(side.fill, TmaPlan)
+        period = side.fill.swizzle.alignment_bytes
+        assert side.base % period == side.stage_bytes % period == 0
+    assert places.items() <= one.budget.places().items() and one.budget.used <= one.budget.capacity
+    assert one.verify().ok
 
 
 @each("asked", lambda: [*drawn_plans()[:4], *NARROW[:3]], ids=str)

@@ -21,7 +21,7 @@ PLANS = drawn(20, 3)
 
 def text_of(loop_plan: Plan) -> str:
     assert isinstance(loop_plan.accumulators, Registers)
-    return constants(loop_plan, loop_plan.accumulators)
+    return constants(loop_plan)
 
 
 def function(text: str, name: str) -> Callable[..., int]:
