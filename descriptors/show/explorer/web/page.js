@@ -23,7 +23,7 @@
   const frozen = baked.engine === "none";
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
-  let loading = baked.engine === "worker" ? "the engine is loading, which takes some seconds" : "";
+  let loading = baked.engine === "worker" ? "the engine is loading; this takes a few seconds" : "";
   const engine = engineIn("worker.js?answers=descriptors.show.explorer.page", (ready, why) => {
     loading = ready ? "" : "the engine did not start";
     status(ready ? "" : `the engine did not start: ${why}`);
@@ -49,7 +49,7 @@
   const of = ({ want, known, tab, cell, paste, ...rest }) => rest;
   /** Ask; whatever happens, an answer comes. */
   const ask = async (question, path) => {
-    try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
+    try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `no response from the engine: ${error.message}` } }; }
   };
 
   const status = (text) => { $("status").textContent = text; };
@@ -109,11 +109,11 @@
       const found = await ask({ ...small(), paste: undefined, want, known: shown.stage?.picture }, "answer");
       if (mine !== latest) return;
       if (found.stage?.picture) found.stage.svg ??= shown.stage.svg;
-      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash("keep"); arrived(["told", "stage", "proof"]); return; }
+      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore for other tiles.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash("keep"); arrived(["told", "stage", "proof"]); return; }
       if (!found.ok) {
         refused = true;
         underway = "";
-        if (mode === "typing") { status(`not an answer yet: ${found.error.message}`); return; }
+        if (mode === "typing") { status(`incomplete input: ${found.error.message}`); return; }
         shown = { ...shown, proof: null, edited: null };
         status("");
         arrived(["told", "stage", "proof"]);
@@ -157,7 +157,7 @@
     }
     const isLate = waiting.has("told"), proof = shown.proof;
     root.classList.toggle("late", isLate || waiting.has("stage"));
-    $("wordof").textContent = isLate ? "word" : `word of subtile (${told.subtiles.chosen.join(",")})`;
+    $("wordof").textContent = isLate ? "descriptor" : `descriptor of subtile (${told.subtiles.chosen.join(",")})`;
     $("headword").textContent = isLate ? state.word || "…" : edited?.word ?? told.word;
     $("reset").hidden = !(state.word || Object.keys(state.edit).length);
     const [name, text] = isLate || (!edited && waiting.has("proof")) ? ["wait", `not computed yet${loading ? `: ${loading}` : ""}`]
@@ -187,7 +187,7 @@
     try { await navigator.clipboard.writeText(text); status("copied"); setTimeout(() => { if ($("status").textContent === "copied") status(""); }, 2000); } catch {
       const area = make("textarea", { value: text, className: "hide" });
       document.body.append(area); area.select(); const done = document.execCommand("copy"); area.remove();
-      status(done ? "copied" : "the browser did not let the page copy");
+      status(done ? "copied" : "the browser did not allow copying");
     }
   }
   function fields(rows, own) {
