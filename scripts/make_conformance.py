@@ -10,7 +10,7 @@ CUDA toolkit of CUDA_HOME; a quarter of an hour. Without it the marks of the fil
 Inputs are random from a fixed seed. Each answer is what this package gives, and is kept only after a judge that shares
 no code with it (tests/judge/) has checked the post-condition by enumeration; each refusal is
 kept only after the judge has found that no right answer exists. A case on which the two disagree stops the script.
-docs/sources.md says how to run the file.
+docs/conformance.md says how to run the file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CHAINED = ("compact", "permuted", "gapped")
 HEADER: dict[str, Any] = {
     "name": "Conformance suite for CuTe layout algebra",
     "version": 1,
-    "documentation": "docs/sources.md",
+    "documentation": "docs/conformance.md",
     "format": {
         "case": "one object a line: operation, operands, either answer, or refused (kind) and reason; then dsl and cpp",
         "string": "a layout, swizzle or composed layout in CuTe notation, e.g. S<3,4,3> o 0 o (8,64):(64,1)",

@@ -25,21 +25,32 @@ PAGE = ROOT / "docs" / "tasks.md"
 INTRODUCTION = """\
 <!-- Written by scripts/make_tasks.py from tests/vectors/tasks.json. Do not edit. -->
 
-Questions that people asked in public, each put to `layoutalg mcp` as an agent's client puts it, over standard input and
-output with the official package of the protocol. *Without* is what the thread, or the text it is about, says, as read
-in November 2026 and in our words; *with* is the verdict of the call and what its answer says. No model's answers are
-shown: what an agent writes after reading one or the other is not ours to say.
+This page shows what the tool answers to {count} questions that people asked in public, next to what the threads say.
+Use it to judge which kinds of questions a coding agent can pass to the tool ([agents](agents.md)).
 
-`tests/descriptors/cli/test_tasks.py` makes every call and compares. The last column has the evidence for the answer,
-which the test runs or looks up (the arithmetic of 16, 18 and 19 restates the answer; its source is the thread):
-*record* is a measurement on a Hopper GPU, *ptxas* NVIDIA's assembler, a file has words and layouts of NVIDIA's
-own code.
-Nothing about sm100 was measured.
+## How to read the table
 
-The {count} tasks were picked, not drawn: they are of the kinds that this tool is for. Several threads came to the same
-answer, by hand, after days or on a GPU. Where the tool has none it says so: a composition that does not
-exist is refused (13); of a pair with M 128 one kind is refused, and the other answered as believed only (19); for SM120
-there is no descriptor to derive (20); and of a kernel whose words nothing fills, the words are incomplete (8).
+- *Without* summarizes what the thread, or the text it is about, said when we read it in November 2026.
+- *Call* is the call to `layoutalg mcp`, written as a command line. An MCP client made the call over standard input
+  and output, with the protocol's official package.
+- *With* is the verdict of the call in italics, and parts of its answer.
+- *Checked by* is the evidence for the answer: a *record* is a measurement on a Hopper GPU, *ptxas* is NVIDIA's
+  assembler, and a file contains descriptors and layouts from NVIDIA's own code.
+
+`tests/descriptors/cli/test_tasks.py` makes each call and compares the answer. It also runs the evidence or looks it
+up. In tasks 16, 18 and 19 the arithmetic only restates the answer; its source is the thread. Nothing about sm100 was
+measured.
+
+## Limits
+
+- We chose the tasks and did not sample them. They are the kinds of questions that this tool is for.
+- In several threads people found the same answer themselves, some after days or on a GPU.
+- The table shows no answers of a language model. It does not measure what an agent writes with or without the tool.
+- Sometimes the tool has no answer. It refuses a composition that does not exist (13). For a pair with M 128 it
+  refuses one kind and marks the other answer as believed only (19). For SM120 there is no descriptor to derive (20).
+  If the kernel text does not contain the descriptors, the check of the descriptors is incomplete (8).
+
+## The questions
 """
 
 
@@ -68,7 +79,7 @@ def row_of(row: dict[str, Any]) -> list[str]:
 def page(data: dict[str, Any]) -> str:
     """The whole page."""
     introduction = INTRODUCTION.format(count=len(data["rows"]))
-    head = ["#", "question", "without", "call", "with", "judged by"]
+    head = ["#", "question", "without", "call", "with", "checked by"]
     return "\n".join([f"# {data['title']}", "", introduction, *table([head, *map(row_of, data["rows"])])]) + "\n"
 
 

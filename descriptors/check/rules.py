@@ -1,27 +1,25 @@
-"""The rules of a kernel with tensor-core instructions, as one table: what each demands, how sure its breach is, what
-mends it, who says so, and how that is known.
+"""The rules of the kernel checker, as one table: requirement, level, fix, source and evidence of each rule.
 
 Multiplications of tensor cores are asynchronous. An instruction is issued, and what it reads and writes belongs to it
-until something that the program says waits for it: so a kernel keeps a protocol, and an assembler sees little of it.
-There are three, each a state that events change and a set of rules that hold an event against the state before it:
+until the program waits for it. A kernel therefore follows a protocol, of which an assembler checks little. There are
+three protocols. Each is a state that events change, and a set of rules that compare an event with the state before it:
 
 * *registers of a warpgroup* (``wgmma``): idle, fenced, or in flight in a group of some age;
 * *tensor memory* (``tcgen05``): which columns are allocated, and what an instruction may touch;
 * *completion* (``tcgen05``): what is issued, committed to an mbarrier and waited for.
 
-Beside them stand rules of *form*, what an assembler takes, and of *words*, what descriptors say.
+Other rules are about *form* (what an assembler accepts) and *words* (the content of descriptors).
 
-A rule is a row here and a function where its state is: ``wgmma``, ``tcgen05`` (which names it beside the events that it
-is about), ``forms``, ``kernel_words``. There are three
-levels of them, ``Level``.
+A rule is a row of this table. The code that detects a violation is in the module with the state: ``wgmma``,
+``tcgen05``, ``instruction_forms``, ``kernel_words``, ``execution``. There are three levels, ``Level``.
 
-Law: a rule has one name, which says what family it is of.
+Invariant: the name of a rule begins with its family.
 
 >>> families = ("wgmma", "tcgen05", "form", "word", "barrier", "proxy", "reuse", "fragment")
 >>> all(name == rule.name and name.partition("-")[0] in families for name, rule in RULES.items())
 True
 
-Law: a rule is about one property of a kernel.
+Invariant: each rule belongs to one property of a kernel.
 
 >>> {rule.property for rule in RULES.values()} <= set(PROPERTIES)
 True
@@ -178,12 +176,12 @@ _E, _A, _P = Level.ERROR, Level.ASKS, Level.PERFORMANCE
 
 _ROWS = (
     Rule(
-        "form-target", _E, _FORMS, "the target must have the instruction",
-        "write another .target", f"{_MMA}, Target ISA", ASSEMBLER,
+        "form-target", _E, _FORMS, "the target must support the instruction",
+        "use another .target", f"{_MMA}, Target ISA", ASSEMBLER,
     ),
     Rule(
-        "form-version", _E, _FORMS, "the .version must have the instruction",
-        "write the .version that is named, or a later one", "ptxas 13.5, asked with every .version from 8.3 on",
+        "form-version", _E, _FORMS, "the .version must support the instruction",
+        "use the .version that is named, or a later one", "ptxas 13.5, asked with every .version from 8.3 on",
         ASSEMBLER,
     ),
     Rule(
@@ -191,13 +189,16 @@ _ROWS = (
         "correct the qualifier", _MMA, ASSEMBLER,
     ),
     Rule(
-        "form-types", _E, _FORMS, "types must go together",
-        "take types of one row of descriptors shapes", _TABLES, ASSEMBLER,
+        "form-types", _E, _FORMS, "the types must be a supported combination",
+        "use types of one row of descriptors shapes", _TABLES, ASSEMBLER,
     ),
-    Rule("form-shape", _E, _FORMS, "the shape must exist", "take a shape of descriptors shapes", _TABLES, ASSEMBLER),
     Rule(
-        "form-registers", _E, _FORMS, "a vector must have the registers of its shape",
-        "give as many registers", _MMA, ASSEMBLER,
+        "form-shape", _E, _FORMS, "the shape must exist", "use a shape that descriptors shapes lists", _TABLES,
+        ASSEMBLER,
+    ),
+    Rule(
+        "form-registers", _E, _FORMS, "a vector must have as many registers as its shape needs",
+        "use that many registers", _MMA, ASSEMBLER,
     ),
     Rule(
         "form-operands", _E, _FORMS, "operands must be those of the instruction, in its order",
@@ -206,24 +207,25 @@ _ROWS = (
     Rule("form-immediate", _E, _FORMS, "an immediate must be in its range", "correct the immediate", _MMA, ASSEMBLER),
     Rule(
         "form-limit", _E, _FORMS, "a kernel must allow a thread the registers of D and 26 more",
-        "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)", ASSEMBLER,
+        "raise .maxnreg, use fewer threads per CTA, or use a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)", ASSEMBLER,
     ),
     Rule(
         "form-shared", _E, _FORMS, "static shared memory of a kernel must fit its target",
-        "take dynamic shared memory, which the launch sizes, or a target that ends with a", "ptxas 13.5", ASSEMBLER,
+        "use dynamic shared memory, whose size the launch sets, or a target that ends with a", "ptxas 13.5", ASSEMBLER,
     ),
     Rule(
-        "form-class", _E, _FORMS, "an operand must be in a register of a class that the instruction takes",
-        "declare the register so, or move the value into one that is", "ptxas 13.0; PTX ISA 9.1, wgmma, tcgen05",
+        "form-class", _E, _FORMS, "an operand must be in a register of a class that the instruction accepts",
+        "declare the register with that class, or move the value into such a register",
+        "ptxas 13.0; PTX ISA 9.1, wgmma, tcgen05",
         ASSEMBLER,
     ),
     Rule(
         "form-transpose", _E, _FORMS, "only f16 and bf16 in shared memory may be transposed",
-        "store the operand K-major, and leave the transpose out",
+        "store the operand K-major, and omit the transpose",
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b", ASSEMBLER,
     ),
     Rule(
-        "word-idesc", _E, _WORDS, "an instruction descriptor must describe the instruction it goes to",
+        "word-idesc", _E, _WORDS, "an instruction descriptor must describe the instruction that uses it",
         "build the word with descriptors idesc",
         "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "sparsity",
     ),
@@ -245,15 +247,16 @@ _ROWS = (
     ),
     Rule(
         "word-advance", _E, _WORDS,
-        "words of one accumulation must differ in where they start alone, by whole K blocks",
-        "advance the start address as descriptors derive says", "descriptors derive (advance)", COMPUTED,
+        "descriptors of one accumulation must differ only in the start address, by whole K blocks",
+        "advance only the start address; descriptors derive prints the increments", "descriptors derive (advance)",
+        COMPUTED,
     ),
     Rule(
         "word-repeated", _A, _WORDS, "two instructions of one accumulation should not read the same A and B",
-        "advance the start addresses, or leave the second out", "descriptors derive (advance)", COMPUTED,
+        "advance the start addresses, or remove the second instruction", "descriptors derive (advance)", COMPUTED,
     ),
     Rule(
-        "word-transpose", _E, _WORDS, "all instructions of one accumulation must read an operand with one major",
+        "word-transpose", _E, _WORDS, "all instructions of one accumulation must read an operand with the same major",
         "give each the transpose bit of the tile: imm-trans of wgmma, bit 15 (A) or 16 (B) of the idesc",
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b; tcgen05, Instruction descriptor", COMPUTED,
     ),
@@ -264,35 +267,37 @@ _ROWS = (
         "PTX ISA 9.1, tcgen05, Instruction descriptor; Data Path Layout Organization", COMPUTED,
     ),
     Rule(
-        "word-start", _E, _WORDS, "the start address of a word must be one of shared memory in units of 16 bytes",
+        "word-start", _E, _WORDS,
+        "the start address of a descriptor must be a shared-memory address in units of 16 bytes",
         "shift the address right by 4 before it becomes the low 14 bits of the word",
         "PTX ISA 9.1, matrix descriptors (matrix-start-address)", MANUAL,
     ),
     Rule(
         "wgmma-fence", _E, _ORDER,
-        "a wgmma.fence must stand between a write of a register and the mma_async that uses it",
+        "a wgmma.fence is required between a write of a register and the mma_async that uses it",
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE, ASSEMBLER,
     ),
     Rule(
         "wgmma-fence-moved",
         _A,
         _ORDER,
-        "a wgmma.fence must stand between a mov into a register and the mma_async that uses it",
+        "a wgmma.fence is required between a mov into a register and the mma_async that uses it",
         "move the wgmma.fence behind the mov, or tie the registers to the fence (an empty asm with \"+f\" of each)",
-        "PTX ISA 9.1, wgmma.fence; nvcc 13.0 puts such movs there, and ptxas places them again without a word",
+        "PTX ISA 9.1, wgmma.fence; nvcc 13.0 emits such movs, and ptxas moves them without a message",
         ASSEMBLER,
     ),
     Rule(
         "wgmma-fence-read", _A, _ORDER,
-        "a wgmma.fence must stand between a read of an accumulator and the mma_async that uses it",
+        "a wgmma.fence is required between a read of an accumulator and the mma_async that uses it",
         "insert wgmma.fence.sync.aligned before the mma_async", _FENCE, MANUAL,
     ),
     Rule(
-        "wgmma-fence-shape", _E, _ORDER, "a wgmma.fence must stand between mma_asyncs of two shapes on one accumulator",
+        "wgmma-fence-shape", _E, _ORDER,
+        "a wgmma.fence is required between mma_asyncs of two shapes on one accumulator",
         "insert wgmma.fence.sync.aligned between the two", _FENCE, ASSEMBLER,
     ),
     Rule(
-        "wgmma-commit", _E, _ORDER, "an mma_async must be committed before the wait that is to cover it",
+        "wgmma-commit", _E, _ORDER, "an mma_async must be committed before the wait that should cover it",
         "insert wgmma.commit_group.sync.aligned after the mma_async, before the wait", _COMMIT, MANUAL,
     ),
     Rule(
@@ -301,7 +306,7 @@ _ROWS = (
     ),
     Rule(
         "wgmma-wait-count", _E, _ORDER,
-        "wait_group N leaves the N newest groups in flight, and an accumulator must be of none",
+        "an accumulator must not be in the N newest groups, which wait_group N leaves in flight",
         "lower N of the wait_group before the access", _WAIT, MANUAL,
     ),
     Rule(
@@ -324,8 +329,9 @@ _ROWS = (
         "wgmma-stage",
         _P,
         _ORDER,
-        "what is in flight over the way back of a loop should be waited for with wait_group 0 before it is touched",
-        "let the wait_group in the loop be 0, or issue and wait in one round",
+        "a group in flight across a loop back edge should be waited for with wait_group 0 before its "
+        "registers are used",
+        "use wait_group 0 in the loop, or issue and wait in the same iteration",
         f"{_PTXAS}: accumulators between start and end of the pipeline stage (C7514)", ASSEMBLER,
     ),
     Rule(
@@ -334,25 +340,26 @@ _ROWS = (
         ASSEMBLER,
     ),
     Rule(
-        "wgmma-call-kept", _P, _ORDER, "no function that stays a function should be called in a kernel with mma_async",
-        "inline it, or leave it out (printf and assert are such calls)",
+        "wgmma-call-kept", _P, _ORDER, "a kernel with mma_async should not call a function that is not inlined",
+        "inline it, or remove the call (printf and assert are such calls)",
         f"{_PTXAS}: extern calls (C7509), function boundary (C7510)", ASSEMBLER,
     ),
     Rule(
         "wgmma-function", _P, _ORDER,
-        "wgmma instructions should stand in a kernel, and not in a function that it calls",
+        "wgmma instructions should be in a kernel, not in a function that it calls",
         "inline the function", f"{_PTXAS}: function boundary (C7510)", ASSEMBLER,
     ),
     Rule(
         "wgmma-registers", _P, _ORDER,
-        "what is in flight at once should fit the registers of a thread, and 26 for the rest",
-        "multiply smaller tiles, use more warpgroups, or allow more registers (fewer threads a CTA, setmaxnreg)",
+        "the accumulators in flight should fit in the registers of a thread, with 26 left for other values",
+        "multiply smaller tiles, use more warpgroups, or allow more registers (fewer threads per CTA, setmaxnreg)",
         f"{_PTXAS}: insufficient register resources (C7511, C7512)", ASSEMBLER,
     ),
     Rule(
-        "wgmma-divergent", _P, _ORDER, "all threads of a warpgroup should go one way from wgmma.fence to commit_group",
-        "branch on values that are equal in all of the warpgroup (shfl.sync.idx makes them so for the assembler), or "
-        "fence, multiply and commit behind the branch",
+        "wgmma-divergent", _P, _ORDER,
+        "all threads of a warpgroup should take the same branches from wgmma.fence to commit_group",
+        "branch on values that are equal in the whole warpgroup (shfl.sync.idx shows this to the assembler), or "
+        "fence, multiply and commit after the branch",
         f"{_PTXAS}: divergent path (C7518, C7520; C7519 of 13.5)", ASSEMBLER,
     ),
     Rule(
@@ -360,12 +367,13 @@ _ROWS = (
         "insert tcgen05.commit to an mbarrier after the operation, and wait on it before the read", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-wait", _E, _ORDER, "an mbarrier wait must stand between the tcgen05.commit and the read of the result",
+        "tcgen05-wait", _E, _ORDER,
+        "an mbarrier wait is required between the tcgen05.commit and the read of the result",
         "wait on the mbarrier of the commit (mbarrier.try_wait in a loop) before the read", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-parity", _E, _BARRIERS, "the parity of a wait in a loop must change with every round that commits",
-        "keep the parity in a register, and turn it over (xor 1) in each round",
+        "tcgen05-parity", _E, _BARRIERS, "the parity of a wait in a loop must change in each iteration that commits",
+        "keep the parity in a register, and flip it (xor 1) in each iteration",
         "PTX ISA 9.1, mbarrier.try_wait, Phase of the mbarrier object", DOCUMENTED,
     ),
     Rule(
@@ -374,21 +382,22 @@ _ROWS = (
         "insert tcgen05.fence::after_thread_sync after the wait", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-wait-st", _E, _ORDER, "tcgen05.wait::st must stand between a tcgen05.st and what reads those cells",
+        "tcgen05-wait-st", _E, _ORDER,
+        "tcgen05.wait::st is required between a tcgen05.st and the instruction that reads those cells",
         "insert tcgen05.wait::st.sync.aligned after the tcgen05.st", _PIPE, DOCUMENTED,
     ),
     Rule(
         "tcgen05-wait-ld", _A, _ORDER,
-        "tcgen05.wait::ld must stand between a tcgen05.ld and the use of its registers or cells",
+        "tcgen05.wait::ld is required between a tcgen05.ld and the use of its registers or cells",
         "insert tcgen05.wait::ld.sync.aligned after the tcgen05.ld", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-cta-group", _E, _ORDER, "all tcgen05 instructions of a kernel must have one .cta_group",
-        "write the same .cta_group everywhere", "PTX ISA 9.1, tcgen05, CTA pair and .cta_group", DOCUMENTED,
+        "tcgen05-cta-group", _E, _ORDER, "all tcgen05 instructions of a kernel must have the same .cta_group",
+        "use the same .cta_group everywhere", "PTX ISA 9.1, tcgen05, CTA pair and .cta_group", DOCUMENTED,
     ),
     Rule(
         "tcgen05-alloc-relinquished", _E, _TENSOR, "no allocation may follow tcgen05.relinquish_alloc_permit",
-        "move tcgen05.relinquish_alloc_permit behind the last tcgen05.alloc", _ALLOC, NVIDIA, "phase",
+        "move tcgen05.relinquish_alloc_permit after the last tcgen05.alloc", _ALLOC, NVIDIA, "phase",
     ),
     Rule(
         "tcgen05-alloc-size", _E, _TENSOR, "an allocation must be of 32, 64, 128, 256 or 512 columns",
@@ -400,7 +409,8 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-alloc-full", _E, _TENSOR, "allocations of one CTA must fit the 512 columns of tensor memory",
-        "free columns first, or allocate fewer: the allocation waits for ever", _ALLOC, DOCUMENTED, "waits for ever",
+        "free columns first, or allocate fewer; otherwise the allocation waits forever", _ALLOC, DOCUMENTED,
+        "waits for ever",
     ),
     Rule(
         "tcgen05-dealloc-unknown", _E, _TENSOR,
@@ -420,16 +430,16 @@ _ROWS = (
         "correct the lane or the column", _PLACE, NVIDIA, "bounds",
     ),
     Rule(
-        "tcgen05-warp", _E, _TENSOR, "a warp must load and store in the lanes of its quarter alone",
+        "tcgen05-warp", _E, _TENSOR, "a warp must load and store only in the lanes of its quarter",
         "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp",
     ),
     Rule(
-        "tcgen05-lane", _E, _TENSOR, "an address must begin in a lane where the instruction may",
+        "tcgen05-lane", _E, _TENSOR, "the lane of an address must be one that the instruction allows",
         "correct the lane", _PLACE, BELIEVED, "datapath",
     ),
     Rule(
-        "wgmma-aligned", _E, _ORDER, "all threads of a warpgroup must run a wgmma instruction, none of them apart",
-        "branch on values that are equal in all of the warpgroup", f"{_MMA} (.sync.aligned)", MANUAL,
+        "wgmma-aligned", _E, _ORDER, "all threads of a warpgroup must execute a wgmma instruction together",
+        "branch on values that are equal in the whole warpgroup", f"{_MMA} (.sync.aligned)", MANUAL,
     ),
     Rule(
         "tcgen05-elect", _E, _ORDER, "one thread must issue tcgen05.mma, cp, shift and commit",
@@ -437,65 +447,67 @@ _ROWS = (
         "PTX ISA 9.1, tcgen05.mma, tcgen05.cp, tcgen05.commit (issue granularity: one thread)", DOCUMENTED,
     ),
     Rule(
-        "tcgen05-aligned", _E, _ORDER, "all threads of a warp must run a tcgen05 instruction that is .aligned",
-        "take it out of the elected branch", "PTX ISA 9.1, tcgen05.ld, alloc, wait (.sync.aligned)", DOCUMENTED,
+        "tcgen05-aligned", _E, _ORDER, "all threads of a warp must execute a tcgen05 instruction that is .aligned",
+        "move it out of the elected branch", "PTX ISA 9.1, tcgen05.ld, alloc, wait (.sync.aligned)", DOCUMENTED,
     ),
     Rule(
         "tcgen05-fence-relaxed", _E, _ORDER,
         "tcgen05.fence::after_thread_sync must follow a wait that is .relaxed, before the next tcgen05 access",
-        "insert tcgen05.fence::after_thread_sync after the wait, or take .relaxed away",
+        "insert tcgen05.fence::after_thread_sync after the wait, or remove .relaxed",
         f"{_PIPE}; mbarrier.try_wait (.sem: .acquire where there is none)", DOCUMENTED,
     ),
     Rule(
         "tcgen05-release", _A, _ORDER,
-        "tcgen05.wait::ld and wait::st must stand between a load or store and an arrival that gives its cells away",
+        "tcgen05.wait::ld or wait::st is required between a load or store and the arrival that releases its cells",
         "insert tcgen05.wait::ld.sync.aligned (or wait::st) before the mbarrier.arrive", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-dealloc-early", _E, _TENSOR, "what uses tensor memory must be complete before it is deallocated",
+        "tcgen05-dealloc-early", _E, _TENSOR, "operations on tensor memory must be complete before it is deallocated",
         "wait for the mbarrier of the commit, or wait::ld, before the tcgen05.dealloc", f"{_PIPE}; {_ALLOC}",
         DOCUMENTED,
     ),
     Rule(
         "tcgen05-unwritten", _E, _TENSOR, "an accumulator that is added to, and scale factors, must be written first",
         "make enable-input-d of the first tcgen05.mma false, or store zeros; copy the scale factors with tcgen05.cp; "
-        "of M 64 use lanes 0 to 15 of each quarter alone",
+        "for M 64 use only lanes 0 to 15 of each quarter",
         "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors); Data Path Layout Organization", DOCUMENTED,
     ),
     Rule(
         "tcgen05-overlap", _E, _TENSOR,
-        "all that one tcgen05.mma has in tensor memory must lie apart: accumulator, A, scale factors, lookup table",
-        "give each its own columns, as descriptors tmem columns plans them",
+        "the operands of one tcgen05.mma in tensor memory (accumulator, A, scale factors, lookup table) must "
+        "not overlap",
+        "give each its own columns; descriptors tmem plan computes them",
         "PTX ISA 9.1, tcgen05.mma; data path and scale factor layouts", DOCUMENTED,
     ),
     Rule(
         "tcgen05-table", _E, _TENSOR, "the lookup table of B must begin in an even column",
-        "put the table, two columns, where a multiple of two columns begins",
+        "place the table (two columns) at an even column",
         "PTX ISA 9.4, tcgen05.mma (.decompress::lut::b)", DOCUMENTED,
     ),
     Rule(
         "tcgen05-collector", Level.ASKS, _TENSOR,
-        "what is used out of a collector must have been filled into it by a tcgen05.mma before, and still be there",
-        "fill it with the same matrix in a tcgen05.mma before, with no other between that discards it",
+        "a collector buffer that is used must have been filled by an earlier tcgen05.mma, and not been discarded since",
+        "fill it with the same matrix in an earlier tcgen05.mma, with no discard in between",
         "PTX ISA 9.4, tcgen05.mma (collector usage)", DOCUMENTED,
     ),
     Rule(
-        "tcgen05-order", _E, _TENSOR, "two accesses of the same cells, of which one writes, must be in order",
-        "wait for the first before the second: a commit and its mbarrier, wait::ld or wait::st and a barrier",
+        "tcgen05-order", _E, _TENSOR, "two accesses of the same cells, one of which writes, must be ordered",
+        "wait for the first access before the second: a commit and its mbarrier, or wait::ld or wait::st and a barrier",
         _PIPE, DOCUMENTED,
     ),
     Rule(
-        "barrier-init", _E, _BARRIERS, "an mbarrier must be initialised before it is used",
+        "barrier-init", _E, _BARRIERS, "an mbarrier must be initialized before it is used",
         "insert mbarrier.init before the first use", _MBARRIER, MANUAL,
     ),
     Rule(
-        "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier, or initialises it again, must come after its init",
-        "let one thread run mbarrier.init, and insert bar.sync (of a cluster, barrier.cluster) before the first use",
+        "barrier-init-seen", _E, _BARRIERS, "each use of an mbarrier must be ordered after its init",
+        "let one thread execute mbarrier.init, and insert bar.sync (in a cluster, barrier.cluster) before the "
+        "first use",
         _MBARRIER, MANUAL,
     ),
     Rule(
-        "barrier-init-again", Level.ASKS, _BARRIERS, "an mbarrier must be invalidated before it is initialised again",
-        "let one thread run mbarrier.init, once, and mbarrier.inval before another", _MBARRIER, MANUAL,
+        "barrier-init-again", Level.ASKS, _BARRIERS, "an mbarrier must be invalidated before it is initialized again",
+        "let one thread execute mbarrier.init once, and mbarrier.inval before another init", _MBARRIER, MANUAL,
     ),
     Rule(
         "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",
@@ -503,14 +515,14 @@ _ROWS = (
     ),
     Rule(
         "barrier-parity", _E, _BARRIERS, "the parity of a wait must be 0 or 1",
-        "take the lowest bit of the phase", _MBARRIER, MANUAL,
+        "use the lowest bit of the phase", _MBARRIER, MANUAL,
     ),
     Rule(
-        "barrier-threads", _E, _BARRIERS, "all that meet at a barrier must name as many threads",
-        "write the same number of threads at each", "PTX ISA 9.1, barrier.sync, barrier.arrive", MANUAL,
+        "barrier-threads", _E, _BARRIERS, "all instructions of one barrier must name the same number of threads",
+        "use the same number of threads in each", "PTX ISA 9.1, barrier.sync, barrier.arrive", MANUAL,
     ),
     Rule(
-        "barrier-aligned", _E, _BARRIERS, "all threads of a warp must run the same aligned barrier together",
+        "barrier-aligned", _E, _BARRIERS, "all threads of a warp must execute the same aligned barrier together",
         "move the barrier out of the branch that splits the warp, or use barrier.sync without .aligned",
         "PTX ISA 9.1, barrier, barrier.cluster (.aligned; bar is aligned)", MANUAL,
     ),
@@ -522,44 +534,45 @@ _ROWS = (
     ),
     Rule(
         "barrier-storage", _E, _BARRIERS, "only mbarrier instructions must access the bytes of a live mbarrier",
-        "give the data another place, or run mbarrier.inval, and a barrier, before the place is used again",
+        "store the data elsewhere, or execute mbarrier.inval and a barrier before the bytes are reused",
         f"{_MBARRIER} (inval)", MANUAL,
     ),
     Rule(
         "barrier-hang", _E, _BARRIERS, "a wait must end",
-        "let as many arrive, expect as many bytes, and wait for the parity of the phase that ends",
+        "make the number of arrivals, the expected bytes and the parity of the wait agree",
         _MBARRIER, MANUAL,
     ),
     Rule(
-        "barrier-exit", _E, _BARRIERS, "a CTA must live until others of its cluster are done with its shared memory",
-        "let all CTAs meet at a cluster barrier before they end, or wait for the last arrivals and copies",
+        "barrier-exit", _E, _BARRIERS,
+        "a CTA must not exit before other CTAs of its cluster are done with its shared memory",
+        "let all CTAs meet at a cluster barrier before they exit, or wait for the last arrivals and copies",
         "CUDA C++ Programming Guide, Distributed Shared Memory", MANUAL,
     ),
     Rule(
         "barrier-registers", _E, _BARRIERS,
-        "setmaxnreg must change to a count that its direction allows and the registers of its CTA suffice for",
-        "lower the counts of .inc until all warps together have at most what the CTA is launched with, or give more "
-        "back with .dec in the other warpgroups",
+        "setmaxnreg must request a count that its direction allows and that the registers of the CTA suffice for",
+        "lower the counts of .inc until all warps together have at most the registers of the launch, or release more "
+        "registers with .dec in the other warpgroups",
         "PTX ISA 9.1, setmaxnreg; measured on an H200 (240 x 256 + 40 x 128 of 168 x 384 registers never end)", MANUAL,
     ),
     Rule(
-        "barrier-registers-group", _E, _BARRIERS, "all warps of a warpgroup must change their registers alike",
+        "barrier-registers-group", _E, _BARRIERS, "all warps of a warpgroup must change their register count together",
         "let all four warps of the warpgroup execute the setmaxnreg", "PTX ISA 9.1, setmaxnreg (.sync.aligned)", MANUAL,
     ),
     Rule(
         "proxy-fence", _E, _PROXIES,
-        "fence.proxy.async must stand between an ordinary store and what reads its bytes asynchronously",
-        "insert fence.proxy.async.shared::cta after the store, before the barrier that hands the bytes over",
+        "fence.proxy.async is required between an ordinary store and an asynchronous read of its bytes",
+        "insert fence.proxy.async.shared::cta after the store, before the barrier that publishes the bytes",
         "PTX ISA 9.1, Async proxy; measured on an H200 and an H100 (races.json)", MANUAL,
     ),
     Rule(
         "proxy-fence-copy", _A, _PROXIES,
-        "fence.proxy.async must stand between a cp.async and what reads its bytes asynchronously",
-        "insert fence.proxy.async.shared::cta after the wait for the copies, before what reads them",
+        "fence.proxy.async is required between a cp.async and an asynchronous read of its bytes",
+        "insert fence.proxy.async.shared::cta after the wait for the copies, before the read",
         "PTX ISA 9.1, Async proxy; Triton 3.9.0 emits it, 3.5.0 does not", MANUAL,
     ),
     Rule(
-        "reuse-order", _E, _REUSE, "two accesses of the same bytes, of which one writes, must be in order",
+        "reuse-order", _E, _REUSE, "two accesses of the same bytes, one of which writes, must be ordered",
         "let the second wait for the first: an mbarrier, a wait_group, or bar.sync between them", _MEMORY, MANUAL,
     ),
     Rule(
@@ -567,30 +580,30 @@ _ROWS = (
         "copy or store the whole operand before the multiplication", _MEMORY, MANUAL,
     ),
     Rule(
-        "fragment-aligned", _E, _FRAGMENTS, "all threads of a warp must run a mma.sync, none of them apart",
-        "let no branch lead some of them round it", _WARP_MMA, MANUAL,
+        "fragment-aligned", _E, _FRAGMENTS, "all threads of a warp must execute a mma.sync together",
+        "remove the branch that skips it for some threads", _WARP_MMA, MANUAL,
     ),
     Rule(
         "fragment-address", _E, _FRAGMENTS,
         "an address in shared memory must be a multiple of 16 bytes for ldmatrix and stmatrix, of the copied bytes for "
-        "cp.async", "let rows begin at multiples of 16 bytes", "PTX ISA 9.1, ldmatrix, stmatrix, cp.async", MANUAL,
+        "cp.async", "start rows at multiples of 16 bytes", "PTX ISA 9.1, ldmatrix, stmatrix, cp.async", MANUAL,
     ),
     Rule(
-        "fragment-matrix", _E, _FRAGMENTS, "every row of A and B must have its elements of K from the same places",
-        "let ldmatrix read by the swizzle that the copies wrote by, and each lane point at its own row", _WARP_MMA,
+        "fragment-matrix", _E, _FRAGMENTS, "all rows of A and B must take their elements of K from the same positions",
+        "let ldmatrix use the swizzle of the copies, and let each lane point to its own row", _WARP_MMA,
         COMPUTED,
     ),
     Rule(
         "fragment-selector", _E, _FRAGMENTS,
-        "a selector of scale factors or metadata must name threads and bytes that there are",
-        "thread-ids are 0 and 1 of A, 0 to 3 of B; byte-ids any of 1X, 0 and 2 of 2X, 0 of 4X; sparsity selectors 0 "
-        "and 1 where two threads of four give metadata",
+        "a selector of scale factors or metadata must name existing threads and bytes",
+        "use thread IDs 0 and 1 for A, 0 to 3 for B; byte IDs 0 to 3 for 1X, 0 and 2 for 2X, 0 for 4X; sparsity "
+        "selectors 0 and 1 if two threads of four provide metadata",
         "PTX ISA 9.1, mma (block scaling), mma.sp; measured on an H100 (sparse_warps.json): selectors 2 and 3 of "
-        "m16n8k32 in f16, which ptxas takes, are illegal instructions",
+        "m16n8k32 in f16, which ptxas accepts, are illegal instructions",
         MANUAL,
     ),
     Rule(
-        "fragment-order", _E, _FRAGMENTS, "A and B must have the same element of K at the same k",
+        "fragment-order", _E, _FRAGMENTS, "A and B must have the same element of K at the same position",
         "let the lanes of ldmatrix point at the halves of K in the order of the registers", _WARP_MMA, COMPUTED,
     ),
 )  # fmt: skip

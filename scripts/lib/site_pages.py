@@ -126,7 +126,7 @@ def corpus_pages() -> tuple[dict[str, str], dict[str, bytes]]:
     pages = {f"conformance/{name}.md": f"# {name}\n\n{_table(rows)}" for name, rows in cases.items()}
     head = f"# {corpus['name']}\n\n{corpus['cases in all']:,} cases of {len(cases)} operations, as one file: "
     head += '<a href="conformance.json">conformance.json</a>; its format, and how to run it, is told in '
-    head += "[sources](../docs/sources.md#a-conformance-suite-for-cute-layout-algebra).\n\n"
+    head += "[the conformance suite](../docs/conformance.md).\n\n"
     head += "| operation | cases | refused |\n| --- | --- | --- |\n" + "".join(
         f"| [{name}]({name}.md) | {len(rows)} | {sum('refused' in one for _, one in rows)} |\n"
         for name, rows in cases.items()

@@ -1,4 +1,4 @@
-"""The table of records in docs/sources.md, compared with the record files and with what ``probe_wgmma repeat`` runs."""
+"""The table of records in docs/records.md, compared with the record files and with what ``probe_wgmma repeat`` runs."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ def repeated() -> set[str]:
 
 
 def test_the_table_says_of_each_record_which_gpu_made_it_and_whether_it_is_repeated() -> None:
-    page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
-    section = page.split("## Records of Hopper GPUs")[1].split("\n## ")[0]
-    table = re.findall(r"^\| `(\w+)` \| (yes|no) \| (yes|no) \| (yes|no) \|$", section, re.MULTILINE)
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `(\w+)` \| (yes|no) \| (yes|no) \| (yes|no) \|$", page, re.MULTILINE)
     files = {gpu: {path.name.split(".")[0] for path in (HOPPER / gpu).iterdir()} for gpu in ("h200", "h100")}
     again = repeated()
     words = {True: "yes", False: "no"}
@@ -52,7 +51,7 @@ def test_the_table_says_of_each_record_which_gpu_made_it_and_whether_it_is_repea
 
 
 def test_where_both_gpus_have_a_record_the_page_names_those_that_were_drawn_by_another_seed() -> None:
-    page = " ".join((ROOT / "docs" / "sources.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "records.md").read_text(encoding="utf-8").split())
     (sentence,) = re.findall(r"the same command made it, except that (.*?) were drawn by another seed", page)
     differ = set()
     for path in (HOPPER / "h100").iterdir():
