@@ -6,9 +6,9 @@ Invariant: each finding is in both, and the table that ends the text has each pr
 >>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
 >>> report = check_ptx(text)
 >>> print(tell_report(report, "k.ptx"))
-k.ptx:3: error[form-target]: the target must have the instruction, found sm_90; wgmma is of sm_90a alone
+k.ptx:3: error[form-target]: the target must support the instruction, found sm_90; wgmma is of sm_90a alone
     wgmma.fence.sync.aligned
-    help: write another .target
+    help: use another .target
     note: PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA
 k.ptx: sm_90, 0 MMA instructions: 1 error
   property       result    checked             details
