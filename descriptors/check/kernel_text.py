@@ -316,7 +316,7 @@ def rules_text() -> str:
     """Every rule of the checker, a line each: name, level, who decides it, what must hold.
 
     >>> rules_text().splitlines()[0]
-    'form-target                 error        text              the target must have the instruction'
+    'form-target                 error        text              the target must support the instruction'
     """
     return "\n".join(
         f"{name:27} {rule.level!s:12} {', '.join(decided_by(rule)):17} {rule.demands}"

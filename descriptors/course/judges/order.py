@@ -6,7 +6,7 @@ Law: what the checker of kernels finds first is the hint.
 
 >>> ordered("fence, mma, commit, wait 0, read", ["mma", "read"])
 >>> ordered("mma, commit, wait 0, read", ["mma", "read"])[:60]
-'breaks a rule at event 1, mma: a wgmma.fence is required b'
+'breaks a rule at event 1, mma: a wgmma.fence is required bet'
 >>> ordered("fence, mma, commit, wait 0", ["mma", "read"])
 'does not do these in order: mma, read; read is missing'
 """
