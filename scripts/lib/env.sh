@@ -84,24 +84,31 @@ install_node_packages() {
 
 install_project() {
   local kind=$1 target=$ROOT what="numpy, sympy and click; under a minute" started=$SECONDS log=$VENV/install.log python
+  local options=(--no-input --disable-pip-version-check --progress-bar off) node=
   python=$(find_python) || die "Python 3.11 or newer is needed, and none was found (PYTHON=/path/to/python names one)"
   if [ "$kind" = dev ]; then
     target="$ROOT[dev]" what="its test tools and the CuTe DSL, a download of some hundred MB; a minute or more"
+    # Most of these modules are never imported: compiling all of them takes longer than compiling those that are.
+    options+=(--no-compile)
   fi
   if ! venv_works; then
     say "making the environment $VENV with $("$python" --version 2>&1)"
     make_venv "$python"
   fi
   choose_pip "$python"
+  if [ "$kind" = dev ]; then
+    install_node_packages &
+    node=$!
+  fi
   say "installing layoutalg with $what, this once"
   # Of pip's talk only the downloads are shown, as a sign of life; the whole of it is in the log.
-  "${PIP[@]}" install --no-input --disable-pip-version-check --progress-bar off --editable "$target" </dev/null 2>&1 |
+  "${PIP[@]}" install "${options[@]}" --editable "$target" </dev/null 2>&1 |
     tee "$log" | sed -un 's/^ *Downloading \(.*\/\)\{0,1\}\([^ /]*\) \((.*)\)$/  \2 \3/p' >&2
   if [ "${PIPESTATUS[0]}" -ne 0 ]; then
     grep -iE '^ *error' "$log" | tail -n 12 >&2
     die "pip could not install the project; its whole output is in $log"
   fi
-  if [ "$kind" = dev ]; then install_node_packages; fi
+  if [ -n "$node" ]; then wait "$node"; fi
   fingerprint "$kind" >"$VENV/.made-$kind"
   say "the environment is ready after $((SECONDS - started)) s"
 }
