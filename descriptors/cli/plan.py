@@ -17,11 +17,12 @@ from descriptors.cli.options import Grouped, Guide, Option, together
 from descriptors.cli.terminal import assume, assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.mma_planner import mma_plan, prove_mma
-from descriptors.gemm.mma_request import is_mma
 from descriptors.gemm.plan_arguments import ARGUMENTS, PlanArgument, Planner
+from descriptors.gemm.plan_request import named_instruction
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
+from descriptors.smem.instructions.instruction_name import is_mma
 from descriptors.smem.tma.convolution import convolution
 from descriptors.targets import has_wgmma
 from descriptors.text import known_record
@@ -152,7 +153,7 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     output = Output(**{name: options.pop(name) for name in Output._fields})
     form = _form(words, problem, options)
     convolved = _convolution(options)
-    given = {name: value for name, value in options.items() if value not in (None, False)}
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
     if convolved is not None:
         given["convolution"] = convolved
     defaults = {row.name: row.default for row in ARGUMENTS}
@@ -240,6 +241,8 @@ def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any]
     else:
         whole, prove = plan_of(*words, **arguments, verify=False), prove_plan
         why = "as M is 64" if has_wgmma(whole.asked.arch) else "by M, the CTAs or the kind"
+        if named_instruction(words[0]).arch is not None:
+            why = f"by the instruction {words[0]}"
     if "arch" not in arguments:
         assume(whole.asked.arch, why)
     proof = prove(whole)
