@@ -225,7 +225,7 @@ _ROWS = (
     Rule(
         "word-idesc", _E, _WORDS, "an instruction descriptor must describe the instruction it goes to",
         "build the word with descriptors idesc",
-        "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "sparsity",
+        "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "idesc",
     ),
     Rule(
         "word-smem", _E, _WORDS, "a shared-memory descriptor must describe an operand that the instruction reads",

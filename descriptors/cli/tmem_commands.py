@@ -68,10 +68,8 @@ def shape_options(*, required: bool = True) -> Option:
     ]
     kind = click.option(
         "--kind",
-        default="f16",
-        show_default=True,
         shell_complete=complete,
-        help="Kind of the instruction, for its shapes.",
+        help="Kind of the instruction, for its shapes.  [default: by the type of the accumulator]",
     )
     return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, arch_option, legality_option)
 

@@ -112,6 +112,10 @@ class ContractReport(Told):
         return f"{counted(len(self.values), 'value')} {'holds' if len(self.values) == 1 else 'hold'}, {about}"
 
 
+#: The refusal of a file without sections.
+_NO_SECTION = "check: the file has no section [operand.NAME] or [plan.NAME]"
+
+
 def check_contract(text: str) -> ContractReport:
     """Hold what a file relies on against what is derived, which is proved first.
 
@@ -134,6 +138,8 @@ def check_contract(text: str) -> ContractReport:
             value = _value(section, answer, path, line)
             where = _difference(stated, value)
             values.append(Expectation(section, path, line, stated, value, where is None, where or ()))
+    if not count:
+        raise DescriptorError(_NO_SECTION)
     if not values:
         raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
     return ContractReport(tuple(values), count)
@@ -149,12 +155,15 @@ def missing(text: str) -> str:
         DescriptorError: as ``check_contract``.
     """
     lines, tables = lines_of(text), []
-    for section, arguments, expected in _sections(text, lines):
+    sections = list(_sections(text, lines))
+    for section, arguments, expected in sections:
         if expected:
             continue
         answer = _record(section, arguments, lines)
         rows = [f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[section.split(".")[0]]]
         tables.append("\n".join([f"[{section}.expect]", *rows]) + "\n")
+    if not sections:
+        raise DescriptorError(_NO_SECTION)
     return "\n".join(tables)
 
 

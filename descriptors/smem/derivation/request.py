@@ -133,9 +133,7 @@ def tile_of_layout(
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
-def instruction_extents(
-    mma: object, cp: object, element: ElementType, arch: Arch
-) -> tuple[int, int] | None:
+def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arch) -> tuple[int, int] | None:
     """What one instruction reads, in elements; None if only the layout can tell.
 
     Args:
@@ -195,8 +193,7 @@ def _operand_of(name: InstructionName, matrix: Matrix | None, cta_group: int, sp
     m, n, of_a = m // cta_group, n // cta_group, k // (1 + sparse)
     if matrix is None:
         raise DescriptorError(
-            f"derive: an instruction must come with its operand, found {name.text} alone; "
-            f"A reads {m}x{of_a}, B {n}x{k}"
+            f"derive: an instruction must come with its operand, found {name.text} alone; A reads {m}x{of_a}, B {n}x{k}"
         )
     return (m, of_a) if matrix == "A" else (n, k)
 

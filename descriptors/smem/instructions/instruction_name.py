@@ -1,6 +1,6 @@
 """The name of an instruction as a person writes it: its shape, and whatever else of the PTX opcode is given.
 
-``m64n128k16`` is a name, and so are ``wgmma.sp.m64n128k32``, ``mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`` and
+``m64n128k16`` is a name, and so are ``wgmma.sp.m64n128k32``, ``mma.m16n8k16.row.col.f32.bf16.bf16.f32`` and
 ``tcgen05.mma.cta_group::2.kind::f16.m256n128k16``. PTX has no shape in the opcode of ``tcgen05.mma``; here it is added.
 Every command that accepts a name reads it with ``read_instruction``, uses what the name states, and refuses an argument
 that contradicts it (``InstructionName.settle``).
