@@ -45,7 +45,7 @@ from descriptors.check.serialization import Calls, calls_of, serializations, var
 from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
-from descriptors.targets import static_shared
+from descriptors.targets import NEWEST, as_version, static_shared
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
@@ -91,7 +91,7 @@ def check_ptx(
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
-    forms = [tuple(forms_of(function, module)) for function in module.functions]
+    forms = _with_target([tuple(forms_of(function, module)) for function in module.functions], module)
     run = EXECUTION(module, text, known)
     for number in held:
         function = module.functions[number]
@@ -120,6 +120,7 @@ def check_ptx(
         counted += warp
         formed += _without_repeats(wrong, [*findings, *run.findings], function)
     formed += _shared(module, text)
+    undecided += _newer_version(module) if shown else ()
     findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
     run = replace(
@@ -150,6 +151,29 @@ def check_ptx(
         launches=run.launches,
     )
     return without_ignored(report, text)
+
+
+def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple[Finding, ...]]:
+    """Return the findings of form of each function; a module without a target has one finding for all that it lacks."""
+    if module.target:
+        return forms
+    lacking = ("form-target", "form-version")
+    kept = [tuple(one for one in found if one.rule.name not in lacking) for found in forms]
+    first = next(
+        ((number, one) for number, found in enumerate(forms) for one in found if one.rule.name in lacking), None
+    )
+    if first is not None:
+        number, one = first
+        missing = finding(one.line, "form-directive", "found no .target", one.instruction)
+        kept[number] = (missing, *kept[number])
+    return kept
+
+
+def _newer_version(module: Module) -> Iterator[Undecided]:
+    """The version of a module, where the rules of forms do not know it."""
+    if as_version(module.version) > as_version(NEWEST):
+        why = f"newer than {NEWEST}, the newest whose instructions are known here"
+        yield Undecided("forms", 1, f".version {module.version}", why)
 
 
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")

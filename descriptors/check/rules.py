@@ -187,6 +187,10 @@ _ROWS = (
         ASSEMBLER,
     ),
     Rule(
+        "form-directive", _E, _FORMS, "a module must name its target", "write .target, as in .target sm_90a, behind "
+        ".version", "PTX ISA 9.1, PTX Module Directives: .target", ASSEMBLER,
+    ),
+    Rule(
         "form-qualifier", _E, _FORMS, "qualifiers must be those of the instruction",
         "correct the qualifier", _MMA, ASSEMBLER,
     ),

@@ -1,8 +1,8 @@
 """What a project relies on, written in TOML, held against what is derived: words, offsets, layouts, whole plans.
 
-A section ``[operand.NAME]`` has arguments of ``derive``, a section ``[plan.NAME]`` those of ``plan``; the table
-``expect`` in it has keys of the JSON that these commands write, a path with dots where one lies in another. Layouts are
-compared as functions, words as numbers.
+A section ``[operand.NAME]`` has arguments of ``derive``, a section ``[plan.NAME]`` those of ``plan``, or of
+``mma_plan`` for an instruction of ``mma.sync``; the table ``expect`` in it has keys of the JSON that these commands
+write, a path with dots where one lies in another. Layouts are compared as functions, words as numbers.
 
 Law: what is derived for a section without expectations, put into it, holds.
 
@@ -22,16 +22,19 @@ from typing import Any
 from descriptors import answers
 from descriptors.check.sarif import FINGERPRINT, artifact, fingerprint, log, place
 from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.gemm.mma_planner import mma_plan
 from descriptors.gemm.planner import plan
 from descriptors.records import Option, Record, Row, attributes
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from descriptors.smem.derivation.derive import derive
+from descriptors.smem.instructions.instruction_name import is_mma
 from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 from layoutalg.frozen import frozen
 
 #: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
-_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan}
+#: A section ``[plan.NAME]`` of an instruction of ``mma.sync`` has the kind ``mma``.
+_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan, "mma": mma_plan}
 _KEYS = {kind: tuple(name for name in signature(door).parameters if name != "verify") for kind, door in _DOORS.items()}
 _KEYS["operand"] += ("base",)
 
@@ -50,9 +53,12 @@ DEFAULTS = {
         "operands.A.word", "operands.A.layout", "operands.B.word", "operands.B.layout", "transaction_bytes",
         "shared_memory.used",
     ),
+    "mma": (
+        "warps", "operands.A.layout", "operands.A.move", "operands.B.layout", "operands.B.move", "shared_memory.used",
+    ),
 }  # fmt: skip
 #: What may be written as people say it, ``128x64``, or as a list.
-_EXTENTS = (*(name for name, row in ARGUMENTS.items() if row.is_list), "cluster")
+_EXTENTS = (*(name for name, row in ARGUMENTS.items() if row.is_list), "cluster", "warps")
 _SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
@@ -160,7 +166,9 @@ def missing(text: str) -> str:
         if expected:
             continue
         answer = _record(section, arguments, lines)
-        rows = [f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[section.split(".")[0]]]
+        rows = [
+            f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[_kind(section, arguments)]
+        ]
         tables.append("\n".join([f"[{section}.expect]", *rows]) + "\n")
     if not sections:
         raise DescriptorError(_NO_SECTION)
@@ -301,9 +309,15 @@ def _unquoted(path: str) -> str:
     return re.sub(r"\s*\.\s*", ".", re.sub(r"[\"']", "", path))
 
 
+def _kind(section: str, table: dict[str, Any]) -> str:
+    """Return the kind of a section: which function answers it."""
+    kind = section.partition(".")[0]
+    return "mma" if kind == "plan" and is_mma(table.get("instruction"), table.get("arch")) else kind
+
+
 def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """The arguments of a section, extents read."""
-    kind, arguments = section.partition(".")[0], dict[str, Any]()
+    kind, arguments = _kind(section, table), dict[str, Any]()
     for key, value in table.items():
         if key == "expect":
             continue
@@ -324,7 +338,7 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
     """Name, arguments and expectations of every section."""
     for kind, group in read(text).items():
         where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
-        if kind not in _KEYS or not isinstance(group, dict):
+        if kind not in ("operand", "plan") or not isinstance(group, dict):
             raise DescriptorError(f"{where}a section must be [operand.NAME] or [plan.NAME], found {brief(kind)}")
         for name, table in group.items():
             section = f"{kind}.{name}"
@@ -338,7 +352,9 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
 
 def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """The JSON of what a section asks for."""
-    door = _DOORS[section.partition(".")[0]]
+    door = _DOORS[_kind(section, arguments)]
+    if door is mma_plan:
+        arguments.setdefault("instruction", None)  # the only one of the type
     lacking = [
         name for name, one in signature(door).parameters.items()
         if one.default is one.empty and one.kind is not one.VAR_KEYWORD and name not in arguments
@@ -348,7 +364,7 @@ def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> d
         raise DescriptorError(f"{where}: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing")
     try:
         if section.startswith("plan."):
-            return dict(answers.record(plan(**arguments)))
+            return dict(answers.record(door(**arguments)))
         base = arguments.pop("base", 0)
         return dict(answers.record(derive(**arguments), base=base))
     except (LayoutError, TypeError) as error:  # of Python where an argument has another type

@@ -181,6 +181,10 @@ _NARROW_HALVES = (
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
 
+#: A factor for 128 elements, which four instructions of K 32 take, and the kind that may have it.
+_REPEATED, _REPEATED_KIND = ("ue8m0", 128), "mxf8f6f4"
+
+
 @frozen
 class _Mma:
     """The multiplication that a plan is for, its arguments checked."""
@@ -314,6 +318,8 @@ def _vector(kind: str, dtype: str | None, vector: int | None, arch: str) -> int:
         return 0
     usual = 16 if kind == "mxf4nvf4" else 32
     factors = {(row.dtype, shared): None for row in rows for k in row.k for shared in (row.vector, row.shared(k))}
+    if kind == _REPEATED_KIND:
+        factors[_REPEATED] = None
     fitting = [one for one in factors if dtype in (None, one[0]) and vector in (None, one[1])]
     if not fitting:
         legal = ", ".join(f"{name} by {shared}" for name, shared in factors) or "none"
