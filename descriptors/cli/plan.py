@@ -143,7 +143,8 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
-    INSTRUCTION is its shape, DTYPE the element type of A. With an INSTRUCTION and a --tile one main loop is planned.
+    INSTRUCTION is its shape, alone or in a name as in PTX (tcgen05.mma.cta_group::2.kind::f16.m256n128k16), of which
+    every part is used. DTYPE is the element type of A. With an INSTRUCTION and a --tile one main loop is planned.
     Without an INSTRUCTION all instructions that divide the tile are tried, and the best are shown. With --problem or
     --conv alone, tiles, clusters and parts along K are chosen too.
 
