@@ -22,6 +22,7 @@ from typing import Any
 from descriptors import answers
 from descriptors.check.sarif import FINGERPRINT, artifact, fingerprint, log, place
 from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.gemm import plan_arguments
 from descriptors.gemm.mma_planner import mma_plan
 from descriptors.gemm.planner import plan
 from descriptors.records import Option, Record, Row, attributes
@@ -58,7 +59,10 @@ DEFAULTS = {
     ),
 }  # fmt: skip
 #: What may be written as people say it, ``128x64``, or as a list.
-_EXTENTS = (*(name for name, row in ARGUMENTS.items() if row.is_list), "cluster", "warps")
+_EXTENTS = (
+    *(name for name, row in ARGUMENTS.items() if row.is_list),
+    *(row.name for row in plan_arguments.ARGUMENTS if row.kind == "extents"),
+)
 _SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 

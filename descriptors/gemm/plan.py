@@ -12,10 +12,14 @@ disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import Chain
 from descriptors.gemm.gathered import gathered
 from descriptors.gemm.plan_chain import chain_of
+from descriptors.gemm.plan_metadata import COPY
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.planned_loop import PlannedLoop
 from descriptors.gemm.product import Product, multiply
@@ -67,6 +71,45 @@ class HopperPlan(Plan):
     promotion: Promotion | None = None
 
 
+class ColumnCopy(NamedTuple):
+    """A ``tcgen05.cp`` of a stage.
+
+    Args:
+        what: ``factors_a``, ``factors_b`` or ``metadata``.
+        shape: the shape of the copy.
+        word: the word of the first stage.
+        step: what is added to the word for each stage.
+        column: where it copies to.
+    """
+
+    what: str
+    shape: str
+    word: int
+    step: int
+    column: int
+
+
+class Multiplication(NamedTuple):
+    """A ``tcgen05.mma`` of a stage.
+
+    Args:
+        block: along M, N and K.
+        column: the first column of its accumulator.
+        a_step, b_step: what is added to the words of the stage.
+        idesc: the instruction descriptor.
+        factors: the pointers to the scale factors of A and of B; () of a kind without.
+        metadata: the column of the metadata; None of a dense A.
+    """
+
+    block: tuple[int, int, int]
+    column: int
+    a_step: int
+    b_step: int
+    idesc: int
+    factors: tuple[int, ...]
+    metadata: int | None
+
+
 @frozen
 class BlackwellPlan(Plan):
     """A plan of ``tcgen05.mma``, whose accumulators are columns of tensor memory.
@@ -82,3 +125,42 @@ class BlackwellPlan(Plan):
     def _turns(self) -> TurnReport | None:
         """Prove that two sets of accumulators are used in turn; None of one set."""
         return prove_turns(self.accumulators) if self.accumulators.sets > 1 else None
+
+    def column_copies(self) -> Iterator[ColumnCopy]:
+        """Generate the copies of a stage to tensor memory: scale factors, of A and then of B; metadata.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> example = plan("m128n64k64", "e2m1", tile=(128, 64, 64), kind="mxf4", verify=False)
+        >>> [(copy.what, copy.shape, copy.column) for copy in example.column_copies()]
+        [('factors_a', '32x128b.warpx4', 64), ('factors_b', '32x128b.warpx4', 68)]
+        """
+        if self.scales is not None:
+            sides = (("factors_a", self.scales.a), ("factors_b", self.scales.b))
+            each = [(what, factors) for what, factors in sides for _ in factors.steps]
+            for (what, factors), (word, column) in zip(each, self.scales.copies(), strict=True):
+                yield ColumnCopy(what, factors.copy, word, factors.bytes // 16, column)
+        if self.metadata is not None:
+            step = self.metadata.bytes // 16
+            yield from (ColumnCopy("metadata", COPY, word, step, column) for word, column in self.metadata.copies())
+
+    def multiplications(self) -> Iterator[Multiplication]:
+        """Generate the instructions of a stage in their order: K blocks, in each N blocks, in each M blocks.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> example = plan("m128n64k16", "bf16", tile=(256, 64, 32), verify=False)
+        >>> [(one.block, one.column, one.a_step, one.b_step) for one in example.multiplications()]
+        [((0, 0, 0), 0, 0, 0), ((1, 0, 0), 64, 512, 0), ((0, 0, 1), 0, 2, 2), ((1, 0, 1), 64, 514, 2)]
+        """
+        scales, metadata, rows = self.scales, self.metadata, len(self.a.mn_steps)
+        for k, idesc in enumerate(self.line.idescs):
+            for n, down in enumerate(self.b.mn_steps):
+                for m, across in enumerate(self.a.mn_steps):
+                    yield Multiplication(
+                        (m, n, k),
+                        self.accumulators.firsts[n * rows + m],
+                        across + self.a.k_steps[k],
+                        down + self.b.k_steps[k],
+                        idesc,
+                        () if scales is None else (scales.pointer_at(0, m, k), scales.pointer_at(1, n, k)),
+                        None if metadata is None else metadata.place(k)[0] + m * metadata.block_columns,
+                    )

@@ -180,7 +180,6 @@ class TileProposals(Told):
         """
         one = self.plans[0]
         loop, made = one.asked, one.epilogue
-        assert made is not None
         plain = loop.d == "f32" and not made.terms and not any(side.transposed for side in (one.a, one.b))
         types = {loop.a.name, loop.b.name}
         if plain and types == {"bf16"} and self.convolution is None and made.c in ("f32", "bf16"):
@@ -347,7 +346,6 @@ def _candidates(
     model: Plan, problem: tuple[int, int, int], rows_of: tuple[int, int], gathers: Convolution | None
 ) -> Iterator[Candidate]:
     loop, made = model.asked, model.epilogue
-    assert made is not None
     width_a, width_b = (element.bits // 8 for element in (loop.a, loop.b))
     whole = _copied(problem[1], BITS[made.c])
     if not whole and made.c != loop.d:  # which the copy engine alone stores

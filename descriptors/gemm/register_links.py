@@ -124,7 +124,7 @@ class Held:
 
     def registers(self, tile: Tile) -> Home:
         """Where it has the elements."""
-        one = self._fragment(tile)
+        one = self._fragment()
         if isinstance(one, Fragment):
             elements = tile_elements(
                 one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun, self.raked)
@@ -139,7 +139,7 @@ class Held:
             elements = tile.numbers(index % tile.rows, index // tile.rows)
         return registers_of(elements)
 
-    def _fragment(self, tile: Tile) -> Fragment | Layout:
+    def _fragment(self) -> Fragment | Layout:
         if not isinstance(self.fragment, str):
             return self.fragment
         head = self.fragment.strip().partition(".")[0]

@@ -244,7 +244,6 @@ class PieceOfSums:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What it says."""
         for home in self.sums.steps(replace(tile, rows=self.tile[0], columns=self.tile[1])):
-            assert isinstance(home, Home)
             yield _inside(home, self.tile[1], self.origin, tile)
 
 
@@ -279,11 +278,9 @@ class LoadedSums:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What the loads leave there."""
         for home in self.sums.steps(tile):
-            assert isinstance(home, Home)
             cells = Contents.of(home.space, home.places, home.elements)
             sums = as_element_type(_ELEMENTS.get(self.sums.dtype, self.sums.dtype))
             for step in self.move.steps(replace(tile, contents=cells, element=sums)):
-                assert isinstance(step, Move)
                 left = cells.moved(step)
                 yield Home(REGISTERS, left.elements, left.places)
 

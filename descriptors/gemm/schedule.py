@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import BlackwellPlan, Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.promotion import Promotion
 from descriptors.records import Record, each
@@ -251,17 +251,12 @@ def events(plan: Plan) -> list[str]:
     >>> events(plan("m128n32k16", "bf16", tile=(128, 32, 16), verify=False))[:4]
     ['alloc d 32', 'relinquish', 'mma d 32 idesc 0x08080490', 'ld d 32x32b.x32 warp 0']
     """
-    accumulators = plan.accumulators
-    if isinstance(accumulators, Registers):
+    if not isinstance(plan, BlackwellPlan):
         return []
+    accumulators = plan.accumulators
     exclusive = " exclusive" * accumulators.plan.exclusive
     lines = [f"alloc d {accumulators.plan.allocate}{exclusive}", "relinquish"]
-    if plan.scales is not None:
-        shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
-        copies = zip(shapes, plan.scales.copies(), strict=True)
-        lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
-    if plan.metadata is not None:
-        lines += [f"cp d+{column} 128x128b" for _, column in plan.metadata.copies()]
+    lines += [f"cp d+{copy.column} {copy.shape}" for copy in plan.column_copies()]
     for number in range(accumulators.sets):
         lines += _set_events(plan, accumulators.of(number))
     return [*lines, f"dealloc d {accumulators.plan.allocate}"]

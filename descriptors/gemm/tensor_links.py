@@ -75,7 +75,7 @@ class Accumulators:
             legality="off",
         )
 
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+    def steps(self, tile: Tile) -> Iterator[Home]:
         """What it says."""
         import numpy as np
 
@@ -125,7 +125,7 @@ class TensorMove:
         """How it is known."""
         return DOCUMENTED
 
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+    def steps(self, tile: Tile) -> Iterator[Move]:
         """What it moves."""
         import numpy as np
 
@@ -135,7 +135,7 @@ class TensorMove:
         packed = self.move.packed or (not load and tile.element.storage_bits < 32)
         packed = packed or (load and bool((lies & 31).any()))
         each = 32 // tile.element.storage_bits if packed else 1
-        firsts = self._firsts(lies, each) if load else self._targets(lies, each)
+        firsts = self._firsts(lies) if load else self._targets(lies, each)
         bits = offsets(self.move.cells.layout).astype(np.int64).reshape(_WARP, self.move.registers, 32)
         table = bits[:, :, :: tile.element.storage_bits if packed else 32].reshape(_WARP, -1)
         warps = np.arange(4, dtype=np.int64)
@@ -149,7 +149,7 @@ class TensorMove:
         else:
             yield Move(REGISTERS, TENSOR, registers.places, cells.ravel())
 
-    def _firsts(self, lies: Numbers, each: int) -> Numbers:
+    def _firsts(self, lies: Numbers) -> Numbers:
         """The cell that each instruction of a warp begins at, in bits, from the warp's quarter on."""
         lanes, columns = lies >> _LANE_BITS, lies >> COLUMN_BITS & 0xFFFF
         first = int(columns.min()) if self.column is None else self.column

@@ -164,7 +164,8 @@ def row(answer: Any) -> str:
     """The row of an answer in the table."""
     if isinstance(answer, tuple):
         return f"Sequence[{row(answer[0])}]"
-    return f"{type(answer).__module__}.{type(answer).__qualname__}".removeprefix("descriptors.")
+    names = [f"{one.__module__}.{one.__qualname__}".removeprefix("descriptors.") for one in type(answer).__mro__]
+    return next((name for name in names if name in ANSWERS), names[0])
 
 
 def without_more(printed: str) -> str:

@@ -42,18 +42,6 @@ def _relative(plan: Plan) -> Plan:
     return plan
 
 
-def _alone(plan: Plan) -> Plan:
-    """A plan whose CTAs share no copies: loops and kernels free a stage for their own CTA, or pair, alone.
-
-    Raises:
-        DescriptorError: if they do.
-    """
-    if plan.asked.cluster != (1, 1):
-        cluster = extents_text(plan.asked.cluster)
-        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}")
-    return plan
-
-
 def _loop(plan: Plan) -> Plan:
     """A plan whose inner loop is written.
 
@@ -66,7 +54,10 @@ def _loop(plan: Plan) -> Plan:
         )
     if plan.promotion is not None:
         raise DescriptorError("emit: an inner loop must not promote accumulators, found a factor for 128")
-    return _alone(plan)
+    if plan.asked.cluster != (1, 1):  # a loop frees a stage for its own CTA, or pair, alone
+        cluster = extents_text(plan.asked.cluster)
+        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}")
+    return plan
 
 
 #: The writers of a whole kernel with its host program, and of the inner loop, by the kind of plan.

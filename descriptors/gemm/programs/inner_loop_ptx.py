@@ -24,10 +24,10 @@ from descriptors.text import word_text
 _LEAST = "8.7"
 #: The version from which on ptxas takes ``wgmma.mma_async.sp`` of all types; 8.2 has those without u8 by s8.
 _SPARSE_VERSION = "8.4"
-#: What an entry is given.
-_PARAMETERS = (
-    "// In: where the accumulators go, register by register of each thread; "
-    "how many tiles along K there are, one or more."
+#: The parameters of a loop: type and name, and what they are.
+LOOP_PARAMETERS = ("u64 out", "u32 tiles")
+LOOP_INPUT = (
+    "In: where the accumulators go, register by register of each thread; how many tiles along K there are, one or more."
 )
 
 
@@ -37,30 +37,34 @@ def frame(
     title: str,
     registers: Sequence[str],
     body: Iterable[str],
+    *,
     directives: str = "",
-    metadata: str = "",
+    about: str = LOOP_INPUT,
+    parameters: Sequence[str] = LOOP_PARAMETERS,
+    sparse: bool = False,
 ) -> str:
-    """A module with one entry.
+    """Return a module with one entry.
 
     Args:
         arch: the architecture.
         name: of the entry.
-        title: a line of comment.
+        title: a comment.
         registers: declarations.
         body: instructions and labels.
         directives: of the entry.
-        metadata: what is said of a third parameter, where metadata lie; there is none if it is left out.
+        about: a comment about the parameters.
+        parameters: type and name of each.
+        sparse: whether it has instructions for a sparse A.
 
     Raises:
         DescriptorError: if the name is no identifier.
     """
     identifier(name)
     version, target = version_and_target(arch)
-    version = max(version, _SPARSE_VERSION, key=as_version) if metadata else version
+    version = max(version, _SPARSE_VERSION, key=as_version) if sparse else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
-    about, out = f"\n// {metadata}" if metadata else "", f".param .u64 {name}_out"
-    more = f", .param .u64 {name}_metadata" if metadata else ""
+    inputs = ", ".join(f".param .{kind} {name}_{what}" for kind, what in map(str.split, parameters))
     return f"""// {title}
 .version {version}
 .target {target}
@@ -68,8 +72,8 @@ def frame(
 
 .extern .shared .align 1024 .b8 {name}_smem[];
 
-{_PARAMETERS}{about}
-.visible .entry {name}({out}, .param .u32 {name}_tiles{more}){directives}
+// {about}
+.visible .entry {name}({inputs}){directives}
 {{
 {declared}{lines}
 }}
@@ -167,20 +171,19 @@ def stage_word(target: str, first: str, step: str, word: int, field: int) -> lis
     ]
 
 
-def linear(target: str, index: str, steps: Sequence[int], kind: str = "u64") -> list[str]:
+def linear(target: str, index: str, steps: Sequence[int]) -> list[str]:
     """``target = steps[index]``, of a list whose steps are all alike, or of any other.
 
-    >>> linear("%x", "%i", (0, 512, 1024), "u32")
-    ['mul.lo.u32 %x, %i, 512;']
+    >>> linear("%x", "%i", (0, 512, 1024))
+    ['mul.wide.u32 %x, %i, 512;']
     """
     if all(step == i * steps[-1] // max(len(steps) - 1, 1) for i, step in enumerate(steps)):
         each = steps[1] if len(steps) > 1 else 0
-        wide = kind == "u64"
-        return [f"mul.{'wide.u32' if wide else 'lo.u32'} {target}, {index}, {each};"]
-    lines = [f"mov.{kind} {target}, {steps[0]};"]
+        return [f"mul.wide.u32 {target}, {index}, {each};"]
+    lines = [f"mov.u64 {target}, {steps[0]};"]
     for i, step in enumerate(steps[1:], 1):
         lines += [
             f"setp.eq.u32 %last, {index}, {i};",
-            f"selp.{kind[0].replace('u', 'b')}{kind[1:]} {target}, {step}, {target}, %last;",
+            f"selp.b64 {target}, {step}, {target}, %last;",
         ]
     return lines

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.gemm.plan import BlackwellPlan
-from descriptors.gemm.plan_metadata import COPY
+from descriptors.gemm.plan import BlackwellPlan, Multiplication
 from descriptors.gemm.programs.inner_loop_ptx import (
     barriers,
     frame,
@@ -53,10 +52,10 @@ def write(plan: BlackwellPlan, name: str) -> str:
         *_stage(plan),
         *next_stage(plan.stages, "loop"),
     ]
-    body += [*_commit(plan, "%smem_done"), "all:", *_end(plan)]
+    body += [*commit("%smem_done", plan.asked.cta_group), "all:", *_end(plan)]
     title = f"{plan.headline}: the loop of a CTA"
     pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if plan.asked.cta_group == 2 else ""
-    return frame(plan.asked.arch, name, title, _registers(plan), body, pair)
+    return frame(plan.asked.arch, name, title, _registers(plan), body, directives=pair)
 
 
 def _registers(plan: BlackwellPlan) -> list[str]:
@@ -76,31 +75,15 @@ def _group(plan: BlackwellPlan) -> str:
     return f"cta_group::{plan.asked.cta_group}"
 
 
-def _together(plan: BlackwellPlan) -> list[str]:
-    """All threads of the CTA, or of both CTAs of a pair."""
-    if plan.asked.cta_group == 1:
-        return ["bar.sync 0;"]
-    return ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"]
-
-
 def _begin(plan: BlackwellPlan, name: str) -> Iterator[str]:
     """Columns, for which the whole first warp asks, and the words of the first stage."""
-    group, (_, _, done) = _group(plan), barriers(plan)
+    _, _, done = barriers(plan)
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;", f"mov.u32 %smem, {name}_smem;")
     yield from (f"add.u32 %smem_done, %smem, {done};", f"add.u32 %smem_tmem, %smem, {done + 8};")
-    yield from ("setp.ne.u32 %other, %warp, 0;", "@%other bra allocated;")
     columns = plan.accumulators.plan
-    exclusive = "exclusive." * columns.exclusive
-    yield f"tcgen05.alloc.{exclusive}{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {columns.allocate};"
-    yield f"tcgen05.relinquish_alloc_permit.{group}.sync.aligned;"
-    yield from (
-        "allocated:",
-        "tcgen05.fence::before_thread_sync;",
-        *_together(plan),
-        "tcgen05.fence::after_thread_sync;",
-    )
-    yield from ("ld.shared.b32 %tmem, [%smem_tmem];", "setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
+    yield from allocate(columns.allocate, plan.asked.cta_group, exclusive=columns.exclusive)
+    yield from ("setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
     if plan.asked.cta_group == 2:
         yield from ("mov.u32 %rank, %cluster_ctarank;", "setp.ne.u32 %other, %rank, 0;", "@%other bra all;")
     yield from ("shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
@@ -119,56 +102,63 @@ def _stage(plan: BlackwellPlan) -> Iterator[str]:
     for low, side in (("a", plan.a), ("b", plan.b)):
         yield from linear("%step", "%stage", side.stage_steps)
         yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word, start_field(plan))
-    for copy, step, word, column in _copies(plan):
-        yield f"mul.wide.u32 %step, %stage, {step};"
-        yield f"add.u64 %s_desc, %start, {word & start_field(plan)};"
-        yield from stage_word("%s_desc", "%s_desc", "%step", word, start_field(plan))
-        yield f"add.u32 %d_tmem, %tmem, {column};"
-        yield f"tcgen05.cp.{_group(plan)}.{copy} [%d_tmem], %s_desc;"
+    for copy in plan.column_copies():
+        yield f"mul.wide.u32 %step, %stage, {copy.step};"
+        yield f"add.u64 %s_desc, %start, {copy.word & start_field(plan)};"
+        yield from stage_word("%s_desc", "%s_desc", "%step", copy.word, start_field(plan))
+        yield f"add.u32 %d_tmem, %tmem, {copy.column};"
+        yield f"tcgen05.cp.{_group(plan)}.{copy.shape} [%d_tmem], %s_desc;"
     yield "setp.ne.u32 %p, %tile, 0;"
-    for k in range(plan.asked.blocks[2]):
-        yield from _block(plan, k)
-    yield from _commit(plan, "%empty")
+    for one in plan.multiplications():
+        yield from _multiply(plan, one)
+    yield from commit("%empty", plan.asked.cta_group)
 
 
-def _copies(plan: BlackwellPlan) -> Iterator[tuple[str, int, int, int]]:
-    """Shape, step of a stage, word and column of what goes to tensor memory: scale factors, of A and of B; metadata."""
-    if plan.scales is not None:
-        shapes = [(one, step) for one in (plan.scales.a, plan.scales.b) for step in one.steps]
-        for (factors, _), (word, column) in zip(shapes, plan.scales.copies(), strict=True):
-            yield factors.copy, factors.bytes // 16, word, column
-    if plan.metadata is not None:
-        yield from ((COPY, plan.metadata.bytes // 16, word, column) for word, column in plan.metadata.copies())
+def _multiply(plan: BlackwellPlan, one: Multiplication) -> Iterator[str]:
+    """An instruction, and what of its operands is another one than that of the instruction before."""
+    m, n, k = one.block
+    factors = [
+        f"add.u32 {register}, %tmem, {word_text(pointer, 32)};"
+        for register, pointer in zip(("%sfa_tmem", "%sfb_tmem"), one.factors, strict=False)
+    ]
+    if (m, n) == (0, 0):
+        yield f"mov.b32 %idesc, {word_text(one.idesc, 32)};"
+    if m == 0:
+        yield from (f"add.u64 %b_desc, %b, {one.b_step};", *factors[1:])
+    yield from (f"add.u64 %a_desc, %a, {one.a_step};", *factors[:1])
+    if one.metadata is not None:
+        yield f"add.u32 %e_tmem, %tmem, {one.metadata};"
+    yield f"add.u32 %d_tmem, %tmem, {one.column};"
+    yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
 
 
-def _block(plan: BlackwellPlan, k: int) -> Iterator[str]:
-    """Every accumulator, in one K block."""
-    yield f"mov.b32 %idesc, {word_text(plan.line.idescs[k], 32)};"
-    for n, down in enumerate(plan.b.mn_steps):
-        yield f"add.u64 %b_desc, %b, {down + plan.b.k_steps[k]};"
-        yield from _factors(plan, 1, n, k)
-        for m, across in enumerate(plan.a.mn_steps):
-            yield f"add.u64 %a_desc, %a, {across + plan.a.k_steps[k]};"
-            yield from _factors(plan, 0, m, k)
-            if plan.metadata is not None:
-                yield f"add.u32 %e_tmem, %tmem, {plan.metadata.place(k)[0] + m * plan.metadata.block_columns};"
-            yield f"add.u32 %d_tmem, %tmem, {plan.accumulators.firsts[n * len(plan.a.mn_steps) + m]};"
-            yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
+def together(ctas: int = 1) -> list[str]:
+    """Return the meeting of all threads of the CTA, or of both CTAs of a pair, with what they did to tensor memory."""
+    pair = ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"]
+    meeting = ["bar.sync 0;"] if ctas == 1 else pair
+    return ["tcgen05.fence::before_thread_sync;", *meeting, "tcgen05.fence::after_thread_sync;"]
 
 
-def _factors(plan: BlackwellPlan, index: int, block: int, k: int) -> Iterator[str]:
-    """The pointer to the factors of a block of A (0) or B (1)."""
-    if plan.scales is not None:
-        pointer = word_text(plan.scales.pointer_at(index, block, k), 32)
-        yield f"add.u32 %sf{'ab'[index]}_tmem, %tmem, {pointer};"
-
-
-def _commit(plan: BlackwellPlan, barrier: str) -> list[str]:
-    """What arrives at a barrier when all that was issued is done; at that of either CTA of a pair."""
-    opcode = f"tcgen05.commit.{_group(plan)}.mbarrier::arrive::one.shared::cluster"
-    if plan.asked.cta_group == 1:
+def commit(barrier: str, ctas: int = 1) -> list[str]:
+    """Return the arrival at a barrier when all that was issued is done; at that of either CTA of a pair."""
+    opcode = f"tcgen05.commit.cta_group::{ctas}.mbarrier::arrive::one.shared::cluster"
+    if ctas == 1:
         return [f"{opcode}.b64 [{barrier}];"]
     return ["mov.b16 %both, 3;", f"{opcode}.multicast::cluster.b64 [{barrier}], %both;"]
+
+
+def allocate(columns: int, ctas: int = 1, *, exclusive: bool = False) -> list[str]:
+    """Return the allocation of columns, for which the whole first warp asks; all threads then know where they are."""
+    group = f"{'exclusive.' * exclusive}cta_group::{ctas}"
+    return [
+        "setp.ne.u32 %other, %warp, 0;",
+        "@%other bra allocated;",
+        f"tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {columns};",
+        f"tcgen05.relinquish_alloc_permit.cta_group::{ctas}.sync.aligned;",
+        "allocated:",
+        *together(ctas),
+        "ld.shared.b32 %tmem, [%smem_tmem];",
+    ]
 
 
 def _end(plan: BlackwellPlan) -> Iterator[str]:
@@ -189,8 +179,7 @@ def _end(plan: BlackwellPlan) -> Iterator[str]:
             yield "tcgen05.wait::ld.sync.aligned;"
             yield from (f"st.global.b32 [%out+{at + 4 * i}], %v{i};" for i in range(read.values))
             at += 4 * read.values
-    yield from ("tcgen05.fence::before_thread_sync;", *_together(plan))
-    yield from ("tcgen05.fence::after_thread_sync;", "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
+    yield from (*together(plan.asked.cta_group), "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];",)
     exclusive = "exclusive." * plan.accumulators.plan.exclusive
     yield f"tcgen05.dealloc.{exclusive}{group}.sync.aligned.b32 %tmem, {plan.accumulators.plan.allocate};"

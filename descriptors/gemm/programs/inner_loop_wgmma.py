@@ -22,6 +22,8 @@ from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.programs.c_expressions import byte_lines
 from descriptors.gemm.programs.inner_loop_ptx import (
+    LOOP_INPUT,
+    LOOP_PARAMETERS,
     barriers,
     frame,
     linear,
@@ -55,8 +57,11 @@ def write(plan: HopperPlan, name: str) -> str:
         *_end(plan),
     ]
     title = f"{plan.headline}: the loop of a warpgroup"
-    about = "Then the packed metadata of the rows of the tile." if plan.metadata is not None else ""
-    return frame(plan.asked.arch, name, title, _registers(plan), body, metadata=about)
+    if plan.metadata is None:
+        return frame(plan.asked.arch, name, title, _registers(plan), body)
+    about = f"{LOOP_INPUT}\n// Then the packed metadata of the rows of the tile."
+    parameters = (*LOOP_PARAMETERS, "u64 metadata")
+    return frame(plan.asked.arch, name, title, _registers(plan), body, about=about, parameters=parameters, sparse=True)
 
 
 def _registers(plan: HopperPlan) -> list[str]:

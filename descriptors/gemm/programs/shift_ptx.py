@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.errors import DescriptorError
-from descriptors.gemm.programs.inner_loop_ptx import identifier, version_and_target, wait
+from descriptors.gemm.programs.inner_loop_ptx import frame, stage_word, wait
+from descriptors.gemm.programs.inner_loop_tcgen05 import allocate, commit, together
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.instructions.idesc import idesc
 from descriptors.smem.words.descriptor import smem_word
@@ -54,25 +55,16 @@ def write(convolution: ShiftConvolution, name: str, row: int = 0, tile: int = 0)
     if convolution.cta_group == 2 or convolution.start != "clear":
         what = "a pair" if convolution.cta_group == 2 else f"D that begins with {convolution.start}"
         raise DescriptorError(f"emit: steps must be of one CTA, whose D begins with zeros, found {what}")
-    one, (version, target) = convolution.problem, version_and_target("sm100")
-    body = [*_begin(convolution, name), *_zeros(one.filters), *_steps(convolution, row, tile), *_end(convolution)]
-    lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
-    declared = "".join(f"    {line}\n" for line in _REGISTERS)
-    return f"""// {convolution.headline}: the steps of tile {tile} of output row {row}
-// {known_line("sm100")[0]}
-// {_memory(convolution)}
-.version {version}
-.target {target}
-.address_size 64
-
-.extern .shared .align 1024 .b8 {identifier(name)}_smem[];
-
-// In: where D goes, the columns of each lane one after the other.
-.visible .entry {name}(.param .u64 {name}_out)
-{{
-{declared}{lines}
-}}
-"""
+    body = [
+        *_begin(convolution, name),
+        *_zeros(convolution.problem.filters),
+        *_steps(convolution, row, tile),
+        *_end(convolution),
+    ]
+    lines = [f"{convolution.headline}: the steps of tile {tile} of output row {row}", known_line("sm100")[0]]
+    title = "\n// ".join([*lines, _memory(convolution)])
+    about = "In: where D goes, the columns of each lane one after the other."
+    return frame("sm100", name, title, _REGISTERS, body, about=about, parameters=("u64 out",))
 
 
 _REGISTERS = [
@@ -102,16 +94,8 @@ def _begin(convolution: ShiftConvolution, name: str) -> Iterator[str]:
     barriers = _places(convolution)[3]
     yield from (f"ld.param.u64 %out, [{name}_out];", "mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;")
     yield from (f"mov.u32 %smem, {name}_smem;", f"add.u32 %smem_done, %smem, {barriers + 32};")
-    yield from ("add.u32 %smem_tmem, %smem_done, 8;", "setp.ne.u32 %other, %warp, 0;", "@%other bra allocated;")
-    yield f"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%smem_tmem], {convolution.allocate};"
-    yield "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
-    yield from ("allocated:", *_together(), "ld.shared.b32 %tmem, [%smem_tmem];")
+    yield from ("add.u32 %smem_tmem, %smem_done, 8;", *allocate(convolution.allocate))
     yield from ("and.b32 %lane, %warp, 3;", "mad.lo.u32 %row, %lane, 0x200000, %tmem;")
-
-
-def _together() -> list[str]:
-    """All threads, with what they did to tensor memory."""
-    return ["tcgen05.fence::before_thread_sync;", "bar.sync 0;", "tcgen05.fence::after_thread_sync;"]
 
 
 def _registers(count: int) -> str:
@@ -124,7 +108,7 @@ def _zeros(filters: int) -> Iterator[str]:
     for column in range(0, filters, _COLUMNS):
         yield f"add.u32 %a_tmem, %row, {column};"
         yield f"tcgen05.st.sync.aligned.32x32b.x{_COLUMNS}.b32 [%a_tmem], {{{_registers(_COLUMNS)}}};"
-    yield from ("tcgen05.wait::st.sync.aligned;", *_together(), "setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
+    yield from ("tcgen05.wait::st.sync.aligned;", *together(), "setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
     yield from ("shr.u32 %lane, %smem, 4;", "cvt.u64.u32 %start, %lane;")
 
 
@@ -143,12 +127,8 @@ def _steps(convolution: ShiftConvolution, row: int, tile: int) -> Iterator[str]:
         yield from _step(convolution, step, loads % RANGES)
         if number + 1 == len(steps) or steps[number + 1].kind == "load":
             yield f"add.u32 %empty, %smem, {barriers + 16 + 8 * (loads % RANGES)};"
-            yield _commit("%empty")
-    yield from (_commit("%smem_done"), "all:")
-
-
-def _commit(barrier: str) -> str:
-    return f"tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [{barrier}];"
+            yield from commit("%empty")
+    yield from (*commit("%smem_done"), "all:")
 
 
 def _step(convolution: ShiftConvolution, step: ShiftStep, stage: int) -> Iterator[str]:
@@ -175,10 +155,9 @@ def _step(convolution: ShiftConvolution, step: ShiftStep, stage: int) -> Iterato
         yield f"{kind} [%tmem], [%a_tmem], %desc, %lane, {{%m0, %m1, %m2, %m3}}, %p;"
 
 
-def _word(word: int, at: int) -> Iterator[str]:
-    """A word of what lies at a place of shared memory."""
-    yield from (f"add.u64 %desc, %start, {at // 16};", f"and.b64 %desc, %desc, {_START_FIELD:#x};")
-    yield f"or.b64 %desc, %desc, {word_text(word & ~_START_FIELD)};"
+def _word(word: int, at: int) -> list[str]:
+    """The word of what lies at a place of shared memory."""
+    return stage_word("%desc", "%start", str(at // 16), word, _START_FIELD)
 
 
 def _end(convolution: ShiftConvolution) -> Iterator[str]:
@@ -192,6 +171,6 @@ def _end(convolution: ShiftConvolution) -> Iterator[str]:
         yield f"tcgen05.ld.sync.aligned.32x32b.x{_COLUMNS}.b32 {{{_registers(_COLUMNS)}}}, [%a_tmem];"
         yield "tcgen05.wait::ld.sync.aligned;"
         yield from (f"st.global.b32 [%out+{4 * (column + i)}], %v{i};" for i in range(_COLUMNS))
-    yield from (*_together(), "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
+    yield from (*together(), "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
     yield f"tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tmem, {convolution.allocate};"
     yield from ("end:", "ret;")

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.epilogue import BITS
 from descriptors.gemm.plan import BlackwellPlan
-from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
+from descriptors.gemm.plan_metadata import MEMORY_ROW
 from descriptors.gemm.program_support import FACTORS, check_cuda
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, offset_expression
 from descriptors.gemm.programs.cuda_files import assemble
@@ -208,44 +208,25 @@ def _copies(plan: BlackwellPlan) -> Iterator[str]:
 
 def _stage(plan: BlackwellPlan) -> Iterator[str]:
     """The instructions of a stage, every one by itself, with its own numbers."""
-    accumulators, loop = plan.accumulators, plan.asked
     for side in (plan.a, plan.b):
         step = side.stage_bytes // 16
         assert side.stage_steps == tuple(step * s for s in range(plan.stages))
         yield f"      const uint64_t {side.matrix.lower()} = placed({word_text(side.word)}ull, smem, s * {step});"
-    if plan.scales is not None:
-        names = [(n, f.bytes // 16) for n, f in (("a", plan.scales.a), ("b", plan.scales.b)) for _ in f.steps]
-        for (name, step), (word, column) in zip(names, plan.scales.copies(), strict=True):
-            moved = f"placed({word_text(word)}ull, smem, s * {step})"
-            yield f"      copy_factors_{name}(tmem + {column}, {moved});"
-    if plan.metadata is not None:
-        for word, column in plan.metadata.copies():
-            moved = f"placed({word_text(word)}ull, smem, s * {plan.metadata.bytes // 16})"
-            yield f"      copy_metadata(tmem + {column}, {moved});"
-    for k in range(loop.blocks[2]):
-        for j, down in enumerate(plan.b.mn_steps):
-            for i, across in enumerate(plan.a.mn_steps):
-                words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
-                idesc = f"{word_text(plan.line.idescs[k], 32)}u"
-                more = ("t - first" if plan.epilogue.splits > 1 else "t") if k == 0 else "1"
-                factors = _factors(plan, (i, j), k)
-                if plan.metadata is not None:
-                    factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
-                first = accumulators.firsts[j * len(plan.a.mn_steps) + i]
-                yield f"      multiply({_set(accumulators)} + {first}, {words}, {idesc}{factors}, {more});"
+    for copy in plan.column_copies():
+        moved = f"placed({word_text(copy.word)}ull, smem, s * {copy.step})"
+        yield f"      copy_{copy.what}(tmem + {copy.column}, {moved});"
+    for one in plan.multiplications():
+        words = f"a + {one.a_step}, b + {one.b_step}"
+        more = ("t - first" if plan.epilogue.splits > 1 else "t") if one.block[2] == 0 else "1"
+        others = "" if one.metadata is None else f", tmem + {one.metadata}"
+        others += "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in one.factors)
+        idesc = f"{word_text(one.idesc, 32)}u"
+        yield f"      multiply({_set(plan.accumulators)} + {one.column}, {words}, {idesc}{others}, {more});"
 
 
 def _set(held: TensorColumns) -> str:
     """Where the accumulators of a tile begin, in the text."""
     return "set" if held.sets > 1 else "tmem"
-
-
-def _factors(plan: BlackwellPlan, blocks: tuple[int, int], k: int) -> str:
-    """The pointers to the factors of an M block and an N block, as arguments; none of a kind without."""
-    if plan.scales is None:
-        return ""
-    pointers = [plan.scales.pointer_at(index, block, k) for index, block in enumerate(blocks)]
-    return "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in pointers)
 
 
 def instructions(plan: BlackwellPlan) -> str:
@@ -260,17 +241,12 @@ def instructions(plan: BlackwellPlan) -> str:
     ['multiply', 'copy_factors_a', 'copy_factors_b', 'load', 'allocate', 'deallocate']
     """
     accumulators, group = plan.accumulators, plan.asked.cta_group
-    copies = []
-    if plan.scales is not None:
-        copies += [("factors_a", plan.scales.a.copy), ("factors_b", plan.scales.b.copy)]
-    if plan.metadata is not None:
-        copies.append(("metadata", COPY))
     parts = [
         _function(
-            f"copy_{name}(uint32_t to, uint64_t word)",
-            f'"tcgen05.cp.cta_group::{group}.{copy} [%0], %1;" ::"r"(to), "l"(word) : "memory"',
+            f"copy_{what}(uint32_t to, uint64_t word)",
+            f'"tcgen05.cp.cta_group::{group}.{shape} [%0], %1;" ::"r"(to), "l"(word) : "memory"',
         )
-        for name, copy in copies
+        for what, shape in dict.fromkeys((copy.what, copy.shape) for copy in plan.column_copies())
     ]
     of = f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{group}"
     columns = accumulators.plan.allocate

@@ -9,7 +9,8 @@ import pytest
 from each import each
 
 from descriptors import DescriptorError, plan
-from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan import BlackwellPlan, HopperPlan, Plan
+from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.gemm.programs.sm90_kernel import kernel
 from descriptors.gemm.programs.sm90_wgmma import instruction
 from descriptors.gemm.thread_registers import RegisterBudget
@@ -107,8 +108,17 @@ def test_a_plan_that_no_program_has_registers_for_is_refused_and_its_advice_is_a
         assert kernel(plan(**asked | dict(one.changes)))
 
 
-def test_a_name_is_an_identifier_and_the_plan_of_sm90() -> None:
+def test_a_name_is_an_identifier() -> None:
     with pytest.raises(DescriptorError, match="identifier, found 'a b'"):
         kernel(PLANS[0], "a b")
-    with pytest.raises(DescriptorError, match="must be for sm90 here, found sm100"):
-        kernel(plan("m128n64k16", "bf16", tile=(128, 64, 64), verify=False))
+
+
+@pytest.mark.parametrize(("shape", "kind", "opcode"), [
+    ("m64n64k16", HopperPlan, "wgmma.mma_async"), ("m128n64k16", BlackwellPlan, "tcgen05.mma"),
+])  # fmt: skip
+def test_a_plan_is_written_with_the_instructions_of_its_kind(shape: str, kind: type[Plan], opcode: str) -> None:
+    loop_plan = plan(shape, "bf16", tile=(128, 64, 64), verify=False)
+    assert type(loop_plan) is kind
+    for language in ("cuda", "ptx"):
+        text = emit_plan(loop_plan, language)
+        assert [name for name in ("wgmma.mma_async", "tcgen05.mma") if name in text] == [opcode]
