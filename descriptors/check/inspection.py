@@ -45,7 +45,7 @@ from descriptors.check.serialization import Calls, calls_of, serializations, var
 from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
-from descriptors.targets import NEWEST, as_version, static_shared
+from descriptors.targets import ARCHITECTURES, NEWEST, as_version, static_shared
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
@@ -171,8 +171,9 @@ def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple
 
 def _newer_version(module: Module) -> Iterator[Undecided]:
     """The version of a module, where the rules of forms do not know it."""
-    if as_version(module.version) > as_version(NEWEST):
-        why = f"newer than {NEWEST}, the newest whose instructions are known here"
+    newest = max((NEWEST, *(row.ptx for row in ARCHITECTURES)), key=as_version)
+    if as_version(module.version) > as_version(newest):
+        why = f"newer than {newest}, the newest whose instructions are known here"
         yield Undecided("forms", 1, f".version {module.version}", why)
 
 
