@@ -67,6 +67,15 @@ def counted(number: int, what: str) -> str:
     return f"{number} {many(number, what)}"
 
 
+def indices_text(count: int) -> str:
+    """Return the numbers of so many things that are counted from 0, in words.
+
+    >>> indices_text(1), indices_text(4)
+    ('0', '0 to 3')
+    """
+    return "0" if count == 1 else f"0 to {count - 1}"
+
+
 def printable(text: str) -> str:
     """A text for a terminal: what it might obey, as Python writes it.
 

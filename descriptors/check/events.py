@@ -9,7 +9,7 @@ of a load, a text has registers.
     dealloc NAME [COLUMNS] [exclusive]    gives the columns back
     ld PLACE SHAPE.xN [warp W]     tcgen05.ld, with .pack::16b or not; st likewise
     cp PLACE SHAPE                 tcgen05.cp
-    mma PLACE COLUMNS [sparse] [idesc WORD]    reads or writes so many columns from there
+    mma PLACE COLUMNS [sparse] [idesc WORD]    reads or writes so many columns from there; with idesc the accumulator
     shift PLACE                    tcgen05.shift
 
 A PLACE is NAME, NAME+COLUMN, with @LANE where it is not lane 0.

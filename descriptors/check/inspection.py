@@ -52,7 +52,7 @@ from descriptors.check.serialization import Calls, calls_of, serializations, var
 from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
-from descriptors.targets import static_shared
+from descriptors.targets import ARCHITECTURES, NEWEST, as_version, static_shared
 from descriptors.text import ranges_text
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
@@ -110,7 +110,7 @@ def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, d
     unresolved: list[tuple[int, str]] = []
     differing: dict[int, list[Difference]] = {}
     multiplied = words = 0
-    forms = [tuple(forms_of(function, module)) for function in module.functions]
+    forms = _with_target([tuple(forms_of(function, module)) for function in module.functions], module)
     run = EXECUTION(module, text, known)
     for number in held:
         function = module.functions[number]
@@ -141,6 +141,7 @@ def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, d
         multiplied += warp
         formed += _without_repeats(wrong, [*findings, *run.findings], function)
     formed += _shared(module, text)
+    undecided += _newer_version(module) if shown else ()
     findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
     run = replace(
@@ -208,6 +209,30 @@ def _with_differences(
         findings=tuple(sorted((*findings, *report.findings), key=_line)),
         undecided=tuple(sorted((*doubts, *report.undecided), key=_line)),
     )
+
+
+def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple[Finding, ...]]:
+    """Return the findings of form of each function; a module without a target has one finding for all that it lacks."""
+    if module.target:
+        return forms
+    lacking = ("form-target", "form-version")
+    kept = [tuple(one for one in found if one.rule.name not in lacking) for found in forms]
+    first = next(
+        ((number, one) for number, found in enumerate(forms) for one in found if one.rule.name in lacking), None
+    )
+    if first is not None:
+        number, one = first
+        missing = finding(one.line, "form-directive", "found no .target", one.instruction)
+        kept[number] = (missing, *kept[number])
+    return kept
+
+
+def _newer_version(module: Module) -> Iterator[Undecided]:
+    """The version of a module, where the rules of forms do not know it."""
+    newest = max((NEWEST, *(row.ptx for row in ARCHITECTURES)), key=as_version)
+    if as_version(module.version) > as_version(newest):
+        why = f"newer than {newest}, the newest whose instructions are known here"
+        yield Undecided("forms", 1, f".version {module.version}", why)
 
 
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")

@@ -185,6 +185,10 @@ _ROWS = (
         ASSEMBLER,
     ),
     Rule(
+        "form-directive", _E, _FORMS, "a module must name its target", "write .target, as in .target sm_90a, behind "
+        ".version", "PTX ISA 9.1, PTX Module Directives: .target", ASSEMBLER,
+    ),
+    Rule(
         "form-qualifier", _E, _FORMS, "qualifiers must be those of the instruction",
         "correct the qualifier", _MMA, ASSEMBLER,
     ),
@@ -227,7 +231,7 @@ _ROWS = (
     Rule(
         "word-idesc", _E, _WORDS, "an instruction descriptor must describe the instruction that uses it",
         "build the word with descriptors idesc",
-        "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "sparsity",
+        "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "idesc",
     ),
     Rule(
         "word-smem", _E, _WORDS, "a shared-memory descriptor must describe an operand that the instruction reads",

@@ -440,6 +440,20 @@ def _sparsity(state: TensorState, event: Issue) -> _Found:
         yield broken("word-idesc", f"says {says}", demand=demand)
 
 
+def _width(state: TensorState, event: Issue) -> _Found:
+    """Check that the columns of a multiplication are those of the accumulator that its instruction descriptor has.
+
+    N is in the same bits for every kind. How many columns it takes depends on M, the CTAs and ``.ws``, which the word
+    does not say for every kind: N, or a half or a quarter of it.
+    """
+    if event.idesc is None or event.columns is None:
+        return
+    n = 8 * (event.idesc >> 17 & 63)
+    if event.columns not in (n, n // 2, n // 4):
+        demand = f"the accumulator of an instruction with N {n} must have {n}, {n // 2} or {n // 4} columns"
+        yield broken("word-idesc", f"found {event.columns}", demand=demand)
+
+
 def _open(stages: _Stages) -> bool | None:
     """Whether an operation is unfinished: on every way, on none, or None for what is not known."""
     names = {stage.name for stage in stages}
@@ -577,7 +591,7 @@ MEMORY: Table = {
     End: (_leak,),
     Load: (_bounds, _allocated, _quarter),
     Store: (_bounds, _allocated, _quarter),
-    Issue: (_bounds, _allocated, _copied, _lane, _sparsity),
+    Issue: (_bounds, _allocated, _copied, _lane, _sparsity, _width),
 }
 #: What each event is held against that needs another to be complete.
 COMPLETION: Table = {

@@ -154,6 +154,8 @@ def check(
     [plan.NAME] with those of descriptors plan, each with a table expect of values under the keys of --json. check
     derives the values again and reports those that differ, with exit status 1.
     """
+    if as_json and as_sarif:
+        raise click.UsageError("--json does not go with --sarif")
     if any(Path(file).suffix == ".toml" for file in files):
         typed = {"include": include, **options}
         if other := next((name for name, value in typed.items() if value), None):

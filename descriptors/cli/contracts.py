@@ -29,7 +29,8 @@ def check_contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif:
     if init:
         if as_json or as_sarif or len(files) > 1:
             raise click.UsageError("--init writes TOML for one file, and goes not with --json or --sarif")
-        say(contract.missing(text_of(files[0], what="TOML")).removesuffix("\n"))
+        tables = contract.missing(text_of(files[0], what="TOML"))
+        say(tables.removesuffix("\n") or "# every section has a table expect")
         return Status.ANSWER
     if len(files) == 1 and not as_sarif:
         report = contract.check_contract(text_of(files[0], what="TOML"))

@@ -26,7 +26,7 @@ from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
 from descriptors.smem.derivation.proved import Proof, proved
-from descriptors.smem.derivation.request import sparse_by_name
+from descriptors.smem.derivation.request import named_instruction
 from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import word_text
@@ -138,7 +138,7 @@ def derive(
     report = None if unproved else proved(derivation, base=base, walk=True)
     draw_beside(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
-    _remark(derivation, options["cta_group"], options["sparse"] or sparse_by_name(options["mma"]))
+    _remark(derivation, options)
     if smt2:
         say(smt2_text(derivation, base=base))
     elif emit is not None:
@@ -193,8 +193,12 @@ def base_address(options: dict[str, Any]) -> int:
     return (base_of(options["layout"]) or 0) if base is None else base
 
 
-def _remark(derivation: Derivation, cta_group: int | None, sparse: bool) -> None:
+def _remark(derivation: Derivation, options: dict[str, Any]) -> None:
     """Say what a number on the command line came to, where another tool counts otherwise."""
+    cta_group, sparse = options["cta_group"], options["sparse"]
+    if isinstance(options["mma"], str):
+        name = named_instruction(options["mma"])
+        cta_group, sparse = name.cta_group or cta_group, name.sparse or sparse
     if sparse and derivation.operand == "A":
         mn, k = derivation.mma
         note(f"A of a sparse instruction is stored without its zeros: {mn}x{k} are K {2 * k}; its metadata are apart")

@@ -158,6 +158,10 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
         if operand[name] is not None and what not in kinds:
             option = "--colour-by" if name == "colour" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} goes only with {', '.join(kinds)}")
+    if operand["access"] is None:
+        for name in ("access_bytes", "number"):
+            if operand[name] is not None:
+                raise click.UsageError(f"--{name.replace('_', '-')} goes only with --access")
     if operand["pattern_start"] is not None and what != "diff":
         raise click.UsageError("--pattern-start goes only with diff")
     if word is not None and what not in ("word", "diff"):

@@ -14,14 +14,14 @@ from descriptors.cli.options import json_option, option
 from descriptors.cli.terminal import answered, for_terminal, note
 from descriptors.cli.values import complete, is_instruction
 from descriptors.errors import DescriptorError, brief
-from descriptors.gemm.plan_request import extents_of
-from descriptors.smem.derivation.request import sparse_by_name
+from descriptors.smem.derivation.request import named_instruction
 from descriptors.smem.instructions import idesc as words
-from descriptors.smem.instructions.facts import ShapeRow, spell
+from descriptors.smem.instructions.facts import ShapeRow, TypeRow, spell
+from descriptors.smem.instructions.instruction_name import InstructionName
 from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, select_rows
 from descriptors.smem.operands.operand import as_element_type
-from descriptors.smem.words.descriptor import MNEMONICS
-from descriptors.targets import ARCHITECTURES, generation
+from descriptors.smem.words.descriptor import assumed_architecture
+from descriptors.targets import ARCHITECTURES
 from descriptors.text import word_text
 from layoutalg.cli.console import NotThereError, Status, json_text, say
 
@@ -91,15 +91,8 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
         say(answered(ARCHITECTURES, as_json))
         return
     if name is not None and is_instruction(name):
-        source = click.get_current_context().get_parameter_source("arch")
-        head = name.casefold().partition(".")[0]
-        if (
-            source is ParameterSource.COMMANDLINE
-            and head in MNEMONICS.values()
-            and MNEMONICS[generation(as_arch(arch))] != head
-        ):
-            raise click.UsageError(f"{arch} has no {head}, found {name[:60]}; leave out --arch")
-        say(_of_instruction(name, arch, as_json))
+        given = click.get_current_context().get_parameter_source("arch") is ParameterSource.COMMANDLINE
+        say(_of_instruction(name, arch if given else None, as_json))
         return
     if name is not None:
         known = {row.kind for row in select_rows(arch).kinds}
@@ -108,23 +101,40 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     say(answered(rows, as_json))
 
 
-def _of_instruction(name: str, arch: str, as_json: bool) -> str:
-    """The rows of every kind that has an instruction's shape."""
-    m, n, k = extents_of(name)
-    sparse = sparse_by_name(name)
-    head = name.casefold().partition(".")[0]
-    of = as_arch(arch)
-    if head in ("wgmma", "tcgen05") and MNEMONICS[generation(of)] != head:
-        of = next(name for name, mnemonic in MNEMONICS.items() if mnemonic == head)
-    every: list[ShapeRow] = [row for row in rows_of("SHAPES", of) if row.sparse == sparse]
+def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
+    """Return the rows of every kind that has the instruction of a name: its shape, and what else it states.
+
+    Raises:
+        DescriptorError: if the architecture has no such instruction.
+    """
+    name = named_instruction(text, "shapes")
+    m, n, k = name.extents
+    of = as_arch(name.settle_arch(arch, "shapes") or assumed_architecture())
+    stated = {"cta_group": name.cta_group, "kind": name.kind, "ws": name.ws or None}
+    every: list[ShapeRow] = [
+        row for row in rows_of("SHAPES", of)
+        if row.sparse == name.sparse and all(value in (None, getattr(row, key)) for key, value in stated.items())
+    ]  # fmt: skip
+    every = [row for row in every if _has_types(row, name)]
     rows = [row for row in every if row.k == k and m in row.m and n in row.n]
     kinds = list(dict.fromkeys(row.kind for row in rows))
+    if not every:
+        raise DescriptorError(f"shapes: {of} has no such instruction, with the types or the kind of {name.text}")
     if not kinds:
-        what = f"{'sparse ' * sparse}shape of {of}, where {_nearest(every, m, n, k)}"
-        raise DescriptorError(f"shapes: an instruction must be a {what}, found {name[:60]}")
+        what = f"{'sparse ' * name.sparse}shape of {of}, where {_nearest(every, m, n, k)}"
+        raise DescriptorError(f"shapes: an instruction must be a {what}, found {text[:60]}")
     if as_json:
         return json_text({kind: record(select_rows(of, kind)) for kind in kinds})
     return "\n\n".join(answered(select_rows(of, kind), False) for kind in kinds)
+
+
+def _has_types(row: ShapeRow, name: InstructionName) -> bool:
+    """Whether the kind of a row multiplies the types that a name states."""
+    types: list[TypeRow] = rows_of("TYPES", row.arch, row.kind)
+    return any(
+        all(stated is None or stated in legal for stated, legal in ((name.a, one.a), (name.b, one.b), (name.d, one.d)))
+        for one in types
+    )
 
 
 def _nearest(rows: Sequence[ShapeRow], m: int, n: int, k: int) -> str:

@@ -17,11 +17,12 @@ from descriptors.cli.options import Grouped, Guide, Option, together
 from descriptors.cli.terminal import assume, assumption, draw_beside, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.mma_planner import mma_plan, prove_mma
-from descriptors.gemm.mma_request import is_mma
 from descriptors.gemm.plan_arguments import ARGUMENTS, PlanArgument, Planner
+from descriptors.gemm.plan_request import named_instruction
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
+from descriptors.smem.instructions.instruction_name import is_mma
 from descriptors.smem.tma.convolution import convolution
 from descriptors.targets import has_wgmma
 from descriptors.text import known_record
@@ -148,7 +149,8 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
-    INSTRUCTION is its shape, DTYPE the element type of A. With an INSTRUCTION and a --tile one main loop is planned.
+    INSTRUCTION is its shape, alone or in a name as in PTX (tcgen05.mma.cta_group::2.kind::f16.m256n128k16), of which
+    every part is used. DTYPE is the element type of A. With an INSTRUCTION and a --tile one main loop is planned.
     Without an INSTRUCTION all instructions that divide the tile are tried, and the best are shown. With --problem or
     --conv alone, tiles, clusters and parts along K are chosen too.
 
@@ -158,7 +160,7 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     output = Output(**{name: options.pop(name) for name in Output._fields})
     form = _form(words, problem, options)
     convolved = _convolution(options)
-    given = {name: value for name, value in options.items() if value not in (None, False)}
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
     if convolved is not None:
         given["convolution"] = convolved
     defaults = {row.name: row.default for row in ARGUMENTS}
@@ -246,6 +248,8 @@ def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any]
     else:
         whole, prove = plan_of(*words, **arguments, verify=False), prove_plan
         why = "as M is 64" if has_wgmma(whole.asked.arch) else "by M, the CTAs or the kind"
+        if named_instruction(words[0]).arch is not None:
+            why = f"by the instruction {words[0]}"
     if "arch" not in arguments:
         assume(whole.asked.arch, why)
     proof = prove(whole)

@@ -20,6 +20,7 @@ from descriptors.cli.options import (
 )
 from descriptors.cli.terminal import assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import address, complete
+from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.descriptor import SMEM_BYTES
@@ -141,6 +142,15 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
         and wanted_mode in (None, row.derivation.swizzle)
         and bits in (None, str(row.derivation.element.storage_bits))
     )
+    if not kept:
+        rows = [row for row in every_row() if wanted_mode in (None, row.derivation.swizzle)]
+        known = dict.fromkeys(
+            f"{row.derivation.major}-major with {row.derivation.element.storage_bits} bits" for row in rows
+        )
+        raise DescriptorError(
+            f"formulas: no kind of tile has {_wanted(major, swizzle, bits)}; "
+            f"{'swizzle ' + str(wanted_mode) if wanted_mode else 'the rows'} has {', '.join(known)}"
+        )
     if smt2:
         if prove or form != "text":
             raise click.UsageError("--smt2 is an answer of its own; it goes with neither --prove nor --format")
@@ -151,6 +161,12 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
     if prove and form != "json":
         say(("" if form == "text" else "% " if form == "latex" else "\n") + tell_proof(kept))
     return Status.ANSWER if all(row["proved"] for row in proof.get("proof", ())) else Status.DIFFERENCE
+
+
+def _wanted(major: str | None, swizzle: str | None, bits: str | None) -> str:
+    """Return the filters of ``formulas`` in words."""
+    given = (("major", major), ("swizzle", swizzle), ("bits", bits))
+    return " and ".join(f"{name} {value}" for name, value in given if value is not None)
 
 
 @click.command()
@@ -215,8 +231,9 @@ def atlas(
     descriptors atlas rows.parquet --tile 128x64x1:4 --mma 64,128xauto --arch sm100 --swizzle 128B
 
     A run that was killed goes on where it stopped when it is started again, and loses no row; one run at a time writes
-    to an output, and what is no atlas is never touched. A point that has no descriptor is a row with the reason. Exit
-    status 1 if a proof failed, in this run or in one before it.
+    to an output, and what is no atlas is never touched. A tile that is no multiple of the operand of an instruction
+    makes no point with it; a point that has no descriptor is a row with the reason. Exit status 1 if a proof failed, in
+    this run or in one before it.
     """
     points = lattice(
         tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,

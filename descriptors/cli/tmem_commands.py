@@ -76,11 +76,9 @@ def shape_options(*, required: bool = True) -> Option:
     ]
     kind = click.option(
         "--kind",
-        default="f16",
-        show_default=True,
         shell_complete=complete,
         metavar="KIND",
-        help="Kind of the instruction.",
+        help="Kind of the instruction.  [default: from the type of the accumulator]",
     )
     return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, arch_option, legality_option)
 

@@ -84,12 +84,12 @@ def is_instruction(text: str) -> bool:
     >>> is_instruction("M64N128K16"), is_instruction("wgmma.sp.m64n128k32"), is_instruction("bf16")
     (True, True, False)
     """
-    # The first letter is looked at first: extents have none, and a pattern takes long to compile.
+    # The first letter is looked at first: extents have none, and the reader of names takes long to load.
     if text[:1].casefold() not in ("m", "w", "t"):
         return False
-    from descriptors.smem.derivation.request import PREFIX  # no derivation, unless an instruction may be named
+    from descriptors.smem.instructions.instruction_name import is_instruction_name
 
-    return re.fullmatch(rf"{PREFIX}m\d{{1,9}}n\d{{1,9}}k\d{{1,9}}", text, re.IGNORECASE | re.ASCII) is not None
+    return is_instruction_name(text)
 
 
 def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
@@ -164,10 +164,11 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
             f"by the version bits [46,49) of the word, {word_value >> 46 & 7}",
         )
     elif isinstance(mma, str):
-        head, shape = mma.casefold().partition(".")[0], mma.casefold().rpartition(".")[2]
-        arch = assumed_architecture(m=int(shape[1:].partition("n")[0]))
-        if head in ("wgmma", "tcgen05"):
-            arch = "sm90" if head == "wgmma" else "sm100"
+        from descriptors.smem.derivation.request import named_instruction
+
+        instruction = named_instruction(mma)
+        newer = instruction.cta_group == 2 or instruction.kind is not None
+        arch = instruction.arch or assumed_architecture(m=None if newer else instruction.extents[0])
         because = f"by the instruction {mma}"
     else:
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
@@ -250,7 +251,7 @@ def _choices(context: click.Context, name: str) -> Iterable[str]:
 
 def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
     """The names that the tables of instructions have for an architecture."""
-    from descriptors.gemm.mma_request import is_mma
+    from descriptors.smem.instructions.instruction_name import is_mma
     from descriptors.smem.instructions.rules import select_rows
     from descriptors.smem.operands.operand import ELEMENT_TYPES
     from descriptors.targets import WARP_ARCHITECTURES, tensor_arches

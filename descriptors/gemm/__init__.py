@@ -9,7 +9,6 @@ INTERFACE = {
     "epilogue": "how C is stored",
     "mma_operand": "the operands of a main loop of mma.sync",
     "mma_planner": "the proof of a main loop of mma.sync",
-    "mma_request": "which instruction is mma.sync",
     "plan_arguments": "the arguments of all planners, as a table",
     "plan_operands": "the operands of a main loop",
     "plan_request": "the checked arguments of a plan",

@@ -1,8 +1,8 @@
 """What a project relies on, written in TOML, held against what is derived: words, offsets, layouts, whole plans.
 
-A section ``[operand.NAME]`` has arguments of ``derive``, a section ``[plan.NAME]`` those of ``plan``; the table
-``expect`` in it has keys of the JSON that these commands write, a path with dots where one lies in another. Layouts are
-compared as functions, words as numbers.
+A section ``[operand.NAME]`` has arguments of ``derive``, a section ``[plan.NAME]`` those of ``plan``, or of
+``mma_plan`` for an instruction of ``mma.sync``; the table ``expect`` in it has keys of the JSON that these commands
+write, a path with dots where one lies in another. Layouts are compared as functions, words as numbers.
 
 Law: what is derived for a section without expectations, put into it, holds.
 
@@ -23,16 +23,19 @@ from descriptors import answers
 from descriptors.check.sarif import FINGERPRINT, artifact, fingerprint, log, place
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.gemm import plan_arguments
+from descriptors.gemm.mma_planner import mma_plan
 from descriptors.gemm.planner import plan
 from descriptors.records import Option, Record, Row, attributes
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from descriptors.smem.derivation.derive import derive
+from descriptors.smem.instructions.instruction_name import is_mma
 from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 from layoutalg.frozen import frozen
 
 #: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
-_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan}
+#: A section ``[plan.NAME]`` of an instruction of ``mma.sync`` has the kind ``mma``.
+_DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan, "mma": mma_plan}
 _KEYS = {kind: tuple(name for name in signature(door).parameters if name != "verify") for kind, door in _DOORS.items()}
 _KEYS["operand"] += ("base",)
 
@@ -50,6 +53,9 @@ DEFAULTS = {
     "plan": (
         "operands.A.word", "operands.A.layout", "operands.B.word", "operands.B.layout", "transaction_bytes",
         "shared_memory.used",
+    ),
+    "mma": (
+        "warps", "operands.A.layout", "operands.A.move", "operands.B.layout", "operands.B.move", "shared_memory.used",
     ),
 }  # fmt: skip
 #: What may be written as people say it, ``128x64``, or as a list.
@@ -116,6 +122,10 @@ class ContractReport(Told):
         return f"{counted(len(self.values), 'value')} {'holds' if len(self.values) == 1 else 'hold'}, {about}"
 
 
+#: The refusal of a file without sections.
+_NO_SECTION = "check: the file has no section [operand.NAME] or [plan.NAME]"
+
+
 def check_contract(text: str) -> ContractReport:
     """Hold what a file relies on against what is derived, which is proved first.
 
@@ -138,6 +148,8 @@ def check_contract(text: str) -> ContractReport:
             value = _value(section, answer, path, line)
             where = _difference(stated, value)
             values.append(Expectation(section, path, line, stated, value, where is None, where or ()))
+    if not count:
+        raise DescriptorError(_NO_SECTION)
     if not values:
         raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
     return ContractReport(tuple(values), count)
@@ -153,12 +165,17 @@ def missing(text: str) -> str:
         DescriptorError: as ``check_contract``.
     """
     lines, tables = lines_of(text), []
-    for section, arguments, expected in _sections(text, lines):
+    sections = list(_sections(text, lines))
+    for section, arguments, expected in sections:
         if expected:
             continue
         answer = _record(section, arguments, lines)
-        rows = [f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[section.split(".")[0]]]
+        rows = [
+            f"{_key(key)} = {_toml(_value(section, answer, key, 0))}" for key in DEFAULTS[_kind(section, arguments)]
+        ]
         tables.append("\n".join([f"[{section}.expect]", *rows]) + "\n")
+    if not sections:
+        raise DescriptorError(_NO_SECTION)
     return "\n".join(tables)
 
 
@@ -296,9 +313,15 @@ def _unquoted(path: str) -> str:
     return re.sub(r"\s*\.\s*", ".", re.sub(r"[\"']", "", path))
 
 
+def _kind(section: str, table: dict[str, Any]) -> str:
+    """Return the kind of a section: which function answers it."""
+    kind = section.partition(".")[0]
+    return "mma" if kind == "plan" and is_mma(table.get("instruction"), table.get("arch")) else kind
+
+
 def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """The arguments of a section, extents read."""
-    kind, arguments = section.partition(".")[0], dict[str, Any]()
+    kind, arguments = _kind(section, table), dict[str, Any]()
     for key, value in table.items():
         if key == "expect":
             continue
@@ -319,7 +342,7 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
     """Name, arguments and expectations of every section."""
     for kind, group in read(text).items():
         where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
-        if kind not in _KEYS or not isinstance(group, dict):
+        if kind not in ("operand", "plan") or not isinstance(group, dict):
             raise DescriptorError(f"{where}a section must be [operand.NAME] or [plan.NAME], found {brief(kind)}")
         for name, table in group.items():
             section = f"{kind}.{name}"
@@ -333,7 +356,9 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
 
 def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """The JSON of what a section asks for."""
-    door = _DOORS[section.partition(".")[0]]
+    door = _DOORS[_kind(section, arguments)]
+    if door is mma_plan:
+        arguments.setdefault("instruction", None)  # the only one of the type
     lacking = [
         name for name, one in signature(door).parameters.items()
         if one.default is one.empty and one.kind is not one.VAR_KEYWORD and name not in arguments
@@ -343,7 +368,7 @@ def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> d
         raise DescriptorError(f"{where}: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing")
     try:
         if section.startswith("plan."):
-            return dict(answers.record(plan(**arguments)))
+            return dict(answers.record(door(**arguments)))
         base = arguments.pop("base", 0)
         return dict(answers.record(derive(**arguments), base=base))
     except (LayoutError, TypeError) as error:  # of Python where an argument has another type

@@ -20,7 +20,8 @@ from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.warp_multiplications import SCALES, warp_findings
 from descriptors.errors import Advice, DescriptorError, as_integer, brief
 from descriptors.gemm.epilogue import BITS, RESULTS
-from descriptors.gemm.plan_request import extents_of, resized, smaller, three
+from descriptors.gemm.plan_request import named_instruction, resized, smaller, three, types_of
+from descriptors.smem.instructions.instruction_name import InstructionName, warp_architecture
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
 from descriptors.targets import NEWEST, WARP_ARCHITECTURES, tensor_arches
@@ -100,16 +101,6 @@ class MmaLoop:
         return self.blocks[0] * self.blocks[1] * (2 if self.d == "f16" else 4)
 
 
-def is_mma(instruction: object, arch: object = None) -> bool:
-    """Whether an instruction, or the architecture that it is for, is one of ``mma.sync``.
-
-    >>> is_mma("mma.m16n8k16"), is_mma("m16n8k16"), is_mma("m64n8k16"), is_mma("m64n8k16", "sm_80")
-    (True, True, False, True)
-    """
-    named = str(instruction).casefold()
-    return named.startswith(("mma.", "m16n8k")) or _arch_name(arch) in WARP_ARCHITECTURES
-
-
 def mma_loop(
     instruction: str | Sequence[int] | None,
     dtype: str | ElementType,
@@ -140,13 +131,20 @@ def mma_loop(
     descriptors.errors.DescriptorError: plan: tile N is 100, which is not a multiple of 16, which ldmatrix.x4 loads of \
 B; tile = 128x100x32
     """
-    a, b, extents = _types(instruction, dtype, b_dtype)
+    name = None if instruction is None else named_instruction(instruction)
+    if name is not None:
+        _check_name(name)
+        d_dtype = name.settle("d_dtype", name.d, d_dtype, "plan")
+        kind = name.settle("kind", name.kind, kind, "plan")
+        scale_dtype = name.settle("scale_dtype", name.scale_dtype, scale_dtype, "plan")
+        scale_vector = name.settle("scale_vector", name.scale_vector, scale_vector, "plan")
+    a, b, extents = _types(name, dtype, b_dtype)
     scale_dtype, scale_vector = _factors(scale_dtype, scale_vector)
     whole = three(tile, "the tile")
     d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
     c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
     named = _kind(a, b, kind, scale_dtype, scale_vector, extents[2])
-    of = _architecture(arch, a, b, named)
+    of = _architecture(arch if name is None or name.arch is None else name.settle_arch(arch, "plan"), a, b, named)
     _check_tile(whole, extents, a)
     scale = _scale(named, kind, a, b, extents[2], scale_dtype, scale_vector)
     loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major), named, scale)
@@ -157,13 +155,28 @@ B; tile = 128x100x32
     return replace(loop, warps=_warps(loop, warps))
 
 
+def _check_name(name: InstructionName) -> None:
+    """Refuse forms of an instruction that are not planned.
+
+    Raises:
+        DescriptorError: for a sparse one, and for a pair of CTAs.
+    """
+    if name.sparse:
+        raise DescriptorError(f"plan: a sparse mma.sync is not planned; instruction = {name.text}")
+    if name.cta_group is not None:
+        raise DescriptorError(f"plan: mma.sync has no cta_group; instruction = {name.text}")
+
+
 def _types(
-    instruction: object, dtype: str | ElementType, b_dtype: str | ElementType | None
+    name: InstructionName | None, dtype: str | ElementType, b_dtype: str | ElementType | None
 ) -> tuple[ElementType, ElementType, tuple[int, int, int]]:
     """The types of A and B and the instruction's extents: e2m1 is packed where both are and K is 64, else in bytes."""
-    a = as_element_type(dtype)
-    b = a if b_dtype is None else as_element_type(b_dtype)
-    extents = None if instruction is None else extents_of(instruction)
+    if name is None:
+        a = as_element_type(dtype)
+        b = a if b_dtype is None else as_element_type(b_dtype)
+    else:
+        a, b = types_of(name, dtype, b_dtype)
+    extents = None if name is None else name.extents
     if b != a or (extents is not None and extents[2] == K_BYTES):
         in_bytes = {as_element_type("e2m1"): as_element_type("e2m1_unpacksmem")}
         a, b = in_bytes.get(a, a), in_bytes.get(b, b)
@@ -245,14 +258,10 @@ def _scale(
     )
 
 
-def _arch_name(arch: object) -> str:
-    return str(arch).casefold().replace("_", "").rstrip("af")
-
-
 def _architecture(arch: object, a: ElementType, b: ElementType, kind: str) -> str:
     if arch is None:
         return "sm120" if kind else "sm89" if {a.name, b.name} & {"e4m3", "e5m2"} else "sm80"
-    name = _arch_name(arch)
+    name = warp_architecture(arch) or str(arch).casefold().replace("_", "").rstrip("af")
     if name in tensor_arches():
         names = ", ".join(WARP_ARCHITECTURES)
         raise DescriptorError(

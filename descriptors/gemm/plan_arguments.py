@@ -16,7 +16,7 @@ Invariant: the table and the signatures have the same names.
 >>> [name for name, function in functions.items() if {*names(name)} != signature(function).parameters.keys() - ends]
 []
 >>> defaults = {name: parameter.default for name, parameter in signature(plan).parameters.items()}
->>> [row.name for row in ARGUMENTS[1:] if "plan" in row.planners and row.default != defaults[row.name]]
+>>> [row.name for row in ARGUMENTS[1:] if "plan" in row.planners and defaults[row.name] not in (None, row.default)]
 []
 """
 

@@ -9,7 +9,6 @@ Law: every value is what the rooms behind work on, and the tile is whole instruc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import product
 from math import prod
@@ -18,9 +17,9 @@ from operator import floordiv, mul, ne
 from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.gemm.metadata import arrangement
 from descriptors.gemm.multicast import as_cluster
-from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
+from descriptors.smem.instructions.instruction_name import InstructionName, is_mma, read_instruction
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
 from descriptors.smem.instructions.rules import MODES, IllegalError, Legality, dense_k, kind_of, rows_of, rows_read
 from descriptors.smem.operands.atoms import multiples, replaced
@@ -122,7 +121,7 @@ def main_loop(
     kind: str | None = None,
     a_major: Major | MajorName = Major.K,
     b_major: Major | MajorName = Major.K,
-    cta_group: int = 1,
+    cta_group: int | None = None,
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
     a_source: str = "smem",
@@ -146,22 +145,31 @@ def main_loop(
     M 64, K 16; nearest are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register fragments
     and shared-memory layout))
     """
-    extents, whole = extents_of(instruction), three(tile, "the tile")
-    a = as_element_type(dtype)
-    b = a if b_dtype is None else as_element_type(b_dtype)
+    name, whole = named_instruction(instruction), three(tile, "the tile")
+    extents = name.extents
+    if is_mma(name.text, arch):
+        raise DescriptorError(f"plan: mma.sync is planned by mma_plan; instruction = {name.text or extents}")
+    if name.ws:
+        raise DescriptorError(f"plan: the weight-stationary form is not planned; instruction = {name.text}")
+    a, b = types_of(name, dtype, b_dtype)
     vector = None if scale_vector is None else as_integer(scale_vector, "plan: scale_vector")
+    if (vector, name.scale_vector) != (REPEATED[1], 32):  # four instructions, of 32 each, share a factor for 128
+        vector = name.settle("scale_vector", name.scale_vector, vector, "plan")
     scaled = scale_dtype is not None or vector not in (None, PROMOTED[1])
-    pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
-    newer = pair == 2 or kind is not None or scaled or str(instruction).casefold().startswith("tcgen05")
-    of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
+    pair = name.settle("cta_group", name.cta_group, cta_group, "plan")
+    pair = 1 if pair is None else as_integer(pair, "plan: cta_group", minimum=1, maximum=2)
+    kind = name.settle("kind", name.kind, kind, "plan")
+    newer = pair == 2 or kind is not None or scaled
+    of = name.settle_arch(arch, "plan") or architecture(assumed_architecture(m=None if newer else extents[0]))
     mode = choose("plan: legality", legality, MODES)
     named = kind_of_request(of, a, b, kind, scale_dtype, vector)
-    d = ("s32" if named in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype
+    d = name.settle("d_dtype", name.d, d_dtype, "plan")
+    d = ("s32" if named in ("i8", "ti16") else "f32") if d is None else d
     majors = as_major(a_major), as_major(b_major)
     place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and not has_wgmma(of):
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
-    zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
+    zeros_left_out = as_flag(sparse, "plan: sparse") or name.sparse
     usual = dense_k(of, named) * (1 + zeros_left_out)
     check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
     row = _shape(of, named, extents, pair, mode, place, zeros_left_out, whole)
@@ -186,23 +194,34 @@ def main_loop(
     return loop
 
 
-def extents_of(instruction: object) -> tuple[int, int, int]:
-    """M, N and K of an instruction as people say it.
+def named_instruction(instruction: object) -> InstructionName:
+    """Return the instruction of a name, or of M, N and K.
 
     Raises:
         DescriptorError: if it names none.
 
-    >>> extents_of("m64n128k16"), extents_of("wgmma.m64n8k32"), extents_of((128, 256, 16))
-    ((64, 128, 16), (64, 8, 32), (128, 256, 16))
+    >>> named_instruction("wgmma.m64n8k32").mnemonic, named_instruction((128, 256, 16)).extents
+    ('wgmma', (128, 256, 16))
     """
-    if isinstance(instruction, str) and len(instruction) <= 200:
-        match = re.search(r"m(\d{1,6})n(\d{1,6})k(\d{1,6})(?!\d)", instruction.casefold(), re.ASCII)
-        if match:
-            m, n, k = map(int, match.groups())
-            return m, n, k
     if isinstance(instruction, (tuple, list)):
-        return three(instruction, "the instruction")
-    raise DescriptorError(f"plan: an instruction must be named like m64n128k16, found {brief(instruction)}")
+        return InstructionName("", "", three(instruction, "the instruction"))
+    return read_instruction(instruction, "plan")
+
+
+def types_of(
+    name: InstructionName, dtype: str | ElementType, b_dtype: str | ElementType | None
+) -> tuple[ElementType, ElementType]:
+    """Return the types of A and of B: those that were given, which must be those of the name, if it states any.
+
+    Raises:
+        DescriptorError: if a given type contradicts the name.
+
+    >>> types_of(named_instruction("m64n128k32.f32.e4m3.e5m2"), "e4m3", None)[1].name
+    'e5m2'
+    """
+    a = as_element_type(name.settle("dtype", name.a, as_element_type(dtype), "plan"))
+    b = name.settle("b_dtype", name.b, None if b_dtype is None else as_element_type(b_dtype), "plan")
+    return a, a if b is None else as_element_type(b)
 
 
 def three(value: object, what: str, maximum: int = 1 << 16) -> tuple[int, int, int]:

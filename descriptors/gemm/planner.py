@@ -77,7 +77,7 @@ def plan(
     a_swizzle: SwizzleMode | SwizzleName | None = None,
     b_swizzle: SwizzleMode | SwizzleName | None = None,
     kind: str | None = None,
-    cta_group: int = 1,
+    cta_group: int | None = None,
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
     a_source: str = "smem",
@@ -100,7 +100,9 @@ def plan(
     the plan's accumulators, element by element (``Plan.verify``).
 
     Args:
-        instruction: its shape, ``"m64n128k16"`` or (M, N, K); M over both CTAs where ``cta_group`` is 2.
+        instruction: its shape, ``"m64n128k16"`` or (M, N, K); M over both CTAs where ``cta_group`` is 2. A name may
+            state more, as in PTX: ``"tcgen05.mma.cta_group::2.kind::f16.m256n128k16"``. What it states is used, and
+            must agree with the other arguments.
         dtype: element type of A.
         tile: M, N and K of one stage, over both CTAs, in elements.
         stages: how many stages; as many as fit, at most 8, if left out.
@@ -110,7 +112,7 @@ def plan(
         a_major, b_major: ``"K"`` or ``"MN"``.
         a_swizzle, b_swizzle: the widest that fits if left out.
         kind: the kind of an sm100 instruction; found from the types if left out.
-        cta_group: 1 or 2.
+        cta_group: 1 or 2; 1 if left out.
         scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out; elements are counted as A is stored,
             so that a sparse A has a factor for twice as many. On sm90 128 for 8-bit floats, with factors of f32, by
             which accumulators are multiplied as they are promoted, every 128 of K; on sm100 128 for kind mxf8f6f4, with

@@ -68,9 +68,12 @@ class Accumulators:
     def fragment(self) -> TmemFragment:
         """One of them."""
         return accumulator(
-            *self.mn, self.dtype, cta_group=self.cta_group, ws=self.ws, kind="i8" if self.dtype == "s32" else "f16",
+            *self.mn,
+            self.dtype,
+            cta_group=self.cta_group,
+            ws=self.ws,
             legality="off",
-        )  # fmt: skip
+        )
 
     def steps(self, tile: Tile) -> Iterator[Home]:
         """What it says."""

@@ -24,6 +24,7 @@ INTERFACE = {
     "emitters.recipe": "constants and terms of the start address, for any language",
     "instructions.facts": "rows of the instruction tables",
     "instructions.idesc": "the fields of instruction descriptors",
+    "instructions.instruction_name": "names of instructions",
     "instructions.legality": "if an instruction reads an operand",
     "instructions.rules": "which instructions are legal",
     "instructions.tables": "the instruction tables",

@@ -179,6 +179,11 @@ def lattice(
         operands=tuple(_matrix(name) for name in _names(operands, ("A", "B"))),
         legality=legality,
     )
+    if not len(points):
+        raise DescriptorError(
+            f"atlas: no tile is a multiple of what an instruction reads, so that there is no point; tile = {tile}, "
+            f"mma = {mma}"
+        )
     if len(points) > MOST_POINTS:
         raise DescriptorError(f"atlas: a lattice must have at most {MOST_POINTS} points, found {len(points)}")
     return points

@@ -54,7 +54,7 @@ from descriptors.smem.words.tensor_map import TmaError
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from descriptors.targets import generation
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
-from layoutalg.frozen import frozen, replace
+from layoutalg.frozen import contents, frozen, replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,7 +220,7 @@ def search(
     tile: Sequence[int],
     dtype: str | ElementType,
     mma: Sequence[int] | str | None = None,
-    arch: Arch = "sm100",
+    arch: Arch | None = None,
     *,
     major: Major | MajorName | None = None,
     operand: Matrix | None = None,
@@ -263,7 +263,7 @@ def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
     mma: Sequence[int] | str | None = None,
-    arch: Arch = "sm100",
+    arch: Arch | None = None,
     *,
     major: Major | MajorName | None = None,
     operand: Matrix | None = None,
@@ -284,7 +284,7 @@ def survey(
         dtype: name of the element type.
         mma: extents (MN, K) that one instruction reads, in elements, or the name of one; the most that one reads of
             such a tile if left out, as A if some M divides it, else as B.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"`` or ``"sm100"``; if left out, the one that the instruction's name states, else sm100.
         major: only this one; both if left out.
         stages: copies of the tile, each at an aligned address.
         smem: bytes of shared memory that they should fit; what does not fit is ranked last.
@@ -337,6 +337,23 @@ def survey(
         None if contiguous is None else str(contiguous),
     )  # fmt: skip
     return Survey(tuple(findings), tuple(one for _, refused in tried for one in refused), question.key, asked)
+
+
+def found_with_pad(asked: Asked) -> bool:
+    """Whether ``survey`` finds something for a tile that is rounded up.
+
+    Args:
+        asked: a question, as its survey has it.
+
+    >>> tile = survey(tile=(60, 64), dtype="bf16", mma=(64, 16)).asked
+    >>> found_with_pad(tile), found_with_pad(replace(tile, tile=(100000, 100000)))
+    (True, False)
+    """
+    again = {name: value for name, value in contents(asked).items() if name != "pad"}
+    try:
+        return bool(survey(**again, pad=True).findings)
+    except LayoutError:
+        return False
 
 
 def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:

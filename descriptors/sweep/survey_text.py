@@ -23,6 +23,7 @@ from descriptors.smem.operands.operand import as_major
 from descriptors.smem.words.descriptor import SMEM_BYTES, window_bytes
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
+from descriptors.sweep.search import found_with_pad
 from descriptors.text import aligned, counted, extents_text, word_text
 
 #: Refused candidates that are listed, unless all are asked for.
@@ -174,7 +175,8 @@ def _title(survey: Survey) -> str:
 
 def _nothing(survey: Survey) -> str:
     uneven = not survey.asked.pad and any("which is not a multiple of" in one.reason for one in survey.refusals)
-    return "nothing found" + ("; --pad would round the tile up to whole atoms and operands" if uneven else "")
+    fits = uneven and found_with_pad(survey.asked)
+    return "nothing found" + ("; --pad would round the tile up to whole atoms and operands" if fits else "")
 
 
 def _table(survey: Survey, best: Sequence[Finding], everything: bool) -> Iterator[str]:

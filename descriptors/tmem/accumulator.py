@@ -16,8 +16,9 @@ Law: elements have cells of their own, and an accumulator has N columns, as ofte
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError, advised, as_flag, as_integer, brief
+from descriptors.smem.instructions.facts import TypeRow
 from descriptors.smem.instructions.legality import check_shape
-from descriptors.smem.instructions.rules import Legality, as_mode
+from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, kind_row, rows_of, rows_read, type_name
 from descriptors.smem.operands.operand import choose
 from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
 from descriptors.tmem.tmem_fragment import (
@@ -80,7 +81,7 @@ def accumulator(
     cta_group: int = 1,
     ws: bool = False,
     sparse: bool = False,
-    kind: str = "f16",
+    kind: str | None = None,
     a_source: str = "smem",
     tiles: tuple[int, int] = (1, 1),
     interleaved: bool = True,
@@ -96,7 +97,7 @@ def accumulator(
         cta_group: 1 or 2.
         ws: whether the weight-stationary form is meant.
         sparse: whether A is stored without its zeros.
-        kind: the kind of the instruction, for its legality.
+        kind: the kind of the instruction, for its legality; the first that has such accumulators if left out.
         a_source: where A lies, ``smem`` or ``tmem``, likewise.
         tiles: accumulators along M and N that are kept at once, M first.
         interleaved: whether a second tile of M 64 takes the lanes that the first leaves free, 16 on; else the next
@@ -117,6 +118,7 @@ def accumulator(
     pair = as_integer(cta_group, "accumulator: cta_group", minimum=1, maximum=2)
     ws, sparse = as_flag(ws, "accumulator: ws"), as_flag(sparse, "accumulator: sparse")
     m, n = (as_integer(one, f"accumulator: {name}", minimum=1, maximum=512) for one, name in ((m, "M"), (n, "N")))
+    kind = _kind(dtype, kind, arch, as_mode(legality))
     check_shape(
         arch, kind, m=m, n=n, cta_group=pair, ws=ws, sparse=sparse, a_source=a_source, legality=as_mode(legality)
     )  # fmt: skip
@@ -130,6 +132,24 @@ def accumulator(
     what = f"accumulator of {m}x{n} {dtype}, cta_group {pair}{' .ws' if ws else ''}{' sparse' if sparse else ''}"
     evidence = DOCUMENTED if (path, letter) == _SPARSE_PAIR else NVIDIA
     return need_columns(TmemFragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
+
+
+def _kind(dtype: str, kind: str | None, arch: str, legality: Legality) -> str:
+    """Return the kind of the instruction: the one that was given, or the first with accumulators of a type.
+
+    Raises:
+        DescriptorError: if the kind has no such accumulators, or no kind of the architecture has.
+    """
+    of, name = as_arch(arch), type_name(dtype)
+    if kind is not None:
+        kind = kind_row(of, kind).kind
+    rows: list[TypeRow] = rows_of("TYPES", of, kind)
+    fitting = [row.kind for row in rows_read(rows, legality) if name in row.d]
+    if not fitting and (legality != "off" or kind is None):
+        legal = ", ".join(dict.fromkeys(one for row in rows_read(rows, legality) for one in row.d))
+        whose = of if kind is None else f"kind {kind}"
+        raise DescriptorError(f"accumulator: dtype is {name}, which {whose} does not have; {whose} has {legal}")
+    return fitting[0] if kind is None else kind
 
 
 def _tiles(tiles: object) -> tuple[int, int]:

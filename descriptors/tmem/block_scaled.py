@@ -91,13 +91,19 @@ def factors_of(
     [64, 32]
     """
     step = dense_k(arch, kind) if k is None else k
-    rows: list[ScaleRow] = [row for row in rows_of("SCALES", arch, kind) if step == row.k[0]]
+    every: list[ScaleRow] = rows_of("SCALES", arch, kind)
+    rows = [row for row in every if step == row.k[0]]
+    if not rows:
+        depths = ", ".join(map(str, sorted({row.k[0] for row in every})))
+        raise DescriptorError(
+            f"block-scaled: K of the instruction is {step}, which {arch} does not have; kind {kind} has K {depths}"
+        )
     if as_mode(legality) == "lenient" and any(row.factors for row in rows):
         rows = [row for row in rows if not row.factors]
     first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector, row.shared(step))]
     if not first:
         legal = ", ".join(dict.fromkeys(f"{row.dtype} by {row.vector}" for row in rows))
-        request = f"{dtype or 'any'} by {vector or 'any'}"
+        request = f"{dtype or 'any'} by {'any' if vector is None else vector}"
         raise DescriptorError(
             f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}",
             proposals=[Advice({"scale_vector": vector}) for vector in (16, 32)],

@@ -27,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from descriptors.errors import Advice, DescriptorError, advised, as_flag, as_integer, brief
+from descriptors.smem.instructions.facts import ScaleRow, ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
-from descriptors.smem.instructions.rules import Legality
+from descriptors.smem.instructions.rules import Legality, rows_of
 from descriptors.smem.operands.operand import choose
 from descriptors.targets import architecture, known
 from descriptors.text import Told
@@ -180,6 +181,10 @@ _NARROW_HALVES = (
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
 
+#: A factor for 128 elements, which four instructions of K 32 take, and the kind that may have it.
+_REPEATED, _REPEATED_KIND = ("ue8m0", 128), "mxf8f6f4"
+
+
 @frozen
 class _Mma:
     """The multiplication that a plan is for, its arguments checked."""
@@ -276,7 +281,7 @@ def tmem_plan(
     b, arch = dtype if b_dtype is None else b_dtype, tensor_memory_arch(arch, "tmem plan")
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
     kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
-    vector = scale_vector or (16 if kind_name == "mxf4nvf4" else 32) if kind_name.startswith("mx") else 0
+    vector = _vector(kind_name, scale_dtype, scale_vector, arch)
     if k is None and (vector or sparse or a_source != "smem"):
         raise DescriptorError("tmem plan: K must be given: of the tile whose A, scale factors or metadata lie there")
     mma = _Mma(
@@ -288,6 +293,8 @@ def tmem_plan(
         as_flag(interleaved, "tmem plan: interleaved"), legality,
         _as_blocks(blocks), as_flag(overlapping, "tmem plan: overlapping"), arch,
     )  # fmt: skip
+    if vector or mma.sparse or mma.a_source != "smem":
+        _check_depth(mma)
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
         check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
@@ -298,6 +305,42 @@ def tmem_plan(
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them", proposals=[one])
     most = architecture(arch).exclusive_columns
     return plan_columns(_overlapped(mma, list(_parts(mma)), most), ctas=ctas, notes=notes, arch=arch)
+
+
+def _vector(kind: str, dtype: str | None, vector: int | None, arch: str) -> int:
+    """Return the number of elements that share a scale factor: as given, or as the kind has it; 0 of a kind without.
+
+    Raises:
+        DescriptorError: if the kind has no such scale factors.
+    """
+    rows: list[ScaleRow] = rows_of("SCALES", arch, kind)
+    if not rows and (dtype, vector) == (None, None):
+        return 0
+    usual = 16 if kind == "mxf4nvf4" else 32
+    factors = {(row.dtype, shared): None for row in rows for k in row.k for shared in (row.vector, row.shared(k))}
+    if kind == _REPEATED_KIND:
+        factors[_REPEATED] = None
+    fitting = [one for one in factors if dtype in (None, one[0]) and vector in (None, one[1])]
+    if not fitting:
+        legal = ", ".join(f"{name} by {shared}" for name, shared in factors) or "none"
+        found = f"{dtype or 'any type'} by {'any number' if vector is None else brief(vector)}"
+        raise DescriptorError(f"tmem plan: scale factors of kind {kind} must be {legal}, found {found}")
+    return usual if vector is None else vector
+
+
+def _check_depth(mma: _Mma) -> None:
+    """Refuse a K that is not a multiple of the K of any instruction of the kind.
+
+    Raises:
+        DescriptorError: naming the K of the instructions.
+    """
+    rows: list[ShapeRow] = rows_of("SHAPES", mma.arch, mma.kind)
+    depths = sorted({row.k for row in rows if row.sparse == mma.sparse})
+    if depths and all(mma.k % depth for depth in depths):
+        raise DescriptorError(
+            f"tmem plan: K is {mma.k}, which is not a multiple of the instruction's K "
+            f"({' or '.join(map(str, depths))}); kind {mma.kind}"
+        )
 
 
 def _overlapped(mma: _Mma, parts: list[Part], most: int) -> list[Part]:

@@ -100,8 +100,9 @@ class Commands(click.Group):
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches  # only where something is refused
 
-        near = get_close_matches(args[0], self.table, n=1)
-        hint = self.elsewhere(args[0]) or (f"did you mean {near[0]}?" if near else f"one of {', '.join(self.table)}")
+        known = self.list_commands(ctx)
+        near = get_close_matches(args[0], known, n=1)
+        hint = self.elsewhere(args[0]) or (f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}")
         typed = args[0] if len(args[0]) <= 40 else args[0][:37] + "..."
         raise click.UsageError(f"No such command {typed!r}; {hint}", ctx)
 

@@ -129,8 +129,9 @@ def cells_of_d(one: Instruction, lane: int) -> Cells | None:
     """Where the accumulator of an instruction lies, from the lane of its address on; None where it has none."""
     try:
         held = accumulator(
-            one.m, one.n, one.d_dtype, cta_group=one.cta_group, ws=one.ws, sparse=one.sparse, legality="lenient"
-        )
+            one.m, one.n, one.d_dtype, cta_group=one.cta_group, ws=one.ws, sparse=one.sparse, kind=one.kind,
+            arch=one.arch, legality="lenient",
+        )  # fmt: skip
     except (DescriptorError, TypeError):
         return None
     lanes, columns = set(), 0

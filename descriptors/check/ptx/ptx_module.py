@@ -474,6 +474,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.version = self.target = self.last_label = ""
+        self.first: Statement | None = None
         self.functions: list[Function] = []
         self.variables: dict[str, int] = {}
         self.open: _Open | None = None
@@ -482,6 +483,7 @@ class _Reader:
 
     def take(self, one: Statement) -> None:
         """Read one statement that is no code."""
+        self.first = self.first or one
         match one.kind:
             case "label":
                 self._label(one)
@@ -500,7 +502,9 @@ class _Reader:
 
     def _open(self, one: Statement) -> None:
         if not self.version:
-            raise DescriptorError(f"ptx: a text must begin with .version, found a block; line {one.line}")
+            first = self.first or one
+            what = "a block" if first.kind == "open" else brief(first.text)
+            raise DescriptorError(f"ptx: a text must begin with .version, found {what}; line {first.line}")
         if self.open is None:
             head = _HEAD.search(one.text)
             if head is None:

@@ -39,8 +39,8 @@ def write(plan: Plan, name: str) -> str:
     >>> [line for line in text.splitlines() if "IDESC" in line][:2]
     ['#define GEMM_IDESC_0 0x08100490u', '#define GEMM_IDESC_1 0x08100490u']
     """
-    texts = [header.write(recipe(side.derivation, f"{name}_{side.matrix.lower()}")) for side in _by_words(plan)]
     prefix = recipe(plan.b.derivation, name).constant("")
+    texts = [header.write(recipe(side.derivation, f"{name}_{side.matrix.lower()}")) for side in _by_words(plan)]
     numbers = "\n".join(f"#define {prefix}{key} {value}" for key, value in _numbers(plan))
     checks = "\n".join(_checks(plan, name, prefix))
     where = "Addresses are bytes from the start of the CTA's shared memory, a multiple of 1024."

@@ -21,6 +21,7 @@ from descriptors.smem.derivation.advance import Grid
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import parts, plain
+from descriptors.text import indices_text
 from layoutalg import Swizzle, size
 from layoutalg.frozen import frozen
 
@@ -190,7 +191,7 @@ class Anatomy:
             return self.stage
         if not 0 <= self.stage < prod(extents):
             raise DescriptorError(
-                f"picture: the stage must be one of {prod(extents)}, found {brief(self.stage)}; "
+                f"picture: the stage must be {indices_text(prod(extents))}, found {brief(self.stage)}; "
                 f"tile = {self.derivation.smem_tile}"
             )
         coordinate, rest = [], self.stage

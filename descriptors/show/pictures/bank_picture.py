@@ -23,7 +23,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts, plain
-from descriptors.text import counted
+from descriptors.text import counted, indices_text
 from layoutalg import Access, Figure, Layout, Picture, Scene, access, accesses
 from layoutalg.frozen import frozen
 
@@ -131,7 +131,7 @@ def _warp_access(a: Anatomy, subtile: Pair, lanes: Lanes, swizzled: bool) -> Acc
     warp_accesses = accesses(tile, lanes.thread_values, element, width)
     if not 0 <= lanes.number < len(warp_accesses):
         raise DescriptorError(
-            f"banks: the access must be one of the {len(warp_accesses)} that are made, found {lanes.number}"
+            f"banks: the number of an access must be {indices_text(len(warp_accesses))}, found {lanes.number}"
         )
     return warp_accesses[lanes.number]
 

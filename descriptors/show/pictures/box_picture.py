@@ -18,7 +18,7 @@ from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.tma_plan import Box, TmaPlan
-from descriptors.text import aligned, counted
+from descriptors.text import aligned, counted, indices_text
 from layoutalg import Figure, Picture, Scene, size
 from layoutalg.frozen import frozen
 
@@ -46,7 +46,8 @@ class BoxesPicture(Picture):
         """
         boxes = [box for box in self.plan.boxes if box.stage == self.stage]
         if not boxes:
-            raise DescriptorError(f"picture: the stage must be one of the plan's, found {self.stage}")
+            stages = 1 + max(box.stage for box in self.plan.boxes)
+            raise DescriptorError(f"picture: the stage must be {indices_text(stages)}, found {self.stage}")
         if len(boxes) > MOST_BOXES:
             raise DescriptorError(f"picture: a picture must have at most {MOST_BOXES} boxes, found {len(boxes)}")
         return boxes

@@ -44,7 +44,7 @@ def derive(
     swizzle: SwizzleMode | SwizzleName | None = None,
     mma: Sequence[int] | str | None = None,
     order: Sequence[int] | None = None,
-    arch: Arch = "sm100",
+    arch: Arch | None = None,
     *,
     layout: Given | None = None,
     unit: Unit = "elements",
@@ -78,7 +78,8 @@ def derive(
             ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
         order: position of each tile mode in the stacking order of the atoms. Default: the contiguous dimension last,
             so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major.
-        arch: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
+        arch: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05); if left out, the one that the instruction's name states, as
+            ``"wgmma.m64n128k16"`` does, else sm100.
         layout: an explicit tile instead of ``tile``: a layout (MN, K, stages...), plain or after a swizzle; its
             notation; or a pair of a layout and an offset, as ``local_tile`` and ``slice_and_offset`` return.
         unit: what the layout counts: ``"elements"``, ``"bytes"``, or ``"cute"`` for elements with a swizzle on bytes.

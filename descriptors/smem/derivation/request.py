@@ -24,13 +24,13 @@ Law: a tile of atoms, and the layout that it comes to, ask for the same: all but
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions import tables
+from descriptors.smem.instructions.instruction_name import InstructionName, read_instruction
 from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import MODES, Legality
 from descriptors.smem.operands.atoms import canonical_atom
@@ -52,7 +52,7 @@ from descriptors.smem.operands.operand import (
     major_of,
 )
 from descriptors.smem.operands.swizzled import plain, start_of
-from descriptors.smem.words.descriptor import Arch, architecture
+from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.targets import has_tcgen05
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
@@ -133,16 +133,14 @@ def tile_of_layout(
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
-def instruction_extents(
-    mma: object,
-    cp: object,
-    element: ElementType,
-    arch: Arch,
-    matrix: Matrix | None = None,
-    cta_group: int = 1,
-    sparse: bool = False,
-) -> tuple[int, int] | None:
+def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arch) -> tuple[int, int] | None:
     """What one instruction reads, in elements; None if only the layout can tell.
+
+    Args:
+        mma: extents (MN, K) of the operand; None if it is not given.
+        cp: a shape of ``tcgen05.cp``; None if it is not given.
+        element: the element type.
+        arch: the architecture.
 
     Raises:
         DescriptorError: if it is malformed, unknown, or given twice.
@@ -154,7 +152,7 @@ def instruction_extents(
     if cp is None:
         if mma is None:
             return None
-        mn, k = _extents("mma", _operand_of(mma, matrix, cta_group, sparse) if isinstance(mma, str) else mma, (2,))
+        mn, k = _extents("mma", mma, (2,))
         return mn, k
     if mma is not None:
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
@@ -164,33 +162,38 @@ def instruction_extents(
     return row.lanes, row.bits // element.storage_bits
 
 
-#: What may stand before the shape of an instruction: the words of its name.
-PREFIX = r"(?:(?:wgmma|tcgen05)\.(?:[a-z0-9_:]{1,20}\.){0,6})?"
+def named_instruction(instruction: str, where: str = "derive") -> InstructionName:
+    """Return the instruction of a name.
 
+    Args:
+        instruction: the name.
+        where: the operation, for the error messages.
 
-def sparse_by_name(instruction: object) -> bool:
-    """Whether an instruction is a sparse one by its name.
+    Raises:
+        DescriptorError: if it is no name, or one of ``mma.sync``, which reads no descriptor.
 
-    >>> [sparse_by_name(one) for one in ("wgmma.sp.m64n128k32", "wgmma.mma_async.sp.sync.aligned.m64n8k32", "m64n8k16")]
-    [True, True, False]
+    >>> named_instruction("wgmma.mma_async.sp.sync.aligned.m64n8k32").sparse
+    True
     """
-    return isinstance(instruction, str) and "sp" in instruction[:200].casefold().split(".")
+    name = read_instruction(instruction, where, "mma must be (MN, K), or named like m64n128k16")
+    if name.mnemonic == "mma":
+        raise DescriptorError(
+            f"{where}: mma.sync reads registers and no descriptor; instruction = {name.text}; descriptors plan "
+            "mma.m16n8k16 plans its main loop"
+        )
+    return name
 
 
-def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int, sparse: bool) -> tuple[int, int]:
-    """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA.
+def _operand_of(name: InstructionName, matrix: Matrix | None, cta_group: int, sparse: bool) -> tuple[int, int]:
+    """What an instruction reads of an operand in the memory of one CTA.
 
     The A of a sparse one is stored without its zeros: half of K.
     """
-    match = re.fullmatch(rf"{PREFIX}m(\d{{1,9}})n(\d{{1,9}})k(\d{{1,9}})", instruction.casefold(), re.ASCII)
-    if match is None:
-        raise DescriptorError(f"derive: mma must be (MN, K), or named like m64n128k16, found {brief(instruction)}")
-    m, n, k = map(int, match.groups())
+    m, n, k = name.extents
     m, n, of_a = m // cta_group, n // cta_group, k // (1 + sparse)
     if matrix is None:
         raise DescriptorError(
-            f"derive: an instruction must come with its operand, found {instruction} alone; "
-            f"A reads {m}x{of_a}, B {n}x{k}"
+            f"derive: an instruction must come with its operand, found {name.text} alone; A reads {m}x{of_a}, B {n}x{k}"
         )
     return (m, of_a) if matrix == "A" else (n, k)
 
@@ -320,7 +323,7 @@ class Reader:
 
 
 def reader(
-    arch: Arch,
+    arch: Arch | None,
     dtype: str | ElementType | None,
     mma: Sequence[int] | str | None = None,
     *,
@@ -344,16 +347,24 @@ def reader(
     >>> reader("SM90", "BF16", (64, 16), operand="a").extents
     (64, 16)
     """
-    element, name = as_element_type(dtype), architecture(arch)
+    element = as_element_type(dtype)
     if kind is not None and not isinstance(kind, str):
         raise DescriptorError(f"{where}: kind must be a name, found {brief(kind)}")
     mode = choose("legality", legality, MODES)
     matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
     pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
-    without_zeros = as_flag(sparse, f"{where}: sparse") or sparse_by_name(mma)
-    extents = instruction_extents(mma, cp, element, name, matrix, pair or 1, without_zeros)
+    without_zeros = as_flag(sparse, f"{where}: sparse")
+    if isinstance(mma, str) and cp is None:
+        name = named_instruction(mma, where)
+        arch, without_zeros = name.settle_arch(arch, where), without_zeros or name.sparse
+        kind = name.settle("kind", name.kind, kind, where)
+        pair = name.settle("cta_group", name.cta_group, pair, where)
+        name.settle("dtype", {"A": name.a, "B": name.b}.get(matrix or ""), element, where)
+        mma = _operand_of(name, matrix, pair or 1, without_zeros)
+    of = architecture(assumed_architecture() if arch is None else arch)
+    extents = instruction_extents(mma, cp, element, of)
     return Reader(
-        arch=name,
+        arch=of,
         element=element,
         extents=extents,
         matrix=matrix,

@@ -307,7 +307,7 @@ def _versions(one: Instruction) -> tuple[int, ...]:
 
 def _scale_refusals(one: Instruction, dtype: str, legality: Legality) -> Iterator[IllegalError]:
     """What is wrong with the scale factors, and then with their ids beside factors that the kind has."""
-    vector, ids = one.scale_vector or 0, (one.sfa_id, one.sfb_id)
+    vector, ids = 0 if one.scale_vector is None else one.scale_vector, (one.sfa_id, one.sfb_id)
     wrong = list(_caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, legality=legality, arch=one.arch)))
     yield from wrong
     if wrong:
@@ -461,10 +461,15 @@ def idesc(
 def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str | None, int | None]:
     """The scale factors of a kind, as given or as the kind has them by default."""
     if not kind.startswith("mx"):
+        if vector is not None and dtype is None:
+            raise DescriptorError(
+                f"idesc: scale_vector is {vector}, but kind {kind} has no scale factors; a scale_dtype makes it "
+                "block-scaled",
+            )
         return dtype, vector
     narrow = kind == "mxf4nvf4"
-    usual = "ue4m3" if narrow else "ue8m0"
-    return usual if dtype is None else dtype, vector or (16 if narrow else 32)
+    usual_dtype, usual_vector = ("ue4m3", 16) if narrow else ("ue8m0", 32)
+    return usual_dtype if dtype is None else dtype, usual_vector if vector is None else vector
 
 
 def as_kind(

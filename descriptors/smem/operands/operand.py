@@ -297,8 +297,9 @@ _ELSEWHERE = {
     "mxfp4": "mxfp4 is e2m1 with kind mxf4",
     "mxfp6": "mxfp6 is e2m3 or e3m2 with kind mxf8f6f4",
     "mxfp8": "mxfp8 is e4m3 or e5m2 with kind mxf8f6f4",
-    "b1": "only wgmma (sm90) reads b1 by descriptors, which are those of the u8 operand with K / 8, since a byte holds "
-    "eight elements (measured on an H200): on sm90 pass u8, and divide K of the tile and of the instruction by 8",
+    "b1": "only wgmma (sm90) reads b1 by descriptors. They are those of the u8 operand with K / 8, since a byte holds "
+    "eight elements (measured on an H200): to derive them on sm90, pass u8 and divide K of the tile and of the "
+    "instruction by 8. No plan of a b1 product is supported, as u8 is another product",
     "96b": "96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace writes into a map, "
     "on sm_103a and sm_107a, for rows of at most 96 bytes; no descriptor and no argument of the driver has it",
 }

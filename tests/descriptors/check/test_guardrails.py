@@ -25,7 +25,7 @@ BROKEN = {
     "warp": "alloc d 32; ld d@32 32x32b.x8 warp 0; dealloc d",
     "bounds": "alloc d 512; cp d+508@32 32x128b.warpx4; dealloc d",
     "datapath": "alloc d 32; ld d@8 16x64b.x1 warp 0; dealloc d",
-    "sparsity": "alloc d 32; mma d 32 sparse idesc 0x8080490; dealloc d",
+    "idesc": "alloc d 32; mma d 32 sparse idesc 0x8080490; dealloc d",
     "size increases": "alloc d 32; alloc e 64; dealloc d; dealloc e",
     "waits for ever": "alloc d 256; alloc e 256; alloc f 32; dealloc d; dealloc e; dealloc f",
     "never deallocated": "alloc d 32; relinquish",
@@ -64,6 +64,7 @@ def test_a_clean_sequence_has_no_finding(sequence: str) -> None:
         ("alloc d 32; mma d@8 8; dealloc d", "the lane of an operand of tcgen05.mma must be 0 or 16, found 8"),
         ("alloc d 32; shift d@16; dealloc d", "the lane of tcgen05.shift must be a multiple of 32, found 16"),
         ("alloc d 32; mma d 32 idesc 0x8080494; dealloc d", "must say what the instruction is, says sparse"),
+        ("alloc d 32; mma d 16 idesc 0x08410490; dealloc d", "N 256 must have 256, 128 or 64 columns, found 16"),
     ],
 )
 def test_a_finding_says_what_must_hold_and_what_was_found(sequence: str, told: str) -> None:

@@ -84,7 +84,7 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
         (["shadow", *TILE], "'shadow' is not one of 'levels'"),
         (["tile", *TILE, "--colour-by", "red"], "picture: colour must be one of order, bank, atom"),
         (["levels", *TILE, "--colour-by", "bank"], "--colour-by goes only with tile"),
-        (["levels", *TILE, "--stage", "1"], "picture: the stage must be one of 1, found 1"),
+        (["levels", *TILE, "--stage", "1"], "picture: the stage must be 0, found 1"),
         (["levels", *TILE, "--subtile", "9,9"], "picture: mn of the subtile must be at most 1, found 9"),
         (["levels", *TILE, "--subtile", "1"], "the subtile must be two numbers"),
         (["levels", "0x1", *TILE], "a word goes only with word and diff"),

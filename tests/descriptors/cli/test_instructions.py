@@ -150,6 +150,6 @@ def test_shapes_names_the_extent_that_no_instruction_has(capsys: pytest.CaptureF
 
 def test_an_architecture_that_lacks_the_named_instruction_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["shapes", "wgmma.m64n128k16", "--arch", "sm100"]) == 2
-    assert "sm100 has no wgmma, found wgmma.m64n128k16" in capsys.readouterr().err
+    assert "sm100 has no wgmma; instruction = wgmma.m64n128k16" in capsys.readouterr().err
     assert main(["shapes", "wgmma.m64n128k16"]) == 0
     assert "sm90 kind f16" in capsys.readouterr().out

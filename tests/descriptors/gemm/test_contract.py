@@ -92,7 +92,7 @@ def test_a_wrong_value_is_told_with_its_line_and_the_right_one(
         ),
         ("[operand]\na = 1", "check: [operand.a] must be a table, found 1"),
         ("[operand.a]\nexpect = 1", "check: operand.a.expect must be a table, found 1"),
-        ("", "check: the file must rely on something"),
+        ("", "check: the file has no section [operand.NAME] or [plan.NAME]"),
     ],
 )
 def test_a_file_that_is_wrong_itself_is_one_line_and_status_2(

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError, select_rows
-from descriptors.gemm.plan_request import extents_of, main_loop, nearest
+from descriptors.gemm.plan_request import main_loop, named_instruction, nearest
 
 
 @pytest.mark.parametrize("said", ["m64n128k16", "M64N128K16", "wgmma.m64n128k16.f32", [64, 128, 16], (64, 128, 16)])
 def test_an_instruction_is_known_however_it_is_said(said: object) -> None:
-    assert extents_of(said) == (64, 128, 16)
+    assert named_instruction(said).extents == (64, 128, 16)
 
 
 @pytest.mark.parametrize("said", ["64x128", "", None, 7, (64, 128), "m64n128k", "x" * 300])
 def test_what_is_no_instruction_is_refused_in_one_line(said: object) -> None:
     with pytest.raises(DescriptorError, match=r"^plan: ") as error:
-        extents_of(said)
+        named_instruction(said)
     assert "\n" not in str(error.value)
 
 

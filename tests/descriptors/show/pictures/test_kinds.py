@@ -100,11 +100,14 @@ def test_a_tile_of_too_many_parts_is_told_without_a_picture() -> None:
     [
         ({"kind": "shadow"}, "picture: kind must be one of levels, tile"),
         ({"colour": "red", "kind": "tile"}, "picture: colour must be one of order, bank"),
-        ({"stage": 1}, r"picture: the stage must be one of 1, found 1; tile = S<3,3,3>"),
+        ({"stage": 1}, r"picture: the stage must be 0, found 1; tile = S<3,3,3>"),
         ({"stage": -1}, "picture: the stage must be"),
         ({"subtile": (2, 0)}, "picture: mn of the subtile must be at most 1, found 2"),
         ({"subtile": 3}, r"picture: the subtile must be two numbers \(mn, k\), found 3"),
-        ({"kind": "banks", "access": Layout((32, 8), (1, 128)), "number": 9}, "must be one of the 1 that are made"),
+        (
+            {"kind": "banks", "access": Layout((32, 8), (1, 128)), "number": 9},
+            "the number of an access must be 0, found 9",
+        ),
         ({"kind": "banks", "access": Layout((2, 8), (127, 128))}, "at most 32 lines of 128 bytes, found 128"),
         ({"kind": "word", "base": 8}, "must be a multiple of 128 bytes, found 8"),
     ],

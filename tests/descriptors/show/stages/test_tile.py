@@ -117,7 +117,7 @@ def test_small_tiles_have_numbers_and_places_are_the_addresses() -> None:
         ({"banks": 0}, "the number of banks must be at least 1, found 0"),
         ({"banks": 3}, "a line of banks must be a multiple of 16 bytes up to 1024, found 3 banks of 4"),
         ({"slot": 8}, "the slot must be at most 7, found 8"),
-        ({"stage": 1}, "the stage must be one of 1, found 1"),
+        ({"stage": 1}, "the stage must be 0, found 1"),
         ({"access": "all"}, "access must be one of chunk, row, matrices"),
     ],
 )
