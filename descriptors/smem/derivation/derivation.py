@@ -40,7 +40,7 @@ from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.operands.swizzled import pattern_warning, plain
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor, window_bytes
 from descriptors.text import Told, counted, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, flatten, size
@@ -396,12 +396,9 @@ class Derivation(PlacedSubtiles):
         >>> [len(d.warnings_at(base)) for base in (0, 128, 1024, 204800, 204928)]
         [0, 1, 0, 1, 2]
         """
-        found, rows, reach = list[str](), self.descriptor_at(base).base_offset, self.advance_report(base)
-        if rows:
-            found.append(
-                f"base {base} is not a multiple of {self.swizzle.alignment_bytes}, so base_offset is {rows} and the "
-                "swizzle pattern starts at the tile; neither TMA nor CuTe writes such a tile"
-            )
+        self.descriptor_at(base)  # refuses an address that no tile can have
+        reach = self.advance_report(base)
+        found = list(filter(None, [pattern_warning(base, self.swizzle, at_tile=True)]))
         if not (reach.fits_field and reach.fits_memory):
             found.append(str(reach))
         if shared := _count_shared(plain(self.smem_tile)):

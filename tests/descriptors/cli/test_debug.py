@@ -16,7 +16,7 @@ from descriptors.cli import words
 from descriptors.cli.command import COMMANDS, main
 from descriptors.cli.mcp import call
 from descriptors.show.explorer.question import Question, comparison, view
-from descriptors.smem.debug.warnings import stray_bits
+from descriptors.smem.debug.warnings import bit_warnings
 from descriptors.smem.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
@@ -361,7 +361,7 @@ def test_diff_and_derive_accept_the_same_addresses_of_a_tile(
 @each(
     ("word", "reason", "change"),
     [
-        ("0x4000004000010000", "the version of an sm100 word must be 1, found 0", "version 0 -> 1"),
+        ("0x4000c04000010000", "the version of an sm100 word must be 1, found 3", "version 3 -> 1"),
         ("0xe000404000010000", "the swizzle code must be 0, 1, 2, 4 or 6, found 7", "swizzle invalid code 7 -> 128B"),
         ("0x4010404000010000", "an absolute leading byte address", "lbo_mode 1 -> 0"),
     ],
@@ -379,7 +379,7 @@ def test_a_word_without_a_meaning_is_different_and_the_right_word_is_named(
     assert shown is not None and shown["verdict"].startswith("WRONG: ") and change in shown["verdict"]
 
 
-@each("word", ["0x4000004000010000", "0xe000404000010000", "0x4010404000010000"])
+@each("word", ["0x4000c04000010000", "0xe000404000010000", "0x4010404000010000"])
 @each("layout", ["S<3,3,3> o 0 o (64,64):(64,1)", "(64,64):(65,1)"])
 def test_diff_draw_and_chain_agree_on_a_word_without_a_meaning(
     word: str, layout: str, capsys: pytest.CaptureFixture[str]
@@ -398,13 +398,19 @@ def test_diff_draw_and_chain_agree_on_a_word_without_a_meaning(
 
 @each(
     ("word", "arch", "count"),
-    [(GOLDEN, "sm100", 0), ("0x4000404040010000", "sm100", 1), (GOLDEN, "sm90", 2), ("0x4000404040010000", "sm90", 2)],
+    [
+        (GOLDEN, "sm100", 0),
+        ("0x4000004000010000", "sm100", 1),
+        ("0x4000404040010000", "sm100", 1),
+        (GOLDEN, "sm90", 2),
+        ("0x4000404040010000", "sm90", 2),
+    ],
 )
 def test_every_command_warns_of_bits_that_belong_to_no_field(
     word: str, arch: str, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     operand, of = ["--mma", "64x16", *BF16_K], ["--arch", arch]
-    stray = [str(one) for one in stray_bits(int(word, 0), arch)]
+    stray = [str(one) for one in bit_warnings(int(word, 0), arch)]
     assert len(stray) == count
     layout = "S<3,3,3> o 0 o (64,16):(64,1)"
     decoded = run(capsys, "decode", word, *BF16_K, *of)
