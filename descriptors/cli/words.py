@@ -296,7 +296,10 @@ def _layout(layout: str | None, options: dict[str, Any], major: str | None = Non
     if tile is None:
         return layout or ""
     if (base := options.get("base")) is not None:
-        tile.descriptor_at(base)  # refuses an address that derive refuses too
+        try:
+            tile.descriptor_at(base)  # refuses an address that derive refuses too
+        except DescriptorError as error:
+            raise DescriptorError(str(error).replace("derive:", "diff:", 1)) from None
     del options["swizzle"]  # the layout of the tile has it
     options["unit"] = "elements"
     return tile.smem_tile

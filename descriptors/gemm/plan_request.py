@@ -34,8 +34,7 @@ from descriptors.smem.operands.operand import (
     choose,
 )
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
-from descriptors.targets import architecture as architecture_of
-from descriptors.targets import has, has_tcgen05, has_wgmma, holders
+from descriptors.targets import has_tcgen05, has_wgmma
 from descriptors.text import extents_text
 from layoutalg.frozen import frozen
 
@@ -331,10 +330,6 @@ def _shape(
             for pairs in [tuple(zip(tile, one, strict=True))]
         )
         raise
-    if k == 96 and not has("K = 96", architecture_of(arch).target):
-        raise DescriptorError(
-            f"plan: K 96 is of {holders('K = 96')}, found arch {arch}", proposals=[Advice({"arch": "sm103"})]
-        )
     return row
 
 

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, FieldError, as_integer
 from descriptors.smem.derivation.advance import (
     MOST_SUBTILES,
     AdvanceReport,
@@ -338,6 +338,8 @@ class Derivation(PlacedSubtiles):
             highest += mode.highest
         if lowest >= 0 and highest <= room:
             return cast(Grid, sums([mode.listed for mode in steps], word + at))
+        if not (report := self.advance_report(base)).fits_field:
+            raise FieldError(f"derive: {report}", "start_address")
         offsets = self.offsets_bytes(stage)  # one of which is refused
         return cast(Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets))
 

@@ -44,6 +44,7 @@ from descriptors.smem.instructions.rules import (
     dense_k,
     kind_of,
     kind_row,
+    others_with_k,
     rows_of,
     rows_read,
     type_name,
@@ -213,17 +214,26 @@ def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality:
         legal = sorted({value for row in rows for value in values(row)})
         left = [row for row in rows if extents[what] in values(row)]
         if not left:
-            yield IllegalError(
+            of = readable[0]
+            others = others_with_k(of.arch, of.kind, extents["K"]) if what == "K" else ()
+            error = IllegalError(
                 f"{what} must be {spell(legal)}",
                 extents[what],
-                about + _other_group(readable, what, extents),
+                about + _other_group(readable, what, extents) + _of_others(others, extents["K"]),
                 rows[0],
                 wider,
             )
+            error.proposals += tuple(Advice({"arch": name}) for name in others)
+            yield error
             continue
         rows = left
         if (what, generation(rows[0].arch)) != ("cta_group", "sm90"):  # a word of tcgen05
             about += f", {what} {extents[what]}"
+
+
+def _of_others(others: Sequence[str], k: int) -> str:
+    """Return which architectures have a K that the refused one does not have; "" if none is known."""
+    return f"; K {k} is of {' and '.join(others)}" if others else ""
 
 
 def _other_group(rows: list[ShapeRow], what: str, extents: dict[str, int]) -> str:
@@ -472,7 +482,9 @@ def check_operand_tile(
         extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
     about += "" if has_wgmma(arch) else f", cta_group {cta_group or '1 or 2'}"
-    proposals = turned(extents, "mma")
+    others = others_with_k(as_arch(arch), kind, extents[1])
+    about += _of_others(others, extents[1])
+    proposals = [*turned(extents, "mma"), *(Advice({"arch": name}) for name in others)]
     if sparse and matrix == "A":
         half = (extents[0], extents[1] // 2)
         proposals.append(Advice({"mma": half}, "a sparse A is stored without its zeros, with half of K"))

@@ -92,7 +92,8 @@ def _all_rows() -> Mapping[str, tuple[Any, ...]]:
 
 
 def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
-    yield from rows
+    own = {one.name: one.target for one in ARCHITECTURES if one.tables == one.name}
+    yield from (row for row in rows if row.arch not in own or _kept(row, own[row.arch]))
     for one in ARCHITECTURES:
         if one.tables in ("", one.name):
             continue
@@ -148,6 +149,17 @@ def dense_k(arch: str, kind: str) -> int:
     if (base, kind) in tables.DENSE_K:
         return tables.DENSE_K[base, kind]
     return int(min(row.k for row in rows_of("SHAPES", arch, kind)))
+
+
+def others_with_k(arch: str, kind: str, k: int) -> tuple[str, ...]:
+    """Return the architectures that have instructions of a kind with this K, if this one of their generation has none.
+
+    >>> others_with_k("sm100", "mxf4", 96), others_with_k("sm103", "mxf4", 96)
+    (('sm103', 'sm107'), ())
+    """
+    alike = [one.name for one in ARCHITECTURES if one.tables == generation(arch)]
+    holders = tuple(name for name in alike if any(row.k == k for row in rows_of("SHAPES", name, kind)))
+    return () if arch in holders else holders
 
 
 def as_mode(legality: object) -> Legality:

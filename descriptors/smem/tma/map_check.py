@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, advised, as_integer
 from descriptors.smem.debug.candidates import as_shape
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.instructions.legality import operand_refusal
@@ -196,6 +196,7 @@ def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
     return element
 
 
+@advised
 def box_check(
     one: TensorMap, layout: Given, *, dtype: str | ElementType | None = None, major: Major | MajorName,
     unit: Unit = "elements", arch: Arch | None = None,

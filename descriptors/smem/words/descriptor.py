@@ -286,7 +286,8 @@ class SmemDescriptor:
             )
         except FieldError as error:
             beyond = {"start_address": self.start_address, "leading_byte_offset": self.leading_byte_offset}
-            if beyond.get(error.field) in range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16):
+            wider = range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16)
+            if targets.has_tcgen05(self.arch) and beyond.get(error.field) in wider:
                 told = f"{error}: the words of {targets.holders('wide descriptor')} have 15 bits there"
                 raise FieldError(told, error.field) from None
             raise
