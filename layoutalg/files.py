@@ -60,6 +60,42 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
                 os.unlink(part)
 
 
+#: What a page of this project has in its head.
+PAGE_MARK = b'<meta name="generator" content="layoutalg">'
+_SVG_START, _TEX_START = b'<svg xmlns="http://www.w3.org/2000/svg" class="la"', b"\\documentclass[tikz]{standalone}"
+#: Bytes of a file in which a mark is searched.
+_HEAD = 1 << 14
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether the content of a file is an SVG, a TeX document or an HTML page of this project.
+
+    >>> is_ours(PAGE_MARK), is_ours(b"<svg></svg>")
+    (True, False)
+    """
+    head = data[:_HEAD]
+    return (
+        head.startswith(_SVG_START)
+        or PAGE_MARK in head
+        or (head.startswith(_TEX_START) and b"\\definecolor{la-ink}" in head)
+    )
+
+
+def is_foreign(path: Path, data: bytes) -> bool:
+    """Check if a path is a file that this project did not write, so that a command must not replace it with data.
+
+    An empty file, and one that has the same content, may be replaced. Plain text has no mark, so that any other text is
+    foreign.
+
+    Raises:
+        OSError: if the file cannot be read.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    present = path.read_bytes()
+    return present != data and not is_ours(present)
+
+
 def _mode(path: Path) -> int:
     """The permissions that a file of this name has or gets: a temporary file's are its owner's alone."""
     with suppress(OSError):

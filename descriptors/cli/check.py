@@ -27,7 +27,7 @@ from descriptors.check.story import explain_ptx
 from descriptors.cli.contracts import check_contracts
 from descriptors.cli.kernel_files import expanded, files_record, refusal_status, say_json, shown, text_of
 from descriptors.cli.options import Grouped, Guide, Option, json_option, together
-from descriptors.cli.terminal import Progress, answered, for_terminal, note
+from descriptors.cli.terminal import Progress, answered, draw_beside, for_terminal
 from descriptors.cli.values import complete, named_integers, named_texts, numbers
 from descriptors.errors import DescriptorError, brief
 from descriptors.targets import ARCHITECTURES
@@ -257,8 +257,9 @@ class Output(NamedTuple):
     def status(self, report: Report) -> Status:
         """Return the exit status for a report."""
         left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
-        wrong = report.verdict == "errors" or (self.strict and left)
-        return Status.DIFFERENCE if wrong and not self.write else Status.ANSWER
+        if not self.write and (report.verdict == "errors" or (self.strict and left)):
+            return Status.DIFFERENCE
+        return Status.UNDECIDED if report.verdict == "incomplete" else Status.ANSWER
 
     def text(self, name: str, report: Report) -> str:
         """Return a report as text."""
@@ -294,7 +295,11 @@ def _report(files: Sequence[str], check_file: Callable[[str], Report], output: O
     progress.clear()
     _finish(reports, refused, left, output)
     statuses = [*(output.status(report) for _, report in reports), *(refusal_status(error) for _, error in refused)]
-    return Status(max(statuses, default=Status.ANSWER))
+    return max(statuses, key=_WORSE.index, default=Status.ANSWER)
+
+
+#: The statuses of files, the least serious first.
+_WORSE = (Status.ANSWER, Status.UNDECIDED, Status.DIFFERENCE, Status.BAD_INPUT, Status.NOT_THERE)
 
 
 def _finish(
@@ -368,8 +373,7 @@ def explain(
     text = text_of(file, gpu_arch, include)
     pictures = _rounds(text) if rounds or picture_path is not None else []
     if picture_path is not None:
-        pictures[0].save(picture_path)
-        note(f"wrote {picture_path}")
+        draw_beside(pictures[0], picture_path)
     if rounds:
         rows = {"kernels": [one.record() for one in pictures]}
         say(json_text(rows) if as_json else for_terminal("\n\n".join(one.text() for one in pictures)))

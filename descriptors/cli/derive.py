@@ -17,7 +17,7 @@ from descriptors.cli.options import (
     staged,
     together,
 )
-from descriptors.cli.terminal import assumption, for_terminal, note, smt2_text
+from descriptors.cli.terminal import assumption, draw_beside, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, numbers, tile_extents
 from descriptors.smem.derivation import explanation, subtile_words
 from descriptors.smem.derivation.arguments import names
@@ -121,8 +121,7 @@ def derive(
     base = base_address(options)
     first = derivation.descriptor_at(base)
     report = None if unproved else proved(derivation, base=base, walk=True)
-    if picture_path is not None:
-        _draw(derivation, picture_path)
+    draw_beside(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     _remark(derivation, options["cta_group"], options["sparse"] or sparse_by_name(options["mma"]))
     if smt2:
@@ -230,13 +229,6 @@ def _closed_forms(options: dict[str, Any], form: str, *, smt2: bool) -> str:
     if smt2:
         return smt2_text(forms)
     return json_text(record(forms)) if form == "json" else write_formulas(forms, form)
-
-
-def _draw(derivation: Derivation, path: str) -> None:
-    from descriptors.show.pictures.level_picture import LevelsPicture  # nor a picture
-
-    LevelsPicture(derivation).save(path)
-    note(f"wrote {path}")
 
 
 def _check(d: Derivation) -> tuple[str, dict[str, Any]]:

@@ -85,7 +85,8 @@ _PARAMETERS: list[click.Parameter] = [
 @click.option(
     "-o",
     "--output",
-    help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
+    help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder. An existing "
+    "file is replaced only if this program wrote it.",
 )
 @json_option("Write the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:

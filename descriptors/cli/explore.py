@@ -87,11 +87,15 @@ def _page(question: dict[str, Any]) -> str:
 
 
 def _frozen(path: Path, question: dict[str, Any]) -> Path:
-    from layoutalg.files import write_whole
+    from layoutalg.files import is_foreign, write_whole
 
-    text = _page(question)
+    data = _page(question).encode()
     try:
-        write_whole({path: text.encode()})
+        if is_foreign(path, data):
+            raise click.UsageError(
+                f"--html: {path} exists and was not written by this program; give another path, or remove it"
+            )
+        write_whole({path: data})
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise click.UsageError(f"--html must be a file that can be written, found {path}: {reason}") from None

@@ -15,6 +15,7 @@ Law: a tool's arguments are options and arguments of its command, under each nam
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ import click
 
 from descriptors.errors import DescriptorError, brief
 from layoutalg import __version__
-from layoutalg.cli.console import SCHEMA, NotThereError, Status
+from layoutalg.cli.console import SCHEMA, UNDECIDED_VARIABLE, NotThereError, Status
 from layoutalg.frozen import frozen
 from layoutalg.installation import pip_install
 
@@ -61,14 +62,13 @@ _ADDED = {
 MOST, SECONDS = 6000, 120
 #: Characters of all arguments of a call but ``text``: a command line holds no more on every system.
 LONGEST = 20_000
-#: The tools whose answer may be undecided although the exit status is 0.
-_DECIDES = ("check", "diff")
 #: What an exit status means.
 VERDICTS = {
     Status.ANSWER: "answered",
     Status.DIFFERENCE: "wrong",
     Status.BAD_INPUT: "refused",
     Status.NOT_THERE: "unavailable",
+    Status.UNDECIDED: "incomplete",
 }
 
 
@@ -257,31 +257,18 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
     run = [sys.executable, "-c", f"import sys; from layoutalg.cli import {function} as run; sys.exit(run())", *words]
     try:
         done = subprocess.run(
-            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False
-        )
+            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False,
+            env={**os.environ, UNDECIDED_VARIABLE: "1"},
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")
     except OSError as error:
         return AgentAnswer("refused", typed, f"mcp: the command could not be started: {error.strerror}")
     verdict = VERDICTS.get(Status(done.returncode) if done.returncode in set(Status) else Status.BAD_INPUT, "refused")
     said = done.stdout.strip() or done.stderr.strip()
-    if verdict == "answered" and name in _DECIDES and _is_open(name, given, said, seconds):
-        verdict = "incomplete"
     if verdict in ("refused", "unavailable"):
         said = "\n".join(filter(None, [done.stderr.strip(), done.stdout.strip()]))
     return AgentAnswer(verdict, typed, _cut(said, typed, bool(given.get("json"))))
-
-
-def _is_open(name: str, given: Mapping[str, Any], said: str, seconds: float) -> bool:
-    """Return whether the answer of a tool is undecided, by its JSON; a text is asked for once more as JSON."""
-    import json
-
-    if not given.get("json"):
-        answer = call(name, {**given, "json": True}, seconds)
-        return answer.verdict == "incomplete"
-    records = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    every = [each for one in records for each in (one, *one.get("files", ()))]
-    return any(each.get("verdict") in ("incomplete", "undecided") for each in every)
 
 
 def _cut(text: str, typed: str, as_json: bool) -> str:
@@ -297,7 +284,7 @@ def _cut(text: str, typed: str, as_json: bool) -> str:
 _RESULT = {
     "type": "object",
     "properties": {
-        "verdict": {"enum": [*VERDICTS.values(), "incomplete"]},
+        "verdict": {"enum": [*VERDICTS.values()]},
         "command": {"type": "string", "description": "As a person types it."},
         "answers": {
             "type": "array",

@@ -14,7 +14,7 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import Grouped, Guide, Option, together
-from descriptors.cli.terminal import assume, assumption, for_terminal, note, smt2_text
+from descriptors.cli.terminal import assume, assumption, draw_beside, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.mma_planner import mma_plan, prove_mma
 from descriptors.gemm.mma_request import is_mma
@@ -243,8 +243,7 @@ def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any]
     if "arch" not in arguments:
         assume(whole.asked.arch, why)
     proof = prove(whole)
-    if output.picture_path is not None:
-        _draw(whole, form, output.picture_path)
+    draw_beside(whole, output.picture_path)
     if output.smt2:
         sides = [whole.b] if whole.loads is not None else [whole.a, whole.b]
         say(smt2_text(*(side.derivation for side in sides)))
@@ -257,16 +256,6 @@ def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any]
             shown = "fragments" if form == "warps" else "budgets"
             note(f"--steps layouts, copies, {shown}, order of issue; --emit the code", "more")
         say(for_terminal(tell(whole, steps=output.steps, proof=proof, because=assumption())))
-
-
-def _draw(whole: Any, form: Planner, path: str) -> None:
-    """Write the picture of a plan."""
-    # No picture is loaded unless one is asked for.
-    from descriptors.show.pictures.main_loop_picture import MainLoopPicture
-    from descriptors.show.pictures.mma_picture import MmaPicture
-
-    (MmaPicture if form == "warps" else MainLoopPicture)(whole).save(path)
-    note(f"wrote {path}")
 
 
 def _emit(whole: Any, output: Output) -> None:

@@ -23,6 +23,7 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.text import counted
+from layoutalg import Picture
 from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
 
 #: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
@@ -86,6 +87,16 @@ def for_terminal(answer: str) -> str:
 def answered(answer: object, as_json: bool, **options: Any) -> str:
     """What a command prints of an answer: its plain data as JSON, or its text."""
     return with_options(json_text(record(answer, **options))) if as_json else for_terminal(tell(answer, **options))
+
+
+def draw_beside(answer: object, path: str | None) -> None:
+    """Write the picture of an answer to a file, if there is a path, and note it; a foreign file is not replaced."""
+    if path is None:
+        return
+    from descriptors.show.pictures.kinds import picture  # a picture is not needed otherwise
+
+    (answer if isinstance(answer, Picture) else picture(answer)).save(path, replace=False)  # type: ignore[arg-type]
+    note(f"wrote {path}")
 
 
 def smt2_text(*answers: Any, base: int = 0) -> str:

@@ -19,6 +19,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.atoms import canonical_atom
+from descriptors.smem.operands.explicit import as_unit, contiguous_major, explicit_tile
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_check, map_changes, word_check
@@ -26,6 +27,7 @@ from descriptors.smem.tma.map_notation import parse_tensor_map
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.descriptor import architecture
 from descriptors.smem.words.tensor_map import TensorMap
+from layoutalg import rank, size
 from layoutalg.cli.console import Status, say, standard_input
 
 
@@ -44,7 +46,8 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     comes from and goes to. With --rank 2 the dimensions of the map are those of the tensor; beyond, one may appear as
     several digits, for fewer and larger boxes. The proof follows every element of every box to shared memory and
     compares it with the tile's layout.
-    --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
+    --mma and --legality only check that an instruction can read the tile; a copy does not depend on them. A layout
+    without --mma may be partitioned or not.
     """
     with advising_tile(options, lambda changed: tma_plan(_filled(changed), rank)):
         tile = filled_tile({**options})
@@ -123,7 +126,7 @@ def _check_options(options: dict[str, Any], against: str) -> None:
 
 
 def filled_tile(options: dict[str, Any]) -> Derivation:
-    """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
+    """Return the tile that copies fill; without an instruction, and not partitioned, it is cut into atoms."""
     as_mode(options["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if options["tile"] is None and options["layout"] is None:
         raise click.UsageError("give either --tile or --layout, found neither")
@@ -136,13 +139,28 @@ def filled_tile(options: dict[str, Any]) -> Derivation:
 def _filled(options: dict[str, Any]) -> Derivation:
     """Derive the tile of these options."""
     options["tile"] = staged(options["tile"], options.pop("stages"))
-    if options["mma"] is None and options["layout"] is None:
-        atom = canonical_atom(
-            as_major(major_of(options["swizzle"], options["major"])), as_swizzle_mode(options["swizzle"])
-        )
-        extents = plain(atom.in_elements(as_element_type(options["dtype"]))).shape
+    if options["mma"] is None and (extents := _atom_extents(options)):
         options = {**options, "mma": extents, "legality": "off"}
     return derive_tile(**options, verify=False)
+
+
+def _atom_extents(options: dict[str, Any]) -> tuple[int, ...] | None:
+    """Return the extents of an atom of a tile, or of the part of one that a layout has; None if it is partitioned.
+
+    Every canonical form allows that a tile is cut into atoms.
+    """
+    element, swizzle, major = as_element_type(options["dtype"]), options["swizzle"], options["major"]
+    tile: tuple[int, ...] = ()
+    if options["layout"] is not None:
+        layout, swizzle = explicit_tile(options["layout"], element, swizzle, as_unit(options["unit"]))
+        rows = plain(layout)
+        if rank(rows) > 2 and rank(rows[0]) == 2:  # as partition_A makes it
+            return None
+        major = major or contiguous_major(rows, element)
+        tile = tuple(size(mode) for mode in rows)
+    atom = canonical_atom(as_major(major_of(swizzle, major)), as_swizzle_mode(swizzle))
+    extents = [size(mode) for mode in plain(atom.in_elements(element))]
+    return tuple(map(min, extents, tile or extents))
 
 
 #: The commands that the group registers.

@@ -9,7 +9,7 @@ import click
 
 from descriptors.check.event_report import check_events
 from descriptors.cli.options import Option, json_option, legality_option, together
-from descriptors.cli.terminal import answered, note
+from descriptors.cli.terminal import answered, draw_beside
 from descriptors.cli.values import address, complete, numbers
 from descriptors.errors import DescriptorError
 from descriptors.tmem.accumulator import accumulator as accumulator_of
@@ -49,11 +49,7 @@ picture_option = click.option(
 
 def with_picture(answer: Any, path: str | None) -> Any:
     """The answer, its picture written to the file, if there is a name."""
-    if path is not None:
-        from descriptors.show.pictures.kinds import picture  # a picture is not needed otherwise
-
-        picture(answer).save(path)
-        note(f"wrote {path}")
+    draw_beside(answer, path)
     return answer
 
 
@@ -406,8 +402,7 @@ def shift(
     if picture_path is not None:
         from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
-        ShiftPicture(convolution, row, tile).save(picture_path)
-        note(f"wrote {picture_path}")
+        draw_beside(ShiftPicture(convolution, row, tile), picture_path)
     say(answered(convolution, as_json, report=report, row=row, tile=tile))
 
 

@@ -192,6 +192,10 @@ def _no_word(context: click.Context, _: click.Parameter, text: str | None) -> st
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
 
 
+#: How ``diff`` ends.
+_STATUS = {"same": Status.ANSWER, "different": Status.DIFFERENCE, "undecided": Status.UNDECIDED}
+
+
 @click.command()
 @click.argument("word", callback=word)
 @click.argument("layout", required=False, callback=_no_word)
@@ -241,7 +245,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
         return Status.ANSWER
     if not symbolic or difference.unreadable:  # a solver has nothing to add to a word without a meaning
         say(answered(difference, as_json))
-        return Status.DIFFERENCE if difference.differing else Status.ANSWER
+        return _STATUS[difference.verdict]
     from descriptors.smem.claims.solver import (  # few ask a solver
         ask_of_word,
         record_answer,
@@ -254,7 +258,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
         say(json_text({**record(difference), "symbolic": record_answer(answer, difference.element.name)}))
     else:
         say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
-    return Status.DIFFERENCE if difference.differing or answer.outcome != "unsat" else Status.ANSWER
+    return Status.DIFFERENCE if answer.outcome != "unsat" else _STATUS[difference.verdict]
 
 
 @click.command()

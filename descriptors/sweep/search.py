@@ -468,6 +468,9 @@ def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:
 
 def _tile(tile: object) -> tuple[int, int]:
     if not isinstance(tile, (tuple, list)) or len(tile) != 2:
-        raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}")
+        proposals = []
+        if isinstance(tile, (tuple, list)) and len(tile) == 3:
+            proposals.append(Advice({"tile": tuple(tile[:2]), "stages": tile[2]}))
+        raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}", proposals=proposals)
     mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
     return mn, k

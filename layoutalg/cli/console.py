@@ -40,7 +40,12 @@ class Status(IntEnum):
     DIFFERENCE = 1  # what was compared or proved does not hold, or nothing was found
     BAD_INPUT = 2
     NOT_THERE = 3  # the CuTe DSL, or a GPU
+    UNDECIDED = 4  # an answer that leaves a question open; the program ends with 0 unless UNDECIDED_VARIABLE is set
     INTERRUPTED = 130  # as a shell says of SIGINT
+
+
+#: The environment variable by which a program that runs this one asks for the status ``UNDECIDED``.
+UNDECIDED_VARIABLE = "LAYOUTALG_UNDECIDED"
 
 
 class NotThereError(Exception):
@@ -53,7 +58,7 @@ class SavablePicture(Protocol):
     def svg(self) -> str:
         """As text."""
 
-    def save(self, path: str) -> None:
+    def save(self, path: str, *, replace: bool) -> None:
         """Into a file, as its suffix says."""
 
 
@@ -288,7 +293,7 @@ def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
         if as_json:
             raise click.UsageError("-o - and --json both write to standard output: give one of them")
         return picture.svg()
-    picture.save(output)
+    picture.save(output, replace=False)
     return json_text({"written": output}) if as_json else printable(f"wrote {output}")
 
 
@@ -316,6 +321,8 @@ def run(
         status = _invoke(command, name, words)
         if sys.stdout is not None:  # closed before the program began
             sys.stdout.flush()
+        if status is Status.UNDECIDED and UNDECIDED_VARIABLE not in os.environ:
+            status = Status.ANSWER
         return int(status) if isinstance(status, int) else int(Status.ANSWER)
     except BrokenPipeError:
         _empty_output()

@@ -58,7 +58,8 @@ def _named_or_layout(text: str) -> Any:
 @click.option(
     "-o",
     "--output",
-    help="The file to write: its name ends in .svg, .tex, .txt or .html; - writes an SVG to standard output.",
+    help="The file to write: its name ends in .svg, .tex, .txt or .html; - writes an SVG to standard output. "
+    "An existing file is replaced only if this program wrote it.",
 )
 @json_option("Write what stands where as JSON, without pixels.")
 @color_option

@@ -29,7 +29,7 @@ from layoutalg.drawing.svg import svg
 from layoutalg.drawing.theme import INKS, SANS, ink
 from layoutalg.drawing.tikz import document, tikz
 from layoutalg.errors import LayoutError
-from layoutalg.files import write_whole
+from layoutalg.files import PAGE_MARK, is_foreign, write_whole
 
 
 def painted(text: str, role: str | None) -> str:
@@ -85,13 +85,17 @@ class Picture:
         """An HTML document with the picture, and the same as text."""
         return page(self.scene(), self.text())
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, replace: bool = True) -> None:
         """Write it to a file: ``.svg``, ``.tex`` (a document that can be compiled), ``.txt`` or ``.html``.
 
         The file is written whole or not at all.
 
+        Args:
+            path: of the file.
+            replace: whether to replace a file that this project did not write. Commands do not.
+
         Raises:
-            LayoutError: for another suffix, or if the file cannot be written.
+            LayoutError: for another suffix, if the file cannot be written, or if it must not be replaced.
 
         >>> from layoutalg import Layout, draw
         >>> try:
@@ -107,7 +111,7 @@ class Picture:
                 f"save: a file's name must end in {', '.join(SUFFIXES)}, found {target.name}; for a PNG convert "
                 "an SVG, with a browser or rsvg-convert"
             )
-        _write(target, write())
+        _write(target, write(), replace)
 
     def _writers(self) -> dict[str, Callable[[], str]]:
         writers = (lambda: self.svg() + "\n", lambda: document(self.scene()), lambda: self.text() + "\n", self.html)
@@ -143,20 +147,27 @@ def page(scene: Scene, text: str = "") -> str:
     details = f"<details><summary>As text</summary><pre>{escape(text)}</pre></details>" if text else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1">{PAGE_MARK.decode()}'
         f"<title>{escape(scene.title)}</title><style>{style}</style></head>\n"
         f"<body>{svg(scene)}\n{details}</body></html>\n"
     )
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, replace: bool) -> None:
     """Write a text as UTF-8, whole or not at all.
 
     Raises:
-        LayoutError: if it cannot be written; the message says why.
+        LayoutError: if it cannot be written, or must not be replaced; the message says why.
     """
+    data = text.encode()
     try:
-        write_whole({path: text.encode()})
+        if not replace and is_foreign(path, data):
+            raise LayoutError(
+                f"save: {path} exists and was not written by this program; give another path, or remove it"
+            )
+        write_whole({path: data})
+    except LayoutError:
+        raise
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise LayoutError(

@@ -32,10 +32,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from zlib import compress, crc32
 
 from descriptors.errors import DescriptorError
-from layoutalg.files import write_whole
+from layoutalg.files import PAGE_MARK, is_foreign, is_ours, write_whole
 
-#: What an index.html of ours holds.
-OURS = b'<meta name="generator" content="layoutalg">'
 #: What of the npm package a page loads.
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 
@@ -75,7 +73,8 @@ def source(room: str, name: str) -> str:
 def write(folder: Path, contents: Mapping[str, bytes], option: str, operation: str = "site") -> list[tuple[str, int]]:
     """Write files into a folder, which is made if it is not there: all of them, or what was there is left as it was.
 
-    A folder is ours if its index.html is: then its files are written again. In any other folder no file is replaced.
+    An existing file is replaced only if this program wrote it. A script or an archive has no mark: it is one of ours if
+    the index.html beside it is.
 
     Args:
         folder: where to.
@@ -91,13 +90,13 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str, operation: s
     """
     try:
         index = folder / "index.html"
-        if not index.exists() or OURS not in index.read_bytes():
-            for name in ("index.html", *contents):
-                if (folder / name).exists():
-                    raise DescriptorError(
-                        f"{operation}: {folder / name} exists and was not written by this program; give another "
-                        f"folder to {option}, or remove the file"
-                    )
+        ours = index.exists() and PAGE_MARK in index.read_bytes()
+        for name, data in {"index.html": b"", **contents}.items():
+            if is_foreign(folder / name, data) and not (ours and not is_ours(data)):
+                raise DescriptorError(
+                    f"{operation}: {folder / name} exists and was not written by this program; give another folder to "
+                    f"{option}, or remove the file"
+                )
         for name in contents:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole({folder / name: data for name, data in contents.items()})

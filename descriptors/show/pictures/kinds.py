@@ -19,6 +19,7 @@ from html import escape
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
 from descriptors.show.pictures.advance_picture import AdvancePicture
 from descriptors.show.pictures.anatomy import Anatomy, Pair
@@ -31,6 +32,7 @@ from descriptors.show.pictures.column_picture import ColumnsPicture, Shared
 from descriptors.show.pictures.difference_picture import DifferencePicture
 from descriptors.show.pictures.level_picture import LevelsPicture
 from descriptors.show.pictures.main_loop_picture import MainLoopPicture
+from descriptors.show.pictures.mma_picture import MmaPicture
 from descriptors.show.pictures.proof_picture import ProofPicture
 from descriptors.show.pictures.shift_picture import ShiftPicture
 from descriptors.show.pictures.swizzle_picture import SwizzlePicture
@@ -54,6 +56,7 @@ from descriptors.tmem.scale_factors import ScaleFactors
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Figure, Layout, Picture, Scene, Swizzle
+from layoutalg.files import PAGE_MARK
 from layoutalg.frozen import frozen
 
 
@@ -89,6 +92,7 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
     Report: ProofPicture,
     ShiftConvolution: ShiftPicture,
     Plan: MainLoopPicture,
+    MmaPlan: MmaPicture,
     **dict.fromkeys((SwizzleMode, Swizzle), SwizzlePicture),
     ColumnPlan: ColumnsPicture,
     BlockScaled: ColumnsPicture,
@@ -104,6 +108,7 @@ def picture(
     | Report
     | ShiftConvolution
     | Plan
+    | MmaPlan
     | SwizzleMode
     | Swizzle
     | Held
@@ -217,7 +222,6 @@ class Gallery(Picture):
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width,initial-scale=1">'
-            '<meta name="generator" content="layoutalg">'
-            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n"
+            f"{PAGE_MARK.decode()}<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n"
             f"<body><h1>{escape(self.title)}</h1>\n{parts}</body></html>\n"
         )

@@ -36,7 +36,7 @@ from descriptors.smem.instructions.rules import MODES, Legality
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.smem.operands.forms import form
-from descriptors.smem.operands.match import Tile, matched_steps
+from descriptors.smem.operands.match import Tile, matched_steps, other_tiles
 from descriptors.smem.operands.operand import (
     MATRICES,
     ElementType,
@@ -294,12 +294,19 @@ class Reader:
         return "mma" if self.cp is None else f"tcgen05.cp.{self.cp}"
 
     def check(self, spec: TileSpec) -> None:
-        """Refuse an operand that no instruction reads, unless legality is off.
+        """Refuse a tile that is not whole copies; and, unless legality is off, an operand that no instruction reads.
 
         Raises:
             IllegalError: if no MMA instruction reads it.
             DescriptorError: if a copy does not.
         """
+        for mode, (extent, part) in enumerate(zip(spec.extents, spec.reads, strict=False) if self.cp else ()):
+            if isinstance(extent, int) and extent % part:
+                raise DescriptorError(
+                    f"derive: tile {'K' if mode else 'MN'} is {extent}, which is not a multiple of the {part} "
+                    f"that {self.name} copies of {self.element}; tile = {tuple_text(spec.extents)}",
+                    proposals=other_tiles(spec.extents, mode, part),
+                )
         if self.legality == "off":
             return
         if self.cp is None:

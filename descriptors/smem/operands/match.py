@@ -25,7 +25,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -129,7 +129,7 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
             raise DescriptorError(
                 f"derive: tile {dimension} is {extents[i]}, which is not a multiple of the instruction's {dimension} "
                 f"({part}); tile = {tuple_text(extents)}, mma = {tuple_text(operand)}",
-                proposals=_other_tiles(extents, i, part),
+                proposals=other_tiles(extents, i, part),
             )
     try:
         subtiles: Tile = zipped_divide(tile, operand)
@@ -143,7 +143,7 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
     return subtiles
 
 
-def _other_tiles(extents: list[int], i: int, part: int) -> list[Advice]:
+def other_tiles(extents: Sequence[int], i: int, part: int) -> list[Advice]:
     """Return the tiles that may be meant by one with an extent that is no whole number of instructions."""
     if not all(isinstance(extent, int) for extent in extents):  # a symbol has no neighbors
         return []

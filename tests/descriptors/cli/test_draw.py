@@ -200,3 +200,29 @@ def test_an_unswizzled_tile_of_core_matrices_says_that_it_is_one(capsys: pytest.
     assert 'rows as in a matrix are drawn by --layout "(64,64):(64,1)"' in capsys.readouterr().out
     assert main("draw banks --tile 64x64 --dtype bf16 --swizzle 128B --major K".split()) == 0
     assert "core matrices" not in capsys.readouterr().out
+
+
+MARKED = ("derive --tile 64x64 --dtype bf16 --major K --swizzle 128B --mma 64x16 --draw", "draw tile {tile} -o",
+          "plan m64n64k16 bf16 --tile 64x64x64 --draw", "plan mma.m16n8k16 bf16 --tile 64x64x64 --draw",
+          "tmem accumulator --m 128 --n 64 --draw")  # fmt: skip
+
+
+@each("suffix", [".svg", ".tex", ".txt", ".html"])
+@each("command", MARKED)
+def test_a_picture_replaces_pictures_and_no_file_that_this_program_did_not_write(
+    command: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    typed = [*command.format(tile=" ".join(TILE)).split(), str(path)]
+    path.write_text("my own")
+    capsys.readouterr()
+    assert main(typed) == 2
+    refusal = f"descriptors: save: {path} exists and was not written by this program; give another path, or remove it"
+    assert capsys.readouterr() == ("", f"{refusal}\n")
+    assert path.read_text() == "my own"
+    path.write_text("")
+    assert [main(typed), main(typed)] == [0, 0]
+    assert path.stat().st_size > 100
+    capsys.readouterr()
+    path.write_bytes(picture(derive((128, 128), "bf16", "K", "128B", (64, 16)), "atoms").html().encode())
+    assert main(typed) == 0  # another picture of this program

@@ -255,3 +255,20 @@ def test_text_and_json_of_a_check_have_one_verdict() -> None:
     empty = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry incomplete(){ ret; }\n"
     asked = {"files": ["-"], "text": empty}
     assert call("check", asked).verdict == call("check", asked | {"json": True}).verdict == "incomplete"
+
+
+@each("name", ["check", "diff"])
+def test_the_verdict_of_a_text_takes_one_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry incomplete(){ ret; }\n"
+    word = {"word": "0x4000004000010000", "layout": "S<3,3,3> o 0 o (64,48):(64,1)", "dtype": "bf16", "major": "K"}
+    asked = {"check": {"files": ["-"], "text": empty}, "diff": word | {"arch": "sm90", "shape": "64x48"}}[name]
+    runs = []
+
+    def run(words: list[str], **options: Any) -> Any:
+        runs.append(words)
+        return started(words, **options)
+
+    started = subprocess.run
+    monkeypatch.setattr(subprocess, "run", run)
+    assert (call(name, asked).verdict, len(runs)) == ("incomplete", 1)
+    assert started(runs[0], input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0

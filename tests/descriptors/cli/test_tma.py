@@ -83,6 +83,26 @@ def test_a_long_list_of_boxes_is_cut_but_not_in_json(capsys: pytest.CaptureFixtu
     assert "... and 96 more (--json has them all)" in printed
 
 
+@each(
+    ("layout", "options", "box"),
+    [
+        ("(64,64):(64,1)", ["--swizzle", "128B"], "64 x 64"),
+        ("S<3,3,3> o 0 o (64,64):(64,1)", [], "64 x 64"),
+        ("S<3,3,3> o 0 o (64,64):(1,64)", [], "64 x 64"),
+        ("S<3,3,3> o 0 o (64,16):(64,1)", [], "16 x 64"),
+        ("S<3,3,3> o 0 o (64,64,4):(64,1,4096)", [], "64 x 64"),
+        ("S<3,3,3> o 0 o ((64,16),1,4):((64,1),0,16)", [], "64 x 64"),
+    ],
+)
+def test_a_layout_needs_no_instruction(
+    layout: str, options: list[str], box: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A copy does not depend on what one instruction reads; a partitioned layout says it anyway."""
+    assert main(["tma", "--dtype", "bf16", "--layout", layout, *options]) == 0
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert f" of {box}, " in first and any(line.startswith("proved: ") for line in lines)
+
+
 def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -> None:
     layout = "((8,16),(8,4)):((8,64),(1,1024))"
     assert main(["tma", "--dtype", "bf16", "--swizzle", "none", "--layout", layout, "--mma", "128x16"]) == 0

@@ -252,3 +252,31 @@ def test_one_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert said in printed
     assert "1 subtiles" not in printed
+
+
+@each(
+    ("command", "said"),
+    [
+        (
+            "tmem cp 128x256b --tile 128x60 --dtype bf16",
+            "tile K is 60, which is not a multiple of the 16 that tcgen05.cp.128x256b copies of bf16; tile = (128,60); "
+            "use --tile 128x48 or --tile 128x64",
+        ),
+        (
+            "derive --cp 128x256b --tile 64x64 --dtype bf16 --major K --swizzle none",
+            "tile MN is 64, which is not a multiple of the 128 that tcgen05.cp.128x256b copies of bf16; tile = (64,64)",
+        ),
+        ("search --tile 128x64x4 --dtype bf16", "found (128, 64, 4); use --tile 128x64 --stages 4"),
+    ],
+)
+def test_a_tile_is_refused_in_the_words_of_the_command(
+    command: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 2
+    refusal = capsys.readouterr().err
+    assert said in refusal and "mma" not in refusal
+
+
+def test_the_stages_of_a_search_are_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("search --tile 128x64 --stages 4 --dtype bf16".split()) == 0
+    assert "65536 bytes" in capsys.readouterr().out.splitlines()[0]

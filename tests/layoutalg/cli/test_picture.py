@@ -19,8 +19,24 @@ def test_a_file_is_written_and_named(suffix: str, tmp_path: Path, capsys: pytest
     assert capsys.readouterr() == (f"wrote {path}\n", "")
     draw(Layout((2, 3), (3, 1))).save(tmp_path / f"b.{suffix}")
     assert path.read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+    path.unlink()
     assert main(["draw", "4:1", "-o", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"schema": 1, "written": str(path)}
+
+
+@pytest.mark.parametrize("suffix", ["svg", "tex", "txt", "html"])
+def test_a_file_that_this_program_did_not_write_is_not_replaced(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_text("<svg>my own</svg>")
+    assert main(["draw", "4:1", "-o", str(path)]) == 2
+    assert "exists and was not written by this program" in capsys.readouterr().err
+    assert path.read_text() == "<svg>my own</svg>"
+    draw(Layout(4)).save(path)  # a program that saves a picture asks for it
+    assert main(["draw", "4:1", "-o", str(path)]) == 0
+    if suffix != "txt":  # a text has no mark
+        assert main(["draw", "8:1", "-o", str(path)]) == 0
 
 
 def test_every_option_reaches_the_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from descriptors.errors import DescriptorError
-from descriptors.show.browser.folder import OURS, PYODIDE, runtime, source, write
+from descriptors.show.browser.folder import PYODIDE, runtime, source, write
+from layoutalg.files import PAGE_MARK
 
 
 def test_the_runtime_is_the_files_that_a_page_loads(tmp_path: Path) -> None:
@@ -43,14 +44,14 @@ def test_an_index_of_another_site_stays(tmp_path: Path) -> None:
     with pytest.raises(DescriptorError, match=r"index\.html exists and was not written by this program"):
         write(tmp_path, {"index.html": b"1", "a.js": b"2"}, "--site")
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("index.html", "my own page")]
-    (tmp_path / "index.html").write_bytes(OURS)
-    write(tmp_path, {"index.html": OURS + b"new"}, "--site")
-    assert (tmp_path / "index.html").read_bytes() == OURS + b"new"
-    assert OURS in source("descriptors.show.explorer", "page.html").encode()
+    (tmp_path / "index.html").write_bytes(PAGE_MARK)
+    write(tmp_path, {"index.html": PAGE_MARK + b"new"}, "--site")
+    assert (tmp_path / "index.html").read_bytes() == PAGE_MARK + b"new"
+    assert PAGE_MARK in source("descriptors.show.explorer", "page.html").encode()
 
 
 def test_a_site_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    (tmp_path / "index.html").write_bytes(OURS)
+    (tmp_path / "index.html").write_bytes(PAGE_MARK)
     (tmp_path / "a.js").write_text("before")
     (tmp_path / "b").write_text("a file where a folder should be")
     with pytest.raises(DescriptorError, match="must be a folder that can be written"):
@@ -67,5 +68,5 @@ def test_scripts_of_rooms_are_read() -> None:
 def test_a_file_of_somebody_else_stays_also_where_there_is_no_index(tmp_path: Path) -> None:
     (tmp_path / "worker.js").write_text("mine")
     with pytest.raises(DescriptorError, match=r"worker\.js exists and was not written by this program; give"):
-        write(tmp_path, {"index.html": OURS, "worker.js": b"2"}, "--site")
+        write(tmp_path, {"index.html": PAGE_MARK, "worker.js": b"2"}, "--site")
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("worker.js", "mine")]
