@@ -94,7 +94,7 @@ class PlacedSubtiles(Told):
             DescriptorError: if no operand of the tile crosses atoms, or as ``offsets_bytes``.
 
         >>> from descriptors import derive
-        >>> d = derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2)
+        >>> d = derive((128, 768), "e2m1", "K", "128B", (128, 96), cta_group=2, arch="sm103")
         >>> d.offsets_bytes()[0][:4], d.lines_bytes()[0][:4]
         ((0, 48, 96, 16400), (0, 0, 16384, 16384))
         """
@@ -135,7 +135,7 @@ class PlacedSubtiles(Told):
             DescriptorError: if there is no such subtile.
 
         >>> from descriptors import derive
-        >>> derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2).line_of(0, 5)
+        >>> derive((128, 768), "e2m1", "K", "128B", (128, 96), cta_group=2, arch="sm103").line_of(0, 5)
         32768
         """
         start = self.offset_of(mn, k, stage)

@@ -92,8 +92,8 @@ def _all_rows() -> Mapping[str, tuple[Any, ...]]:
 
 
 def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
-    own = {one.name: one.target for one in ARCHITECTURES if one.tables == one.name}
-    yield from (row for row in rows if row.arch not in own or _kept(row, own[row.arch]))
+    first = {one.name: one.target for one in ARCHITECTURES}
+    yield from (row for row in rows if _has_k(row, first[row.arch]))
     for one in ARCHITECTURES:
         if one.tables in ("", one.name):
             continue
@@ -119,8 +119,12 @@ def _targets(row: KindRow, target: str) -> str:
 def _kept(row: Any, target: str) -> bool:
     """Whether an architecture has what a row of the one before it says."""
     kind = f"kind::{getattr(row, 'kind', '')}"
-    k = getattr(row, "k", 0)
-    return (kind not in FEATURES or has(kind, target)) and (k not in (96, (96,)) or has("K = 96", target))
+    return (kind not in FEATURES or has(kind, target)) and _has_k(row, target)
+
+
+def _has_k(row: Any, target: str) -> bool:
+    """Return whether a target has the K of a row: K = 96 is in the tables of sm100, whose own target lacks it."""
+    return getattr(row, "k", 0) not in (96, (96,)) or has("K = 96", target)
 
 
 def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
