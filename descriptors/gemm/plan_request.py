@@ -22,7 +22,16 @@ from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
-from descriptors.smem.instructions.rules import MODES, IllegalError, Legality, dense_k, kind_of, rows_of, rows_read
+from descriptors.smem.instructions.rules import (
+    MODES,
+    IllegalError,
+    Legality,
+    check_target_k,
+    dense_k,
+    kind_of,
+    rows_of,
+    rows_read,
+)
 from descriptors.smem.operands.atoms import multiples, replaced
 from descriptors.smem.operands.operand import (
     ElementType,
@@ -330,6 +339,7 @@ def _shape(
             for pairs in [tuple(zip(tile, one, strict=True))]
         )
         raise
+    check_target_k(arch, k)
     return row
 
 

@@ -54,7 +54,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.tma.convolution import Convolution, as_convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
-from descriptors.targets import has_tcgen05, has_wgmma
+from descriptors.targets import has, has_tcgen05, has_wgmma
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -325,7 +325,8 @@ def propose(
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
     sparse = as_flag(arguments.get("sparse", False), "plan: sparse")
     rows: list[ShapeRow] = [row for row in rows_of("SHAPES", of, kind) if row.sparse == sparse and not row.ws]
-    rows = [row for row in rows if row.cta_group in groups]
+    across = has("K = 96", targets.architecture(of).target)
+    rows = [row for row in rows if row.cta_group in groups and (row.k != 96 or across)]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
     dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))

@@ -32,7 +32,7 @@ from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.instructions.facts import ScaleRow
 from descriptors.smem.instructions.idesc import as_kind, idesc
-from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, dense_k, others_with_k, rows_of, type_name
+from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, check_target_k, dense_k, rows_of, type_name
 from descriptors.smem.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
 from descriptors.text import Told, word_text
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
@@ -92,13 +92,6 @@ def factors_of(
     """
     step = dense_k(arch, kind) if k is None else k
     rows: list[ScaleRow] = [row for row in rows_of("SCALES", arch, kind) if step == row.k[0]]
-    if not rows:
-        others = others_with_k(arch, kind, step)
-        of_others = f", of {' and '.join(others)}" if others else ""
-        raise DescriptorError(
-            f"block-scaled: no {arch} instruction of kind {kind} has K {step}{of_others}",
-            proposals=[Advice({"arch": name}) for name in others],
-        )
     if as_mode(legality) == "lenient" and any(row.factors for row in rows):
         rows = [row for row in rows if not row.factors]
     first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector, row.shared(step))]
@@ -269,6 +262,7 @@ def block_scaled(
     arch = as_arch(arch)
     mma_kind = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector, arch)
     step = dense_k(arch, mma_kind) if step is None else as_integer(step, "block-scaled: K of the instruction")
+    check_target_k(arch, step)
     dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector, k=step, arch=arch, legality=legality)
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:

@@ -40,11 +40,11 @@ from descriptors.smem.instructions.rules import (
     Legality,
     as_arch,
     as_mode,
+    check_target_k,
     decide,
     dense_k,
     kind_of,
     kind_row,
-    others_with_k,
     rows_of,
     rows_read,
     type_name,
@@ -214,26 +214,17 @@ def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality:
         legal = sorted({value for row in rows for value in values(row)})
         left = [row for row in rows if extents[what] in values(row)]
         if not left:
-            of = readable[0]
-            others = others_with_k(of.arch, of.kind, extents["K"]) if what == "K" else ()
-            error = IllegalError(
+            yield IllegalError(
                 f"{what} must be {spell(legal)}",
                 extents[what],
-                about + _other_group(readable, what, extents) + _of_others(others, extents["K"]),
+                about + _other_group(readable, what, extents),
                 rows[0],
                 wider,
             )
-            error.proposals += tuple(Advice({"arch": name}) for name in others)
-            yield error
             continue
         rows = left
         if (what, generation(rows[0].arch)) != ("cta_group", "sm90"):  # a word of tcgen05
             about += f", {what} {extents[what]}"
-
-
-def _of_others(others: Sequence[str], k: int) -> str:
-    """Return which architectures have a K that the refused one does not have; "" if none is known."""
-    return f"; K {k} is of {' and '.join(others)}" if others else ""
 
 
 def _other_group(rows: list[ShapeRow], what: str, extents: dict[str, int]) -> str:
@@ -460,6 +451,8 @@ def check_operand_tile(
         return None
     kind = kind or kind_of(arch, dtype)
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
+    if kind in ("mxf4", "mxf4nvf4"):
+        check_target_k(arch, extents[1])
     rows: list[ShapeRow] = [row for row in rows_of("SHAPES", as_arch(arch), kind) if row.sparse == bool(sparse)]
     # With A elsewhere no B is read that would not be with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
@@ -482,9 +475,7 @@ def check_operand_tile(
         extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
     about += "" if has_wgmma(arch) else f", cta_group {cta_group or '1 or 2'}"
-    others = others_with_k(as_arch(arch), kind, extents[1])
-    about += _of_others(others, extents[1])
-    proposals = [*turned(extents, "mma"), *(Advice({"arch": name}) for name in others)]
+    proposals = turned(extents, "mma")
     if sparse and matrix == "A":
         half = (extents[0], extents[1] // 2)
         proposals.append(Advice({"mma": half}, "a sparse A is stored without its zeros, with half of K"))

@@ -38,7 +38,17 @@ from descriptors.smem.instructions.facts import (
     TypeRow,
 )
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
-from descriptors.targets import ARCHITECTURES, FEATURES, Architecture, generation, has, lineage, tensor_architecture
+from descriptors.targets import (
+    ARCHITECTURES,
+    FEATURES,
+    Architecture,
+    architecture,
+    generation,
+    has,
+    holders,
+    lineage,
+    tensor_architecture,
+)
 from layoutalg.frozen import frozen, replace
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
@@ -92,8 +102,7 @@ def _all_rows() -> Mapping[str, tuple[Any, ...]]:
 
 
 def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
-    first = {one.name: one.target for one in ARCHITECTURES}
-    yield from (row for row in rows if _has_k(row, first[row.arch]))
+    yield from rows
     for one in ARCHITECTURES:
         if one.tables in ("", one.name):
             continue
@@ -119,12 +128,8 @@ def _targets(row: KindRow, target: str) -> str:
 def _kept(row: Any, target: str) -> bool:
     """Whether an architecture has what a row of the one before it says."""
     kind = f"kind::{getattr(row, 'kind', '')}"
-    return (kind not in FEATURES or has(kind, target)) and _has_k(row, target)
-
-
-def _has_k(row: Any, target: str) -> bool:
-    """Return whether a target has the K of a row: K = 96 is in the tables of sm100, whose own target lacks it."""
-    return getattr(row, "k", 0) not in (96, (96,)) or has("K = 96", target)
+    k = getattr(row, "k", 0)
+    return (kind not in FEATURES or has(kind, target)) and (k not in (96, (96,)) or has("K = 96", target))
 
 
 def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
@@ -155,15 +160,20 @@ def dense_k(arch: str, kind: str) -> int:
     return int(min(row.k for row in rows_of("SHAPES", arch, kind)))
 
 
-def others_with_k(arch: str, kind: str, k: int) -> tuple[str, ...]:
-    """Return the architectures that have instructions of a kind with this K, if this one of their generation has none.
+def check_target_k(arch: str, k: object) -> None:
+    """Refuse K = 96 for an architecture whose target has no such instruction.
 
-    >>> others_with_k("sm100", "mxf4", 96), others_with_k("sm103", "mxf4", 96)
-    (('sm103', 'sm107'), ())
+    The tables of sm100 have rows with K = 96, which later targets of the generation have and ``sm_100a`` does not.
+
+    Raises:
+        DescriptorError: naming the targets that have it.
+
+    >>> check_target_k("sm103", 96)
     """
-    alike = [one.name for one in ARCHITECTURES if one.tables == generation(arch)]
-    holders = tuple(name for name in alike if any(row.k == k for row in rows_of("SHAPES", name, kind)))
-    return () if arch in holders else holders
+    if k == 96 and not has("K = 96", architecture(arch).target):
+        raise DescriptorError(
+            f"legality: K 96 is of {holders('K = 96')}, found arch {arch}", proposals=[Advice({"arch": "sm103"})]
+        )
 
 
 def as_mode(legality: object) -> Legality:

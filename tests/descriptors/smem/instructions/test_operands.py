@@ -71,6 +71,7 @@ def test_the_major_alone_is_checked_where_no_swizzle_is_known() -> None:
         (("sm100", "bf16", "K", "128B", (64, 32)), {"matrix": "B", "sparse": True}, True),
         (("sm100", "e2m1", "K", "128B", (128, 64)), {}, True),
         (("sm103", "e2m1", "K", "128B", (128, 96)), {}, True),
+        (("sm100", "e2m1", "K", "128B", (128, 96)), {}, False),
         (("sm90", "bf16", "K", "128B", (64, 16)), {"matrix": "A"}, True),
         (("sm90", "bf16", "K", "128B", (128, 16)), {"matrix": "A"}, False),
         (("sm90", "s8", "K", "128B", (40, 32)), {"matrix": "B"}, False),
