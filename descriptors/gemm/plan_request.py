@@ -321,6 +321,7 @@ def _shape(
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
+    check_target_k(arch, kind, k)
     try:
         row = check_shape(
             arch, kind, m=m, n=n, k=k, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality
@@ -339,7 +340,6 @@ def _shape(
             for pairs in [tuple(zip(tile, one, strict=True))]
         )
         raise
-    check_target_k(arch, k)
     return row
 
 

@@ -262,7 +262,7 @@ def block_scaled(
     arch = as_arch(arch)
     mma_kind = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector, arch)
     step = dense_k(arch, mma_kind) if step is None else as_integer(step, "block-scaled: K of the instruction")
-    check_target_k(arch, step)
+    check_target_k(arch, mma_kind, step)
     dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector, k=step, arch=arch, legality=legality)
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:

@@ -454,7 +454,7 @@ def idesc(
         **options,
     )
     if as_mode(legality) != "off":
-        check_target_k(arch, instruction.k)
+        check_target_k(arch, kind, instruction.k)
         for error in refusals(instruction, legality):
             raise error
     return instruction.encode()

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from descriptors.errors import Advice, ChoiceError, DescriptorError, brief
+from descriptors.errors import Advice, ChoiceError, DescriptorError, brief, proposing
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -160,20 +160,20 @@ def dense_k(arch: str, kind: str) -> int:
     return int(min(row.k for row in rows_of("SHAPES", arch, kind)))
 
 
-def check_target_k(arch: str, k: object) -> None:
+def check_target_k(arch: str, kind: str, k: object) -> None:
     """Refuse K = 96 for an architecture whose target has no such instruction.
 
     The tables of sm100 have rows with K = 96, which later targets of the generation have and ``sm_100a`` does not.
 
     Raises:
-        DescriptorError: naming the targets that have it.
+        IllegalError: naming the targets that have it.
 
-    >>> check_target_k("sm103", 96)
+    >>> check_target_k("sm103", "mxf4", 96)
     """
-    if k == 96 and not has("K = 96", architecture(arch).target):
-        raise DescriptorError(
-            f"legality: K 96 is of {holders('K = 96')}, found arch {arch}", proposals=[Advice({"arch": "sm103"})]
-        )
+    if k == 96 and kind in ("mxf4", "mxf4nvf4") and not has("K = 96", architecture(arch).target):
+        rule = f"K 96 is of {holders('K = 96')}"
+        with proposing([Advice({"arch": "sm103"})]):
+            raise IllegalError(rule, f"arch {arch}", f"kind {kind}", kind_row(arch, kind))
 
 
 def as_mode(legality: object) -> Legality:
