@@ -355,6 +355,7 @@ def diff(
     """
     name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major_of(swizzle, major))
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
+    multiple = as_integer(alignment, "diff: alignment", minimum=1)
     tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
     extents, at = as_shape(shape, tile), _subtile(subtile, tile)
     operand, part = _operand(tile, mode, element, extents, at, name)
@@ -376,7 +377,7 @@ def diff(
         placement = place_layout(
             implied,
             first,
-            alignment=max(own_mode.alignment_bytes, alignment),
+            alignment=max(own_mode.alignment_bytes, multiple),
             lowest=pattern,
             highest=window - _end_bytes(tile, element),
         )

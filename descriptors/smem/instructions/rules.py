@@ -170,7 +170,7 @@ def check_target_k(arch: str, kind: str, k: object) -> None:
 
     >>> check_target_k("sm103", "mxf4", 96)
     """
-    if k == 96 and kind in ("mxf4", "mxf4nvf4") and not has("K = 96", architecture(arch).target):
+    if type(k) is int and k == 96 and kind in ("mxf4", "mxf4nvf4") and not has("K = 96", architecture(arch).target):
         rule = f"K 96 is of {holders('K = 96')}"
         with proposing([Advice({"arch": "sm103"})]):
             raise IllegalError(rule, f"arch {arch}", f"kind {kind}", kind_row(arch, kind))
