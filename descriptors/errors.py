@@ -69,7 +69,7 @@ def _option(name: str, value: object) -> str:
         value = ("m{}n{}k{}" if name == "instruction" else "x".join(["{}"] * len(value))).format(*value)
     if name == "instruction":
         return f"the instruction {value}"
-    if value in ((), False) or (value is None and name != "capacity"):
+    if value == () or value is False or (value is None and name != "capacity"):
         return f"no {option}"
     return option if value is True else f"{option} {'none' if value is None else value}"
 

@@ -153,6 +153,17 @@ def extents_text(extents: Iterable[object]) -> str:
     return "x".join(map(str, extents))
 
 
+def ambiguous_digits(digits: str) -> str:
+    """Return the refusal of digits that may be a hexadecimal or a decimal number.
+
+    >>> ambiguous_digits("12"), ambiguous_digits("a0")
+    ('must say which number is meant: 0x12, or 12u for the decimal number, 0x000000000000000c', 'must say which number \
+is meant: 0xa0')
+    """
+    or_decimal = f", or {digits}u for the decimal number, {int(digits):#018x}" if digits.isdigit() else ""
+    return f"must say which number is meant: 0x{digits}{or_decimal}"
+
+
 def known_line(arch: str) -> list[str]:
     """The line that ends an answer about an architecture of which nothing was measured; none of ``sm90``.
 

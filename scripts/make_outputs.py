@@ -31,7 +31,7 @@ LONGEST = 700
 
 K_128 = "--dtype bf16 --major K --swizzle 128B --tile 128x128"
 MN_64 = "--dtype bf16 --major MN --swizzle 64B --tile 128x128 --mma 64x16 --order 1,0"
-K_96 = "--dtype e2m1 --major K --swizzle 128B --tile 128x768 --mma 128x96 --kind mxf4 --cta-group 2"
+K_96 = "--dtype e2m1 --major K --swizzle 128B --tile 128x768 --mma 128x96 --cta-group 2 --arch sm103"
 FAMILY = '--dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic'
 SW128 = '"S<3,3,3> o 0 o (64,16):(64,1)"'
 BF16_K = "--dtype bf16 --major K"

@@ -14,6 +14,7 @@ from descriptors.cli.terminal import assumption, for_terminal, note, noted
 from descriptors.cli.tma import filled_tile
 from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
+from descriptors.cli.words import check_base
 from descriptors.errors import DescriptorError, NotCanonicalError, options_message
 from descriptors.show.browser.folder import write
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
@@ -229,7 +230,7 @@ def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int
     """A word against a tile, or a layout."""
     derivation = tile_of(operand)
     if operand["base"] is not None:
-        derivation.descriptor_at(operand["base"])  # refuses an address that derive refuses too
+        check_base(derivation, operand["base"])
     at = None if subtile is None else (*subtile, *(0,) * (len(derivation.tile) - 2))
     difference = diff(
         word or 0,

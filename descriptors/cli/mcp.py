@@ -4,7 +4,7 @@ A tool is a command, its schema is read off the command's own table of options, 
 own, as it would be typed; so an agent is told what a person is told. Options that write files or colour text are left
 out, and so is every option that reads a file, but those of ``check``, whose ``READS`` names what it reads.
 
-Law: a tool's arguments are options and arguments of its command, each once.
+Law: a tool's arguments are options and arguments of its command, under each name that they have.
 
 >>> [name for name, one in tools().items() if set(one.schema["properties"]) != set(one.parameters) | set(_ADDED)]
 []
@@ -98,11 +98,12 @@ def tools() -> Mapping[str, AgentTool]:
 def _tool(name: str) -> AgentTool:
     program, path = TOOLS[name]
     one = _command(program, path)
-    parameters = {_spelled(each): each for each in one.params if each.name not in _LEFT_OUT}
+    taken = [each for each in one.params if each.name not in _LEFT_OUT]
+    parameters = {key: each for each in taken for key in _spellings(each)}
     schema = {
         "type": "object",
         "properties": {**{key: _schema(each) for key, each in parameters.items()}, **_ADDED},
-        "required": [key for key, each in parameters.items() if each.required],
+        "required": [_spellings(each)[0] for each in taken if each.required],
         "additionalProperties": False,
     }
     text = (one.help or "").replace("\b\n", "").strip()
@@ -117,11 +118,10 @@ def _command(program: str, path: str) -> click.Command:
     return found
 
 
-def _spelled(parameter: click.Parameter) -> str:
-    """The name that a person types, as a name of JSON."""
+def _spellings(parameter: click.Parameter) -> list[str]:
+    """Return the names that a person types, as names of JSON."""
     long = [word for word in parameter.opts if word.startswith("--")]
-    word = long[0] if long else parameter.opts[0]
-    return word.lstrip("-").replace("-", "_")
+    return [word.lstrip("-").replace("-", "_") for word in long or parameter.opts[:1]]
 
 
 def _schema(parameter: click.Parameter) -> dict[str, Any]:
@@ -174,6 +174,8 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
             raise DescriptorError(f"mcp: {name} takes {', '.join([*tool.parameters, *_ADDED])}, found {brief(key)}")
         values = value if isinstance(value, list) else [value]
         _check_type(name, key, value, tool.schema["properties"][key])
+        if others := [one for one in _spellings(parameter) if one != key and given.get(one) is not None]:
+            raise DescriptorError(f"mcp: {key} and {others[0]} of {name} are one argument, found both")
         if isinstance(parameter, click.Argument):
             arguments += [str(one) for one in values]
         elif isinstance(parameter, click.Option) and parameter.is_flag:

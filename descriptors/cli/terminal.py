@@ -75,7 +75,7 @@ def with_options(text: str) -> str:
 
 
 #: The parameters that an assumption names, and the options that set them.
-_OPTIONS = {"base": "--base", "pattern_start": "descriptors diff --pattern-start", "shape": "--mma"}
+_OPTIONS = {"base": "--base", "pattern_start": "--pattern-start", "shape": "--mma"}
 _PARAMETERS = rf"\b({'|'.join(_OPTIONS)})(?= (?:checks it|decides|names what it reads|names the part)\b)"
 
 

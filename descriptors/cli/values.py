@@ -33,6 +33,7 @@ from typing import Any
 import click
 
 from descriptors.cli.terminal import assume, note
+from descriptors.text import ambiguous_digits
 
 #: What a text looks like, and who takes it.
 _TAKERS = (
@@ -147,8 +148,7 @@ def _two_halves(text: str) -> int | None:
 
 def _refuse_bare(digits: str, parameter: click.Parameter) -> None:
     """Refuse digits that may be meant as hexadecimal, and name what they could be."""
-    or_decimal = f", or {digits}u for the decimal number, {int(digits):#018x}" if digits.isdigit() else ""
-    raise click.BadParameter(f"must say which number is meant: 0x{digits}{or_decimal}", param=parameter)
+    raise click.BadParameter(ambiguous_digits(digits), param=parameter)
 
 
 def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None) -> str:

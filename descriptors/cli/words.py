@@ -44,6 +44,18 @@ from layoutalg.cli.console import Status, json_text, say
 from layoutalg.frozen import replace
 
 
+def check_base(tile: Derivation, base: int) -> None:
+    """Refuse an address of a compared tile that ``derive`` refuses too.
+
+    Raises:
+        DescriptorError: naming ``diff``.
+    """
+    try:
+        tile.descriptor_at(base)
+    except DescriptorError as error:
+        raise DescriptorError(str(error).replace("derive:", "diff:", 1)) from None
+
+
 def derived_tile(
     instead: object, name: str, options: dict[str, Any], own: tuple[str, ...] = (), **reader: Any
 ) -> Derivation | None:
@@ -315,7 +327,7 @@ def _layout(layout: str | None, options: dict[str, Any], major: str | None = Non
     if tile is None:
         return layout or ""
     if (base := options.get("base")) is not None:
-        tile.descriptor_at(base)  # refuses an address that derive refuses too
+        check_base(tile, base)
     del options["swizzle"]  # the layout of the tile has it
     options["unit"] = "elements"
     return tile.smem_tile

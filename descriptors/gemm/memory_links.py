@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from descriptors.errors import DescriptorError
 from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
 from descriptors.smem.debug.diff import why_unreadable
-from descriptors.smem.debug.warnings import stray_bits
+from descriptors.smem.debug.warnings import bit_warnings
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.instructions.legality import operand_refusal
 from descriptors.smem.instructions.rules import Legality
@@ -39,9 +39,9 @@ from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.tma.tap_elements import ZERO, tap_elements
-from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
-from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, smem_word, word_format
-from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
+from descriptors.smem.tma.tma_plan import check_destination
+from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, smem_word, with_version, word_format
+from descriptors.smem.words.tensor_map import MEASURED, Im2colWindow, TensorMap, TmaError
 from descriptors.targets import has_tcgen05, has_wgmma, known
 from descriptors.text import DOCUMENTED, extents_text, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
@@ -281,9 +281,7 @@ class TensorCopy:
 
         boxes, landing = self._boxes(tile), self.map.landing_extents
         for _, address in boxes:
-            if address % DESTINATION_BYTES:
-                must = f"a box must begin at a multiple of {DESTINATION_BYTES} bytes of shared memory"
-                raise TmaError(f"{must}, found {address:#x}", GUIDE)
+            check_destination(address)
         bits = tile.element.storage_bits
         addresses = [address for _, address in boxes]
         shared = landing_bits(self.map.landing_rows, addresses, bits=bits, swizzle=self.map.swizzle)
@@ -473,8 +471,8 @@ class Words:
         return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
 
     def warnings(self, tile: Tile) -> tuple[str, ...]:
-        """Return the warnings of bits of the given word that belong to no field."""
-        return () if self.word is None else tuple(map(str, stray_bits(self.word, self._arch(tile))))
+        """Return the warnings of the version of the given word, and of bits that belong to no field."""
+        return () if self.word is None else tuple(map(str, bit_warnings(self.word, self._arch(tile))))
 
     def unreadable(self, tile: Tile) -> str:
         """Return why the given word has no meaning, so that it reads no element; "" if it has one."""
@@ -482,11 +480,20 @@ class Words:
             return ""
         try:
             read_addresses(
-                self.word, word_format(self._reader(tile)), dtype=tile.element, major=self._major(tile), shape=self.mma
+                self._typed(tile),
+                word_format(self._reader(tile)),
+                dtype=tile.element,
+                major=self._major(tile),
+                shape=self.mma,
             )
         except DescriptorError as error:
             return f"{why_unreadable(error)}, so that no element can be read"
         return ""
+
+    def _typed(self, tile: Tile) -> int:
+        """Return the given word, with the version that its reader requires."""
+        assert self.word is not None
+        return with_version(self.word, self._reader(tile))
 
     def unread(self, tile: Tile) -> str:
         """Return why no instruction reads the blocks as an operand; "" if one does, or that was checked before."""
@@ -561,14 +568,15 @@ class Words:
                 f"word: {len(pairs)} blocks need an advance, (row block, column block) to 16-byte units, like "
                 f"advance=({counts[0]},{counts[1]}):(512,2); derive prints it"
             )
+        word = self._typed(tile)
         if self.advance is None:
-            return [self.word]
+            return [word]
         if isinstance(self.advance, tuple):
             if (len(self.advance[0]), len(self.advance[1])) != counts:
                 raise DescriptorError(f"word: an advance must have {counts[0]} and {counts[1]} numbers")
-            return [self.word + self.advance[0][i] + self.advance[1][k] for i, k in pairs]
+            return [word + self.advance[0][i] + self.advance[1][k] for i, k in pairs]
         steps = table_of(self.advance, counts, "advance")
-        return [self.word + int(steps[pair]) for pair in pairs]
+        return [word + int(steps[pair]) for pair in pairs]
 
 
 def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:

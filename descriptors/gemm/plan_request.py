@@ -21,7 +21,16 @@ from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.instruction_name import InstructionName, is_mma, read_instruction
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
-from descriptors.smem.instructions.rules import MODES, IllegalError, Legality, dense_k, kind_of, rows_of, rows_read
+from descriptors.smem.instructions.rules import (
+    MODES,
+    IllegalError,
+    Legality,
+    check_target_k,
+    dense_k,
+    kind_of,
+    rows_of,
+    rows_read,
+)
 from descriptors.smem.operands.atoms import multiples, replaced
 from descriptors.smem.operands.operand import (
     ElementType,
@@ -33,8 +42,7 @@ from descriptors.smem.operands.operand import (
     choose,
 )
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
-from descriptors.targets import architecture as architecture_of
-from descriptors.targets import has, has_tcgen05, has_wgmma, holders
+from descriptors.targets import has_tcgen05, has_wgmma
 from descriptors.text import extents_text
 from layoutalg.frozen import frozen
 
@@ -332,6 +340,7 @@ def _shape(
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
+    check_target_k(arch, kind, k)
     try:
         row = check_shape(
             arch, kind, m=m, n=n, k=k, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality
@@ -350,10 +359,6 @@ def _shape(
             for pairs in [tuple(zip(tile, one, strict=True))]
         )
         raise
-    if k == 96 and not has("K = 96", architecture_of(arch).target):
-        raise DescriptorError(
-            f"plan: K 96 is of {holders('K = 96')}, found arch {arch}", proposals=[Advice({"arch": "sm103"})]
-        )
     return row
 
 

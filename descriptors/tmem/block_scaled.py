@@ -32,7 +32,7 @@ from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.instructions.facts import ScaleRow
 from descriptors.smem.instructions.idesc import as_kind, idesc
-from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, dense_k, rows_of, type_name
+from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, check_target_k, dense_k, rows_of, type_name
 from descriptors.smem.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
 from descriptors.text import Told, word_text
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
@@ -268,6 +268,7 @@ def block_scaled(
     arch = as_arch(arch)
     mma_kind = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector, arch)
     step = dense_k(arch, mma_kind) if step is None else as_integer(step, "block-scaled: K of the instruction")
+    check_target_k(arch, mma_kind, step)
     dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector, k=step, arch=arch, legality=legality)
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:

@@ -16,7 +16,7 @@ from rooms import modules
 import descriptors
 
 D = "of('smem.derivation.derive').derive((128, 64), 'bf16', 'MN', '64B', (64, 16))"
-CROSSING = "of('smem.derivation.derive').derive((128, 768), 'e2m1', 'K', '128B', (128, 96), kind='mxf4', cta_group=2)"
+CROSSING = "of('smem.derivation.derive').derive((128, 768), 'e2m1', 'K', '128B', (128, 96), arch='sm103', cta_group=2)"
 WORD = "of('smem.debug.decode').decode(0x4000404000010000, 'sm100', dtype='bf16', major='K')"
 DIFF = "of('smem.debug.diff').diff(32 << 32, 'S<3,3,3> o 0 o (64,16):(64,1)', 'sm90', dtype='bf16', major='K')"
 CANDIDATES = "of('smem.debug.candidates').candidates('(64,16):(64,1)', 'bf16')"

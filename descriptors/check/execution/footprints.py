@@ -24,7 +24,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.proof.read_model import read_rows
-from descriptors.smem.words.descriptor import smem_word, start_mask
+from descriptors.smem.words.descriptor import smem_word, start_mask, with_version
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.moves import MOST, TmemMove, tmem_move
@@ -69,18 +69,11 @@ def operand_runs(
     try:
         start = smem_word(arch).decode(word)["start_address"]
         low = start % _PATTERN
-        runs = footprint(_with_version(word, arch) & ~start_mask(arch) | low >> 4, arch, dtype, major, shape)
+        runs = footprint(with_version(word, arch) & ~start_mask(arch) | low >> 4, arch, dtype, major, shape)
     except DescriptorError:
         return None
     base = start - low | rank << RANK
     return [(base + a, base + b) for a, b in runs]
-
-
-def _with_version(word: int, arch: str) -> int:
-    """Return the descriptor with version 1 if its version is 0: such descriptors are in use and are read alike."""
-    fields = smem_word(arch)
-    versions = [field for field in fields.fields if field.name == "version"]
-    return word | fields.encode() if any(not word & field.mask for field in versions) else word
 
 
 def line_bytes(word: int, arch: str) -> int:

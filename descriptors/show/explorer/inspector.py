@@ -29,6 +29,7 @@ from descriptors.show.stages.view import PIECE, View
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
+from descriptors.smem.words.descriptor import with_version
 from descriptors.text import word_text
 from layoutalg import Swizzle, bank_group
 from layoutalg.frozen import frozen, replace
@@ -114,7 +115,7 @@ def fill(sentence: str, values: Mapping[str, Any]) -> str:
 def _read_from(view: View, word: int) -> int:
     """From where the read model says that the element is read, in bytes: an answer of its own, beside the layout's."""
     d, (i, k) = view.derivation, view.inside
-    read = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
+    read = fetched_rows([with_version(word, d.arch)], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
     return read[i][k] * address_bits(d.element) // 8
 
 

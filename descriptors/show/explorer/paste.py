@@ -30,7 +30,7 @@ from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
 from descriptors.smem.words.descriptor import Arch, architecture, smem_word
 from descriptors.targets import has_tcgen05
-from descriptors.text import extents_text, word_text
+from descriptors.text import ambiguous_digits, extents_text, word_text
 from layoutalg import (
     ComposedLayout,
     Encoding,
@@ -114,6 +114,8 @@ def word_in(line: str) -> int | None:
     if low and high:
         return int(high[1], 16) << 32 | int(low[1], 16)
     if whole := _WHOLE.search(line):
+        if whole[0][:2].casefold() != "0x":
+            raise DescriptorError(f"explore: a word {ambiguous_digits(whole[0])}")
         return int(re.sub("['_]", "", whole[0]), 16)
     if halves := _HALVES.search(line):
         first, second = (int(re.sub("['_]", "", half), 16) for half in halves.groups())

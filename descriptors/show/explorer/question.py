@@ -311,7 +311,7 @@ def comparison(view: View) -> dict[str, Any] | None:
         "ok": compared_word.ok,
         "tone": ("warn" if warned else "good") if agrees else "bad",
         "verdict": f"{line} (read model: {placed.evidence})" if compared_word.ok else line,
-        "warnings": (*(placed.warnings if agrees else ()), *map(str, compared_word.warnings)),
+        "warnings": tuple(dict.fromkeys((*(placed.warnings if agrees else ()), *map(str, compared_word.warnings)))),
         "headline": compared_word.headline,
         "text": tell(compared_word),
         "wrong": misread(view)[:64] if compared_word.mismatches else [],

@@ -29,7 +29,7 @@ from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch
-from descriptors.smem.words.descriptor import smem_word, window_bytes
+from descriptors.smem.words.descriptor import smem_word, window_bytes, with_version
 from descriptors.text import word_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
@@ -133,7 +133,8 @@ class DifferencePicture(Picture):
         mn, k = d.shape
         read: Sequence[Sequence[int | None]] = [[None] * k] * mn
         if not d.unreadable:
-            read = fetched_rows([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
+            word = with_version(d.word, d.arch)
+            read = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
         scale = 8 // address_bits(d.element)
         heads = [(i, j) for i in range(0, mn, u) for j in range(0, k, v)]
         wide = -(-k // v)

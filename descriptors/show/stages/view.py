@@ -26,7 +26,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
-from descriptors.smem.words.descriptor import window_bytes
+from descriptors.smem.words.descriptor import window_bytes, with_version
 from descriptors.text import extents_text, tuple_text
 from layoutalg import Figure, Layout, bank_group
 from layoutalg.frozen import frozen
@@ -216,7 +216,8 @@ def _misread(view: View) -> tuple[tuple[int, int], ...]:
     block = [row[j * deep : (j + 1) * deep] for row in whole[i * high : (i + 1) * high]]
     for stage in view.anatomy.stage_coordinate:
         block = [[one[stage] for one in row] for row in block]
-    read = fetched_rows([view.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
+    word = with_version(view.word, d.arch)
+    read = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
     at = product(range(high), range(deep))
     return tuple((i * high + a, j * deep + b) for a, b in at if block[a][b] != read[a][b])
 

@@ -29,7 +29,7 @@ from descriptors.smem.derivation.symbolic import SymbolicDerivation
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.words.descriptor import smem_word, word_format
+from descriptors.smem.words.descriptor import smem_word, with_version, word_format
 from descriptors.text import extents_text, word_text
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
@@ -192,7 +192,7 @@ def _of_word(found: Diff) -> Claim:
     one = Operand(word_format(found.arch), found.element.name, str(found.major), found.shape)
     still = Moves(tuple((1, 0) for _ in tile.modes))
     domain = Domain(_PATTERN, found.base, found.pattern_start)
-    question = tile_question(one, tile, found.word, still, domain)
+    question = tile_question(one, tile, with_version(found.word, found.arch), still, domain)
     read = f"{extents_text(found.shape)} {found.element}, told to be {found.major}-major"
     facts = (
         f"A word reads a layout: {word_text(found.word)} of {found.arch}",

@@ -27,18 +27,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import gcd
 from operator import ne, sub
 from typing import Any, Literal, TypeAlias
 
-from descriptors.errors import DescriptorError, LayoutError, advised, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, LayoutError, advised, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, operand_of
-from descriptors.smem.debug.warnings import Remark, stray_bits
+from descriptors.smem.debug.warnings import Remark, bit_warnings
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
 from descriptors.smem.instructions.legality import operand_extents, operand_refusal, split_refusal
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile, swizzled_readings
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import matched_steps, partition
 from descriptors.smem.operands.operand import (
+    LINE_BYTES,
     ElementType,
     Major,
     MajorName,
@@ -48,11 +50,11 @@ from descriptors.smem.operands.operand import (
     as_major,
     major_of,
 )
-from descriptors.smem.operands.swizzled import parts, plain, start_of
-from descriptors.smem.proof.addresses import address_bits, address_unit, fetched_rows, stored_rows
+from descriptors.smem.operands.swizzled import parts, pattern_warning, plain, start_of
+from descriptors.smem.proof.addresses import address_bits, address_unit, evidence, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.descriptor import Arch, architecture, smem_word, window_bytes
+from descriptors.smem.words.descriptor import Arch, architecture, smem_word, window_bytes, with_version
 from descriptors.targets import generation
 from descriptors.text import Told, counted, extents_text, tuple_text
 from layoutalg import ComposedLayout, Layout, cosize, size
@@ -144,7 +146,8 @@ class Diff(Told):
         differing: elements that are read from elsewhere.
         mismatches: the first of those, one of each run that is off by the same distance.
         picture: where they are in the operand.
-        right_word: a word that reads the layout, or None; the word itself if nothing differs. Of several that do, which
+        right_word: a word that reads the layout, or None; the word itself if nothing differs, with the version that PTX
+            requires. Of several that do, which
             begin elsewhere with another base offset, the one whose base offset says where the pattern starts.
         right_major: the major that it takes.
         changes: the fields in which the right word differs from the word, those that change nothing left out.
@@ -160,6 +163,7 @@ class Diff(Told):
         other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
             start address is not in doubt.
         unreadable: why the word has no meaning, so that no element can be read; "" if it has one.
+        swizzle: the swizzle mode of the layout.
     """
 
     word: int
@@ -186,6 +190,7 @@ class Diff(Told):
     other: tuple[tuple[int, ...], int] | None = None
     pattern_assumed: bool = False
     unreadable: str = ""
+    swizzle: SwizzleMode = SwizzleMode.NONE
 
     @property
     def verdict(self) -> Verdict:
@@ -214,8 +219,8 @@ class Diff(Told):
                 f"the instruction reads {extents_text(self.reads)}, of which only {extents_text(self.shape)} were "
                 "compared"
             )
-        elif self.whole and (least := _least_operand(self.arch, self.element, self.shape)):
-            questions.append(f"an instruction reads more than {extents_text(self.shape)}: at least {least}")
+        elif self.whole and (refusal := _extents_refusal(self.arch, self.element, self.shape)):
+            questions.append(refusal)
         return (*questions, self.illegal) if self.illegal else tuple(questions)
 
     @property
@@ -224,9 +229,17 @@ class Diff(Told):
         return "; and ".join(split_refusal(one)[0] if one == self.illegal else one for one in self.open_questions)
 
     @property
+    def evidence(self) -> str:
+        """How what the tensor core reads for the word is known."""
+        values = smem_word(self.arch).decode(self.word)
+        return evidence(self.arch, self.element, self.major, absolute=bool(values.get("lbo_mode")))
+
+    @property
     def warnings(self) -> tuple[Remark, ...]:
-        """The set bits of the word that belong to no field, as ``decode`` warns of them."""
-        return stray_bits(self.word, self.arch)
+        """The warnings of the version, of bits that belong to no field, and of a pattern that starts with the tile."""
+        warned = bit_warnings(self.word, self.arch)
+        text = pattern_warning(self.pattern_start, self.swizzle, at_tile=self.pattern_start == self.base)
+        return (*warned, Remark("pattern-start", "", text)) if text else warned
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -239,7 +252,7 @@ class Diff(Told):
             assumed.append(f"the tile starts at {self.base:#x} (base checks it)")
         if self.pattern_assumed:
             assumed.append(f"a swizzle pattern starts at {self.pattern_start:#x} (pattern_start checks it)")
-        if self.whole and not _least_operand(self.arch, self.element, self.shape):
+        if self.whole and not _extents_refusal(self.arch, self.element, self.shape):
             whole = extents_text(self.shape)
             if self.shape in operand_extents(self.arch, self.element, sparse=False):
                 assumed.append(f"one instruction reads all {whole} (shape names what it reads)")
@@ -299,6 +312,7 @@ def diff(
     pattern_start: int | None = None,
     unit: Unit = "elements",
     swizzle: SwizzleMode | SwizzleName | None = None,
+    alignment: int = 16,
 ) -> Diff:
     """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
 
@@ -321,12 +335,14 @@ def diff(
             condition that the headline names. For another operand it is ``"undecided"`` unless the implied address
             is 0, because a wrong advance may imply an aligned address too. A start address that implies a negative or
             misaligned address is compared with base 0, and differs.
-        pattern_start: an address where the swizzle pattern starts, in bytes. If left out it is 0, because the swizzle
-            of TMA and CuTe takes absolute addresses; a word of a tile that starts elsewhere in the pattern may also
-            be right for a pattern that starts with the tile, as ``derive`` places it, and the headline then says so.
+        pattern_start: an address where the swizzle pattern starts, in bytes; of a swizzled layout a multiple of 128, as
+            the base offset counts rows of 128 bytes. If left out it is 0, because the swizzle of TMA and CuTe takes
+            absolute addresses; a word of a tile that starts elsewhere in the pattern may also be right for a pattern
+            that starts with the tile, as ``derive`` places it, and the headline then says so.
         unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
         swizzle: name of the swizzle mode that is applied to a plain layout; a layout with a swizzle of its own must
             have this one.
+        alignment: what an assumed address of the layout is a multiple of, in bytes, beside what the swizzle needs.
 
     Raises:
         NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
@@ -339,16 +355,18 @@ def diff(
     """
     name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major_of(swizzle, major))
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
+    multiple = as_integer(alignment, "diff: alignment", minimum=1)
     tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
     extents, at = as_shape(shape, tile), _subtile(subtile, tile)
     operand, part = _operand(tile, mode, element, extents, at, name)
     values, window = smem_word(name).decode(number), window_bytes(name)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
-    pattern = _address("pattern_start", 0 if pattern_start is None else pattern_start, window)
     reads: dict[str, Any] = {"arch": name, "element": element, "major": contiguous}
     readings = [(operand, mode)]
     if swizzle is None and mode is SwizzleMode.NONE and not _has_form(operand, mode, element):
         readings += [one for one in swizzled_readings(operand, element) if _has_form(*one, element)]
+    own_mode = readings[-1][1]
+    pattern = _pattern_start(0 if pattern_start is None else pattern_start, own_mode, window)
     placement, base = None, base_of(layout) if base is None else base
     if base is None:
         implied = [int(values["start_address"]) - first]
@@ -359,7 +377,7 @@ def diff(
         placement = place_layout(
             implied,
             first,
-            alignment=readings[-1][1].alignment_bytes,
+            alignment=max(own_mode.alignment_bytes, multiple),
             lowest=pattern,
             highest=window - _end_bytes(tile, element),
         )
@@ -370,7 +388,6 @@ def diff(
         else stored_rows(operand, element, base=place, pattern_start=pattern, window=window)
     )
     fetched = _fetched(number, reads, extents)
-    own_mode = readings[-1][1]
     moved = pattern_start is None and own_mode is not SwizzleMode.NONE and place % own_mode.period_bytes != 0
     if moved and not part and isinstance(fetched, list) and rows != fetched:
         with_tile = stored_rows(operand, element, base=place, pattern_start=place, window=window)
@@ -411,13 +428,14 @@ def diff(
         pattern_assumed=moved,
         other=_other_operand(tile, element, extents, int(values["start_address"]), placement, pattern),
         unreadable=unreadable,
+        swizzle=own_mode,
     )
 
 
 def _fetched(word: int, reads: Mapping[str, Any], shape: tuple[int, int]) -> Rows | DescriptorError:
     """Return the addresses that the tensor core reads for a word; the reason if the word has no meaning."""
     try:
-        return fetched_rows([word], **reads, shape=shape)[0]
+        return fetched_rows([with_version(word, reads["arch"])], **reads, shape=shape)[0]
     except DescriptorError as error:
         return error
 
@@ -455,12 +473,19 @@ def _other_operand(
     return (others[0], bases[others[0]]) if others else None
 
 
-def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> str:
-    """Return the smallest operand of an instruction if no operand divides a shape; "" if one does."""
+def _extents_refusal(arch: Arch, element: ElementType, shape: tuple[int, int]) -> str:
+    """Return why no instruction reads operands that divide a shape; "" if one does."""
     legal = operand_extents(arch, element)
     if not legal or any(shape[0] % mn == 0 and shape[1] % k == 0 for mn, k in legal):
         return ""
-    return extents_text(min(legal))
+    least = gcd(*(mn for mn, _ in legal)), gcd(*(k for _, k in legal))
+    uneven = [
+        f"{name} {extent} is not a multiple of {step}"
+        for name, extent, step in zip(("MN", "K"), shape, least, strict=True)
+        if extent % step
+    ]
+    because = " and ".join(uneven) or f"the smallest operand is {extents_text(min(legal))}"
+    return f"no {arch} instruction reads {extents_text(shape)}, or operands that divide it: {because}"
 
 
 def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
@@ -528,6 +553,18 @@ def _address(what: str, value: object, window: int) -> int:
     address = as_integer(value, f"diff: {what}", maximum=window - 1)
     if address % 16:
         raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
+    return address
+
+
+def _pattern_start(value: object, mode: SwizzleMode, window: int) -> int:
+    """Return a pattern start, refused where no descriptor can name it."""
+    address = _address("pattern_start", value, window)
+    if mode is not SwizzleMode.NONE and address % LINE_BYTES:
+        below = address // LINE_BYTES * LINE_BYTES
+        raise DescriptorError(
+            f"diff: pattern_start must be a multiple of {LINE_BYTES} bytes, which base_offset counts, found {address}",
+            proposals=[Advice({"pattern_start": start}) for start in (below, below + LINE_BYTES)],
+        )
     return address
 
 

@@ -18,7 +18,7 @@ from descriptors.smem.debug.decode import Decoded, decode
 from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.smem.proof.addresses import evidence, fetched_rows
-from descriptors.smem.words.descriptor import Arch
+from descriptors.smem.words.descriptor import Arch, with_version
 from layoutalg.frozen import frozen
 
 #: The most elements whose addresses are listed.
@@ -69,7 +69,8 @@ def read(
         )
     element, contiguous = as_element_type(dtype), as_major(major)
     decoded = decode(word, arch, dtype=element, major=contiguous, shape=extents)
-    fetched = fetched_rows([decoded.word], arch=decoded.arch, element=element, major=contiguous, shape=extents)[0]
+    number = with_version(decoded.word, decoded.arch)
+    fetched = fetched_rows([number], arch=decoded.arch, element=element, major=contiguous, shape=extents)[0]
     return Fetched(
         decoded=decoded,
         element=element,

@@ -193,16 +193,15 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
     return tuple(remark for rule in rules for remark in rule(word))
 
 
-def stray_bits(word: int, arch: Arch) -> tuple[Remark, ...]:
-    """Return the warnings of the set bits of a word that belong to no field; () if it has none.
+def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
+    """Return the warnings of the version of a word and of its set bits that belong to no field; () if it has none.
 
-    >>> print(*stray_bits(0x4000404040010000, "sm90"), sep="\\n")
+    >>> print(*bit_warnings(0x4000404040010000, "sm90"), sep="\\n")
     bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none
     bits 30, 46 belong to no field and are ignored (measured on a Hopper GPU)
     """
     reading = reading_of(word, arch)
-    marks = () if has_tcgen05(arch) else _marks_of_the_other_arch(reading)
-    return (*marks, *_unknown_bits(reading))
+    return (*_marks_of_the_other_arch(reading), *_unknown_bits(reading))
 
 
 def reading_of(word: int, arch: Arch) -> Reading:
@@ -257,8 +256,11 @@ def _marks_of_the_other_arch(word: Reading) -> Iterator[Remark]:
     if has_tcgen05(word.arch):
         version = word.values["version"]
         if version != 1:
-            hint = ", as in an sm90 word" if version == 0 else ""
-            yield Remark("version", "version", f"must be 1 in an {word.arch} word, is {version}{hint}")
+            text = f"PTX requires 1 in an {word.arch} word, found {version}"
+            if version == 0:
+                text += ", as in an sm90 word; kernels in use leave it 0 (Triton 3.5.0), and it is read here as 1 (not "
+                text += "measured)"
+            yield Remark("version", "version", text)
     elif word.unknown_bits & SM100_DESCRIPTOR["version"].mask == _SM100_VERSION:
         yield Remark("other-arch", "", "bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none")
 

@@ -190,7 +190,8 @@ def tell_diff(diff: Diff) -> str:
     reason = split_refusal(diff.illegal)[1] if diff.verdict == "undecided" else ""
     notes = [f"note: {one}" for one in (*filter(None, [reason]), *diff.start_notes)]
     warned = [f"warning: {one}" for one in diff.warnings]
-    return "\n".join([diff.headline, *mended, *warned, *notes, stored, *transposed, *differs, *known_line(diff.arch)])
+    known = f"known: {diff.evidence}"
+    return "\n".join([diff.headline, *mended, *warned, *notes, stored, *transposed, *differs, known])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
@@ -262,8 +263,7 @@ record_diff = Record(
     transposed=Row(bool, _transposed),
     changes=[CHANGE],
     warnings=[REMARK],
-    **attributes(Diff, "illegal reason"),
-    evidence=evidence_row(),
+    **attributes(Diff, "illegal reason evidence"),
 )
 
 

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, FieldError, as_integer
 from descriptors.smem.derivation.advance import (
     MOST_SUBTILES,
     AdvanceReport,
@@ -40,7 +40,7 @@ from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.operands.swizzled import pattern_warning, plain
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor, window_bytes
 from descriptors.text import Told, counted, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, flatten, size
@@ -94,7 +94,7 @@ class PlacedSubtiles(Told):
             DescriptorError: if no operand of the tile crosses atoms, or as ``offsets_bytes``.
 
         >>> from descriptors import derive
-        >>> d = derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2)
+        >>> d = derive((128, 768), "e2m1", "K", "128B", (128, 96), cta_group=2, arch="sm103")
         >>> d.offsets_bytes()[0][:4], d.lines_bytes()[0][:4]
         ((0, 48, 96, 16400), (0, 0, 16384, 16384))
         """
@@ -135,7 +135,7 @@ class PlacedSubtiles(Told):
             DescriptorError: if there is no such subtile.
 
         >>> from descriptors import derive
-        >>> derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2).line_of(0, 5)
+        >>> derive((128, 768), "e2m1", "K", "128B", (128, 96), cta_group=2, arch="sm103").line_of(0, 5)
         32768
         """
         start = self.offset_of(mn, k, stage)
@@ -338,6 +338,8 @@ class Derivation(PlacedSubtiles):
             highest += mode.highest
         if lowest >= 0 and highest <= room:
             return cast(Grid, sums([mode.listed for mode in steps], word + at))
+        if not (report := self.advance_report(base)).fits_field:
+            raise FieldError(f"derive: {report}", "start_address")
         offsets = self.offsets_bytes(stage)  # one of which is refused
         return cast(Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets))
 
@@ -396,12 +398,9 @@ class Derivation(PlacedSubtiles):
         >>> [len(d.warnings_at(base)) for base in (0, 128, 1024, 204800, 204928)]
         [0, 1, 0, 1, 2]
         """
-        found, rows, reach = list[str](), self.descriptor_at(base).base_offset, self.advance_report(base)
-        if rows:
-            found.append(
-                f"base {base} is not a multiple of {self.swizzle.alignment_bytes}, so base_offset is {rows} and the "
-                "swizzle pattern starts at the tile; neither TMA nor CuTe writes such a tile"
-            )
+        self.descriptor_at(base)  # refuses an address that no tile can have
+        reach = self.advance_report(base)
+        found = list(filter(None, [pattern_warning(base, self.swizzle, at_tile=True)]))
         if not (reach.fits_field and reach.fits_memory):
             found.append(str(reach))
         if shared := _count_shared(plain(self.smem_tile)):

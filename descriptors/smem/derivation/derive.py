@@ -77,7 +77,8 @@ def derive(
             if ``operand`` says which of the two. Without it, ``layout`` must be partitioned:
             ``((MN, K), MN subtiles, K subtiles, stages...)``, as ``partition_A`` makes it.
         order: position of each tile mode in the stacking order of the atoms. Default: the contiguous dimension last,
-            so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major.
+            so that one TMA box can hold whole columns of atoms: (0, 1) for K-major, (1, 0) for MN-major. If only the
+            positions of MN and K are given, the stages are last.
         arch: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05); if left out, the one that the instruction's name states, as
             ``"wgmma.m64n128k16"`` does, else sm100.
         layout: an explicit tile instead of ``tile``: a layout (MN, K, stages...), plain or after a swizzle; its

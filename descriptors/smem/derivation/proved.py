@@ -29,7 +29,7 @@ False False
 Law: numbers for the symbols give tiles that are proved with numbers.
 
 >>> for tile in ((128, 768), (256, 1536), (128, 768, 2)):
-...     print(proved(derive(tile, "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2, capacity=None)).claim)
+...     print(proved(derive(tile, "e2m1", "K", "128B", (128, 96), arch="sm103", cta_group=2, capacity=None)).claim)
 for every tile 128*m x 768*k, any base that is a multiple of 1024
 for every tile 128*m x 768*k, any base that is a multiple of 1024
 for every tile 128*m x 768*k x s, any base that is a multiple of 1024

@@ -222,6 +222,8 @@ def stacking(major: Major, modes: int) -> tuple[int, ...]:
 def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
     if value is None:
         return stacking(major, modes)
+    if modes == 3 and isinstance(value, (tuple, list)) and len(value) == 2:
+        value = (*value, 2)  # the stages come last
     if not isinstance(value, (tuple, list)) or len(value) != modes:
         raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
     order = tuple(as_integer(position, "derive: a position in order") for position in value)

@@ -57,6 +57,7 @@ from descriptors.smem.instructions.rules import (
     Legality,
     as_arch,
     as_mode,
+    check_target_k,
     dense_k,
     kind_of,
     kind_row,
@@ -453,6 +454,7 @@ def idesc(
         **options,
     )
     if as_mode(legality) != "off":
+        check_target_k(arch, kind, instruction.k)
         for error in refusals(instruction, legality):
             raise error
     return instruction.encode()

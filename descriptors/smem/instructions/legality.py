@@ -40,6 +40,7 @@ from descriptors.smem.instructions.rules import (
     Legality,
     as_arch,
     as_mode,
+    check_target_k,
     decide,
     dense_k,
     kind_of,
@@ -450,6 +451,7 @@ def check_operand_tile(
         return None
     kind = kind or kind_of(arch, dtype)
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
+    check_target_k(arch, kind, extents[1])
     rows: list[ShapeRow] = [row for row in rows_of("SHAPES", as_arch(arch), kind) if row.sparse == bool(sparse)]
     # With A elsewhere no B is read that would not be with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]

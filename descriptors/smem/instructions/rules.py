@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from descriptors.errors import Advice, ChoiceError, DescriptorError, brief
+from descriptors.errors import Advice, ChoiceError, DescriptorError, brief, proposing
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -38,7 +38,17 @@ from descriptors.smem.instructions.facts import (
     TypeRow,
 )
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
-from descriptors.targets import ARCHITECTURES, FEATURES, Architecture, generation, has, lineage, tensor_architecture
+from descriptors.targets import (
+    ARCHITECTURES,
+    FEATURES,
+    Architecture,
+    architecture,
+    generation,
+    has,
+    holders,
+    lineage,
+    tensor_architecture,
+)
 from layoutalg.frozen import frozen, replace
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
@@ -148,6 +158,22 @@ def dense_k(arch: str, kind: str) -> int:
     if (base, kind) in tables.DENSE_K:
         return tables.DENSE_K[base, kind]
     return int(min(row.k for row in rows_of("SHAPES", arch, kind)))
+
+
+def check_target_k(arch: str, kind: str, k: object) -> None:
+    """Refuse K = 96 for an architecture whose target has no such instruction.
+
+    The tables of sm100 have rows with K = 96, which later targets of the generation have and ``sm_100a`` does not.
+
+    Raises:
+        IllegalError: naming the targets that have it.
+
+    >>> check_target_k("sm103", "mxf4", 96)
+    """
+    if type(k) is int and k == 96 and kind in ("mxf4", "mxf4nvf4") and not has("K = 96", architecture(arch).target):
+        rule = f"K 96 is of {holders('K = 96')}"
+        with proposing([Advice({"arch": "sm103"})]):
+            raise IllegalError(rule, f"arch {arch}", f"kind {kind}", kind_row(arch, kind))
 
 
 def as_mode(legality: object) -> Legality:

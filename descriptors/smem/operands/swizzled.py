@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import log2
 
 from descriptors.errors import Advice, DescriptorError, NotCanonicalError, brief
-from descriptors.smem.operands.operand import ElementType, SwizzleMode
+from descriptors.smem.operands.operand import LINE_BYTES, ElementType, SwizzleMode
 from layoutalg import ComposedLayout, Layout, Swizzle
 
 
@@ -105,6 +105,28 @@ def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
     # CuTe prints the swizzle of a pointer as it acts on bytes.
     error.proposals = (Advice({"unit": "cute"}, "if CuTe printed the layout"),)
     raise error
+
+
+def pattern_warning(start: int, mode: SwizzleMode, *, at_tile: bool) -> str:
+    """Return the warning of a swizzle pattern that starts where TMA and CuTe start none; "" if they do.
+
+    Args:
+        start: address where the pattern starts, in bytes.
+        mode: the swizzle mode.
+        at_tile: whether the tile starts there too.
+
+    >>> pattern_warning(0x400, SwizzleMode.B128, at_tile=True)
+    ''
+    """
+    period = mode.alignment_bytes
+    if mode is SwizzleMode.NONE or start % period == 0:
+        return ""
+    rows = start // LINE_BYTES % 8
+    where = "the tile" if at_tile else f"{start:#x}"
+    return (
+        f"{'base' if at_tile else 'pattern start'} {start} is not a multiple of {period}, so base_offset is {rows} and "
+        f"the swizzle pattern starts at {where}; neither TMA nor CuTe writes such a tile"
+    )
 
 
 def _shift(unit_bits: int) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, advised, as_integer
 from descriptors.smem.debug.candidates import as_shape
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.instructions.legality import operand_refusal
@@ -34,6 +34,7 @@ from descriptors.smem.operands.operand import (
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
+from descriptors.smem.tma.tma_plan import DESTINATION_BYTES, check_destination
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefusal, TensorMap, as_tensor_map
 from descriptors.text import Told, counted
@@ -195,6 +196,7 @@ def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
     return element
 
 
+@advised
 def box_check(
     one: TensorMap, layout: Given, *, dtype: str | ElementType | None = None, major: Major | MajorName,
     unit: Unit = "elements", arch: Arch | None = None,
@@ -272,7 +274,8 @@ def word_check(
 ) -> WordCheck:  # fmt: skip
     """Compare what the tensor core reads for a word with where the elements of a box land.
 
-    The address of the box is assumed as ``diff`` assumes that of a tile. The verdict is undecided where the instruction
+    The address of the box is assumed as ``diff`` assumes that of a tile. The copy permutes absolute addresses, so the
+    swizzle pattern starts at address 0. The verdict is undecided where the instruction
     reads more than the box fills.
 
     Args:
@@ -283,7 +286,7 @@ def word_check(
         major: which of the two dimension 0 of the map is.
         shape: extents (MN, K) that one instruction reads, in elements, of which those that the box fills are compared;
             the whole box if left out.
-        base: address where the box lands, in bytes; assumed if left out.
+        base: address where the box lands, in bytes, a multiple of 128; assumed if left out.
 
     Raises:
         DescriptorError: as `box_layout` and `descriptors.diff`.
@@ -296,12 +299,17 @@ def word_check(
     'undecided'
     """
     layout, element = box_layout(one, dtype, major), box_element(one, dtype)
+    if base is not None:
+        check_destination(as_integer(base, "tensor map: base"))
     number = as_integer(word, "tensor map: the word", maximum=2**64 - 1)
     name = assumed_architecture(number) if arch is None else architecture(arch)
     reads = None if shape is None else as_shape(shape, layout)
     box = as_shape(None, layout)
     compared = None if reads is None else (min(reads[0], box[0]), min(reads[1], box[1]))
-    found = diff(number, layout, name, dtype=element, major=major, shape=compared, base=base)
+    found = diff(
+        number, layout, name, dtype=element, major=major, shape=compared, base=base, pattern_start=0,
+        alignment=DESTINATION_BYTES,
+    )  # fmt: skip
     if compared != reads and reads is not None:
         illegal = operand_refusal(name, element, found.right_major or found.major, _box_mode(one), reads)
         found = replace(found, reads=reads, illegal=illegal)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.records import PAIR, Record, Row, each, evidence_row, within
+from descriptors.records import PAIR, Record, Row, each, within
 from descriptors.smem.debug.word_text import record_diff, tell_diff
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_layout, refused
@@ -29,7 +29,7 @@ from descriptors.smem.words.tensor_map import (
     TensorMap,
 )
 from descriptors.targets import is_measured, known
-from descriptors.text import aligned, counted, extents_text, known_line
+from descriptors.text import aligned, counted, extents_text
 
 #: Who takes a map or does not, and how that is known: ``scripts/probe_wgmma tensor_maps``, on an H100 and an H200.
 DRIVER = "driver 580.159.04 of a Hopper GPU"
@@ -91,7 +91,7 @@ def tell_tensor_map(one: TensorMap, arch: str = "sm90") -> str:
         data = one.to_bytes()
         lines += ["", "The 128 bytes, as they lie in memory"]
         lines += [f"   {data[i : i + 32].hex(' ', 4)}" for i in range(0, 128, 32)]
-    return "\n".join([*lines, *known_line(arch)])
+    return "\n".join([*lines, f"known: {known(arch)}"])
 
 
 def _kind(one: TensorMap) -> str:
@@ -218,13 +218,14 @@ record_map_changes = Record(
 
 def tell_box_check(changes_found: BoxCheck) -> str:
     """A box against a layout, for a person; of a map that is refused no more than whether it would fit."""
+    ending = f"known: {known(changes_found.arch)}"
     if changes_found.refusals:
-        return "\n".join([*refused(changes_found.refusals), changes_found.headline])
+        return "\n".join([*refused(changes_found.refusals), changes_found.headline, ending])
     lines = [changes_found.headline, f"   layout   {changes_found.layout}"]
     if changes_found.first is not None:
         (mn, k), landed, home = changes_found.first
         lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
-    return "\n".join([*lines, *known_line(changes_found.arch)])
+    return "\n".join([*lines, ending])
 
 
 #: A box against a layout, as plain data.
@@ -236,13 +237,15 @@ record_box_check = Record(
     layout=str,
     first=({"coordinate": PAIR, "lands_at_byte": float, "layout_has_it_at_byte": float}, None),
     refusals=[REFUSAL],
-    evidence=evidence_row(),
+    evidence=Row(str, lambda box_check: known(box_check.arch)),
 )
 
 
 def tell_word_check(found: WordCheck) -> str:
     """A word against a box, for a person; of a map that is refused no more than whether it would fit."""
-    return "\n".join([*refused(found.refusals), found.diff.headline]) if found.refusals else tell_diff(found.diff)
+    if not found.refusals:
+        return tell_diff(found.diff)
+    return "\n".join([*refused(found.refusals), found.diff.headline, f"known: {found.diff.evidence}"])
 
 
 #: A word against a box, as plain data.

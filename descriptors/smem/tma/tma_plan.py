@@ -57,6 +57,20 @@ ALGEBRA = "a tensor copy writes a dense box, each element once"
 #: What the shared-memory address of every box must be a multiple of, in bytes (GUIDE).
 DESTINATION_BYTES = 128
 
+
+def check_destination(address: int) -> None:
+    """Refuse an address of shared memory at which no box of a tensor copy begins.
+
+    Raises:
+        TmaError: if it is not a multiple of 128 bytes.
+
+    >>> check_destination(0x80)
+    """
+    if address % DESTINATION_BYTES:
+        must = f"a box must begin at a multiple of {DESTINATION_BYTES} bytes of shared memory"
+        raise TmaError(f"{must}, found {address:#x}", GUIDE)
+
+
 #: The most elements of a plan that is proved: they are held in memory, a dozen numbers each.
 _MOST_ELEMENTS = 1 << 23
 

@@ -163,6 +163,19 @@ def smem_word(arch: Arch) -> Word:
     return WORDS[word_format(arch)]
 
 
+def with_version(word: int, arch: Arch) -> int:
+    """Return a word with the version that PTX requires, if its version bits are 0.
+
+    Kernels in use leave the version of sm100 words 0 (Triton 3.5.0), so their elements are compared as those of a word
+    with the version. What the hardware reads for version 0 is not measured.
+
+    >>> hex(with_version(0x4000004000010000, "sm100")), hex(with_version(0x4000004000010000, "sm90"))
+    ('0x4000404000010000', '0x4000004000010000')
+    """
+    versions = [field for field in smem_word(arch).fields if field.name == "version"]
+    return word | smem_word(arch).encode() if any(not word & field.mask for field in versions) else word
+
+
 def start_mask(arch: Arch) -> int:
     """Return the bits of a descriptor that hold the start address.
 
@@ -273,7 +286,8 @@ class SmemDescriptor:
             )
         except FieldError as error:
             beyond = {"start_address": self.start_address, "leading_byte_offset": self.leading_byte_offset}
-            if beyond.get(error.field) in range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16):
+            wider = range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16)
+            if targets.has_tcgen05(self.arch) and beyond.get(error.field) in wider:
                 told = f"{error}: the words of {targets.holders('wide descriptor')} have 15 bits there"
                 raise FieldError(told, error.field) from None
             raise

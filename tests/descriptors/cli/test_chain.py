@@ -81,8 +81,8 @@ def test_what_sm100_does_is_said_to_be_unmeasured(capsys: pytest.CaptureFixture[
     links = ["accumulator 128x64", "tcgen05.ld.16x256b.x2", "convert bf16", "stmatrix.x4 warps=4x1", LAYOUT, TMA]
     assert main(["chain", *links, *TILE, "--dtype", "f32"]) == 0
     assert "known: documented, not measured on a Blackwell GPU; that a TMA store takes" in capsys.readouterr().out
-    assert main(["chain", TMA, WORD, *TILE, "--arch", "sm100"]) == 1  # of sm100 the word has another version
-    assert capsys.readouterr().out.startswith("wrong: link 2, word: the version of an sm100 word must be 1, found 0")
+    assert main(["chain", TMA, WORD, *TILE, "--arch", "sm100"]) == 0  # the word has version 0, as kernels in use do
+    assert "warning: link 2, word: version: PTX requires 1 in an sm100 word, found 0" in capsys.readouterr().out
 
 
 @each(

@@ -16,7 +16,7 @@ from descriptors.cli import words
 from descriptors.cli.command import COMMANDS, main
 from descriptors.cli.mcp import call
 from descriptors.show.explorer.question import Question, comparison, view
-from descriptors.smem.debug.warnings import stray_bits
+from descriptors.smem.debug.warnings import bit_warnings
 from descriptors.smem.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
@@ -234,7 +234,7 @@ def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) ->
         ["read", GOLDEN, *BF16_K, "--shape", "64"],
         ["read", GOLDEN, *BF16_K, "--shape", "65536x65536"],
         ["read", GOLDEN, *BF16_K, "--shape", "0x16"],
-        ["read", "0x10", *BF16_K, "--shape", "64x16", "--arch", "sm100"],
+        ["read", "0x0000c00000000010", *BF16_K, "--shape", "64x16", "--arch", "sm100"],
         ["diff", GOLDEN],
         ["diff", GOLDEN, "(64,16", *BF16_K],
         ["diff", GOLDEN, "64:1", *BF16_K],
@@ -352,16 +352,16 @@ def test_diff_and_derive_accept_the_same_addresses_of_a_tile(
 ) -> None:
     tile = [*BF16_K, "--tile", "64x64", "--swizzle", swizzle, "--mma", "64x16", "--base", base]
     derived = main(["derive", *tile])
-    reason = capsys.readouterr().err.removeprefix("descriptors: ")
+    reason = capsys.readouterr().err.removeprefix("descriptors: derive: ")
     for command in (["diff", "0x4000004000010042"], ["draw", "diff", GOLDEN, "-o", str(tmp_path / "a.svg")]):
         assert (main([*command, *tile]) == 2) == (derived == 2) == (base != "0x480")
-        assert derived != 2 or capsys.readouterr().err.removeprefix("descriptors: ") == reason
+        assert derived != 2 or capsys.readouterr().err.removeprefix("descriptors: diff: ") == reason
 
 
 @each(
     ("word", "reason", "change"),
     [
-        ("0x4000004000010000", "the version of an sm100 word must be 1, found 0", "version 0 -> 1"),
+        ("0x4000c04000010000", "the version of an sm100 word must be 1, found 3", "version 3 -> 1"),
         ("0xe000404000010000", "the swizzle code must be 0, 1, 2, 4 or 6, found 7", "swizzle invalid code 7 -> 128B"),
         ("0x4010404000010000", "an absolute leading byte address", "lbo_mode 1 -> 0"),
     ],
@@ -379,7 +379,7 @@ def test_a_word_without_a_meaning_is_different_and_the_right_word_is_named(
     assert shown is not None and shown["verdict"].startswith("WRONG: ") and change in shown["verdict"]
 
 
-@each("word", ["0x4000004000010000", "0xe000404000010000", "0x4010404000010000"])
+@each("word", ["0x4000c04000010000", "0xe000404000010000", "0x4010404000010000"])
 @each("layout", ["S<3,3,3> o 0 o (64,64):(64,1)", "(64,64):(65,1)"])
 def test_diff_draw_and_chain_agree_on_a_word_without_a_meaning(
     word: str, layout: str, capsys: pytest.CaptureFixture[str]
@@ -398,13 +398,19 @@ def test_diff_draw_and_chain_agree_on_a_word_without_a_meaning(
 
 @each(
     ("word", "arch", "count"),
-    [(GOLDEN, "sm100", 0), ("0x4000404040010000", "sm100", 1), (GOLDEN, "sm90", 2), ("0x4000404040010000", "sm90", 2)],
+    [
+        (GOLDEN, "sm100", 0),
+        ("0x4000004000010000", "sm100", 1),
+        ("0x4000404040010000", "sm100", 1),
+        (GOLDEN, "sm90", 2),
+        ("0x4000404040010000", "sm90", 2),
+    ],
 )
 def test_every_command_warns_of_bits_that_belong_to_no_field(
     word: str, arch: str, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     operand, of = ["--mma", "64x16", *BF16_K], ["--arch", arch]
-    stray = [str(one) for one in stray_bits(int(word, 0), arch)]
+    stray = [str(one) for one in bit_warnings(int(word, 0), arch)]
     assert len(stray) == count
     layout = "S<3,3,3> o 0 o (64,16):(64,1)"
     decoded = run(capsys, "decode", word, *BF16_K, *of)
@@ -416,10 +422,53 @@ def test_every_command_warns_of_bits_that_belong_to_no_field(
             f"warning: {before}{one}" for one in stray
         ]
     data = json.loads(run(capsys, "diff", word, layout, *operand, *of, "--json"))
-    assert [one["text"] for one in data["warnings"]] == stray
+    assert [one["text"] for one in data["warnings"]] == [one.removeprefix("version: ") for one in stray]
     shown = comparison(view(Question(arch=arch, dtype="bf16", word=word, base=0)))
     assert shown is not None and list(shown["warnings"]) == stray
     assert shown["tone"] == ("warn" if stray else "good")
+
+
+def test_the_elements_of_version_0_are_those_of_version_1_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    layout, of = "S<3,3,3> o 0 o (64,16):(64,1)", ["--arch", "sm100"]
+    word = "0x4000004000010000"
+    table = run(capsys, "read", GOLDEN, *BF16_K, *of, "--shape", "64x16")
+    answers = [
+        run(capsys, "diff", word, layout, *BF16_K, *of, "--mma", "64x16"),
+        run(capsys, "tensor-map", f"{MAP_64}", word, "--major", "K", "--mma", "64x16", *of),
+        run(capsys, "chain", "--tile", "64x16", "--dtype", "bf16", *of, f"layout {layout}", f"word {word} mma=64x16"),
+        run(capsys, "read", word, *BF16_K, *of, "--shape", "64x16"),
+    ]
+    assert [answer.split(":")[0] for answer in answers[:3]] == ["same", "same", "proved"]
+    assert answers[3].splitlines()[2:] == table.splitlines()[1:]
+    for answer in answers:
+        assert "PTX requires 1 in an sm100 word, found 0" in answer and "no element can be read" not in answer
+
+
+MAP_64 = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
+
+
+@each("command", ["diff", "tensor-map"])
+def test_a_comparison_states_its_evidence(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    layout = "S<3,3,3> o 0 o (64,64):(64,1)"
+    arguments = ["diff", "0x4000004000010000", layout, *BF16_K] if command == "diff" else [command, MAP_64, layout]
+    arguments += [] if command == "diff" else ["--major", "K"]
+    assert (
+        run(capsys, *arguments, *(["--arch", "sm90"] if command == "diff" else []))
+        .splitlines()[-1]
+        .startswith("known: measured on a Hopper GPU")
+    )
+    data = json.loads(run(capsys, *arguments, "--json", *(["--arch", "sm90"] if command == "diff" else [])))
+    assert data["evidence"] == "measured on a Hopper GPU"
+
+
+def test_a_pattern_that_starts_with_the_tile_is_warned_of_by_diff_as_by_derive(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    of = [*BF16_K, "--arch", "sm90", "--base", "0x80"]
+    derived = run(capsys, "derive", "--tile", "64x64", "--swizzle", "128B", "--mma", "64x16", *of)
+    compared = run(capsys, "diff", "0x4002004000010008", "S<3,3,3> o 0 o (64,64):(64,1)", "--mma", "64x16", *of)
+    (warning,) = (line for line in derived.splitlines() if line.startswith("warning"))
+    assert "neither TMA nor CuTe writes such a tile" in warning and warning in compared.splitlines()
 
 
 def test_an_answer_names_parameters_in_python_and_options_in_a_command(capsys: pytest.CaptureFixture[str]) -> None:

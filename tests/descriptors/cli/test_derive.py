@@ -346,3 +346,48 @@ def test_a_sparse_instruction_is_taken_by_its_own_name(capsys: pytest.CaptureFix
         assert json.loads(capsys.readouterr().out)["mma"] == reads
     assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", "A"]) == 0
     assert "note: A of a sparse instruction is stored without its zeros: 64x16 are K 32;" in capsys.readouterr().out
+
+
+@each("order", ["0,1", "1,0"])
+def test_an_order_of_two_positions_leaves_the_stages_last(order: str, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for text in (order, f"{order},2"):
+        assert main(["derive", *changed("--tile", "128x64x4"), "--order", text]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+
+
+def test_words_are_refused_for_the_reason_that_the_answer_without_them_warns_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = [*changed("--tile", "1024x1024"), "--capacity", "none"]
+    assert main(["derive", *arguments]) == 0
+    (warning,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: "))
+    assert main(["derive", *arguments, "--words"]) == 2
+    assert capsys.readouterr().err == f"descriptors: derive: {warning.removeprefix('warning: ')}\n"
+
+
+@each(
+    "arguments",
+    [
+        ["derive", "--dtype", "e2m1", "--major", "K", "--swizzle", "128B", "--tile", "128x768", "--mma", "128x96"],
+        ["idesc", "--a", "e2m1", "--kind", "mxf4", "--m", "256", "--n", "128", "--k", "96", "--cta-group", "2"],
+        [
+            "tmem", "block-scaled", "--a", "e2m1", "--kind", "mxf4nvf4", "--m", "256", "--n", "128", "--k", "768",
+            "--cta-group", "2", "--step", "96",
+        ],
+        [
+            "plan", "m256n64k96", "e2m1", "--tile", "256x64x768", "--cta-group", "2", "--stages", "2",
+            "--scale-dtype", "ue4m3",
+        ],
+    ],
+)  # fmt: skip
+@each("legality", ["strict", "lenient"])
+def test_k_96_is_refused_where_the_target_has_no_such_instruction(
+    legality: str, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arch in ("sm100", "sm110"):
+        assert main([*arguments, "--arch", arch, "--legality", legality]) == 2
+        refusal = capsys.readouterr().err
+        assert f"K 96 is of sm_103a and sm_107a, found arch {arch}" in refusal and "use --arch sm103" in refusal
+    assert main([*arguments, "--arch", "sm103", "--legality", legality]) == 0

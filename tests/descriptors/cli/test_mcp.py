@@ -54,6 +54,13 @@ def test_a_call_says_what_the_command_says(name: str, given: Mapping[str, Any], 
     assert answer.verdict == verdict and part in answer.text, answer
 
 
+def test_an_argument_has_every_name_of_its_option() -> None:
+    word = {"word": "0x4000004000010000", "tile": "64x64", **WORD}
+    assert call("diff", {**word, "mma": "64x16"}).text == call("diff", {**word, "shape": "64x16"}).text
+    both = call("diff", {**word, "mma": "64x16", "shape": "64x16"})
+    assert (both.verdict, "are one argument, found both" in both.text) == ("refused", True)
+
+
 def test_a_call_that_takes_too_long_is_incomplete() -> None:
     answer = call("eval", {"expression": "24"}, seconds=0.01)
     assert answer.verdict == "incomplete" and answer.text.startswith("incomplete: no answer")

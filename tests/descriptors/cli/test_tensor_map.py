@@ -18,6 +18,10 @@ FP4_LAYOUT = "S<3,4,3> o 0 o (8,128):(128,1)"
 NARROW = MAP.replace("128B", "64B")
 
 
+AT_128 = ["--major", "K", "--mma", "64x16", "--base", "0x80"]
+NARROW_128 = MAP.replace("box=64x64 swizzle=128B", "box=32x64 swizzle=64B")
+
+
 @each(
     ("arguments", "status", "line"),
     [
@@ -33,7 +37,11 @@ NARROW = MAP.replace("128B", "64B")
         ([MAP, "0x4000004000010033", "--major", "K", "--mma", "64x16"], 1, "change: start_address 816 -> 0"),
         ([MAP, "0x4000004000010040", "--major", "K", "--mma", "64x16"], 0, "assumed: the tile starts at 0x400"),
         ([SIX, "0x4000004000010000", "--major", "K"], 0, "undecided: the word reads all 384 elements"),
-        ([SIX, "0x4000004000010000", "--major", "K"], 0, "an instruction reads more than 6x64: at least 8x16"),
+        (
+            [SIX, "0x4000004000010000", "--major", "K"],
+            0,
+            "no sm90 instruction reads 6x64, or operands that divide it: MN 6",
+        ),
         (
             [SIX, "0x4000004000010000", "--major", "K", "--mma", "64x16"],
             0,
@@ -45,6 +53,11 @@ NARROW = MAP.replace("128B", "64B")
         ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K", "--unit", "cute"], 0, "same: all 4096"),
         ([MAP, "(64,64):(64,1)", "--major", "K"], 1, "(1,0) lands at byte 144, the layout has it at 128"),
         ([MAP, "S<3,3,3> o 0 o (64,64):(1,64)", "--major", "MN"], 0, "same: all 4096 elements"),
+        ([MAP], 0, "known: measured on a Hopper GPU"),
+        ([MAP, "S<3,3,3> o 0 o (64,64):(64,1)", "--major", "K"], 0, "known: measured on a Hopper GPU"),
+        ([MAP, "0x4000004000010008", *AT_128], 0, "same: the word reads all 1024 elements"),
+        ([MAP, "0x4002004000010008", *AT_128], 1, "right word: 0x4000004000010008"),
+        ([NARROW_128, "0x8002002000010008", *AT_128], 1, "right word: 0x8000002000010008"),
         ([FP4, FP4], 0, "same: all arguments of the maps"),
         ([FP4, FP4_LAYOUT, "--major", "K", "--unit", "bytes"], 0, "not measured on a Blackwell"),
         ([MAP, "--arch", "sm90"], 0, "taken by the driver 580.159.04 of a Hopper GPU"),
@@ -97,6 +110,11 @@ def test_a_refused_map_is_compared_as_one(
         (["nonsense"], "must be NAME=VALUE arguments or the bytes"),
         ([MAP, "0x4000404000010000"], "--major is missing"),
         ([MAP, "--base", "0"], "--base goes only with a word"),
+        (
+            [MAP, "0x4000004000010001", "--major", "K", "--mma", "64x16", "--base", "16"],
+            "a box must begin at a multiple of 128 bytes of shared memory, found 0x10",
+        ),
+        ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K"], "if CuTe printed the layout, use --unit cute"),
         ([MAP, MAP, "--major", "K"], "--major goes only with a word or a layout as AGAINST"),
         ([MAP, "(64,64):(64,1)", "--major", "K", "--mma", "64x16"], "--shape goes only with a word as AGAINST"),
         ([MAP, "--arch", "sm75"], "sm75"),

@@ -81,8 +81,8 @@ def summary(rows: list[tuple[str, ...]]) -> str:
 
     >>> rows = [("nothing", "right", "nothing", "clean"), ("a wait", "hangs", "no end", "`barrier-hang`")]
     >>> print(summary(rows))
-    Of 1 fault, `descriptors check` reports 1. Racecheck and synccheck of compute-sanitizer report 0; for 1 neither \\
-ended within 30 seconds (without them, 1 of these kernels hangs too)
+    Of 1 fault, `descriptors check` reports 1. Racecheck and synccheck of compute-sanitizer report 0; for 1 neither
+    ended within 30 seconds (without them, 1 of these kernels hangs too)
     """
     faults = [row for row in rows if not row[0].startswith("nothing")]
     ours = sum(row[3].startswith("`") for row in faults)

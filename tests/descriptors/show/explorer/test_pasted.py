@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from each import each
 
+from descriptors.cli.command import main
+from descriptors.errors import DescriptorError
 from descriptors.show.explorer.answer import answer
 from descriptors.show.explorer.paste import paste_answer
 from descriptors.show.explorer.question import question
@@ -56,7 +58,7 @@ CUTE_PRINT = """GmmaDescriptor: 0x4000404000010000
 @each(
     "text",
     [
-        WORD, "4611756662049538048", "4611756662049538048ULL", "4000404000010000", "0x4000'4040'0001'0000",
+        WORD, "4611756662049538048", "4611756662049538048ULL", "0x4000'4040'0001'0000",
         "0x40004040 00010000", "0x40004040, 0x00010000", "{0x00010000, 0x40004040}", "0x40004040\n0x00010000",
         "desc.lo = 0x10000 desc.hi = 0x40004040", "hi: 40004040\nlo: 00010000", f"[t 0] smem desc: {WORD} (A)",
         f"2026-11-22 10:00:01.123456789 kernel.cu:42 desc_a={WORD}", CUTE_PRINT,
@@ -241,3 +243,14 @@ def test_the_tensor_that_a_tiled_copy_reads_can_be_set() -> None:
 )
 def test_a_tiled_copy_that_is_none_says_why(text: str, said: str) -> None:
     assert said in answer({"paste": text, "want": ["pasted"]})["pasted"]["error"]["message"]
+
+
+@each("digits", ["4000004000010000", "400000400001000a"])
+def test_digits_that_may_be_decimal_are_refused_as_decode_refuses_them(
+    digits: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["decode", digits]) == 2
+    reason = capsys.readouterr().err.partition("must say")[2].partition(" (descriptors decode")[0].strip()
+    with pytest.raises(DescriptorError) as error:
+        pasted(digits)
+    assert str(error.value) == f"explore: a word must say {reason}"

@@ -117,7 +117,7 @@ def test_atoms_side_by_side_along_mn_speak_for_the_mode_of_the_word() -> None:
 def test_the_version_tells_the_architectures_apart() -> None:
     assert kinds(decode(GOLDEN, "sm90")) == ["other-arch", "unknown-bits"]
     assert kinds(decode(sm90(), "sm100")) == ["version"]
-    assert "is 0, as in an sm90 word" in str(decode(sm90(), "sm100").warnings[0])
+    assert "PTX requires 1 in an sm100 word, found 0, as in an sm90 word" in str(decode(sm90(), "sm100").warnings[0])
     assert kinds(decode(GOLDEN | 1 << 52, "sm100")) == ["absolute-leading"]
 
 

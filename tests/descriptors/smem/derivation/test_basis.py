@@ -90,7 +90,7 @@ def test_words_with_a_field_in_another_place_are_refuted(name: str, monkeypatch:
 
 @pytest.mark.parametrize("tile", [(128, 768), (128, 1536), (256, 768), (128, 768, 3)])
 def test_operands_that_cross_atoms_are_proved_piece_by_piece(tile: tuple[int, ...]) -> None:
-    d = derive(tile, "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2, capacity=None)
+    d = derive(tile, "e2m1", "K", "128B", (128, 96), arch="sm103", cta_group=2, capacity=None)
     assert d.crossing is not None and verdict(d).outcome == "equal"
     for change in ({"leading_byte_offset": 1024}, {"start_address": 16}, {"stride_byte_offset": 2048}):
         wrong = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, **change))

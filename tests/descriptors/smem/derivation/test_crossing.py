@@ -31,7 +31,14 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.proof.read_model import read_rows
 from layoutalg import ComposedLayout, Layout, Swizzle, size
 
-TILE: dict[str, Any] = {"tile": (128, 768), "dtype": "e2m1", "major": "K", "swizzle": "128B", "mma": (128, 96)}
+TILE: dict[str, Any] = {
+    "tile": (128, 768),
+    "dtype": "e2m1",
+    "major": "K",
+    "swizzle": "128B",
+    "mma": (128, 96),
+    "arch": "sm103",
+}
 PAIR: dict[str, Any] = {"kind": "mxf4nvf4", "cta_group": 2}
 
 #: What NVIDIA's example for sm_103a does in a tile of three buffers: the piece that an instruction begins at, its

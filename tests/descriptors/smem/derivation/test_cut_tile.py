@@ -21,7 +21,7 @@ from layoutalg import ComposedLayout, Layout, Swizzle
 @pytest.mark.parametrize("seed", seeds_of("test_what_is_added_to_the_first_word_gives_every_word"))
 def test_what_is_added_to_the_first_word_gives_every_word(seed: int) -> None:
     rng = random.Random(seed)
-    crossing = derive((128, 1536, 2), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2, capacity=None)
+    crossing = derive((128, 1536, 2), "e2m1", "K", "128B", (128, 96), arch="sm103", cta_group=2, capacity=None)
     for d in [*(right(rng) for _ in range(60)), crossing]:
         words, tile = numbers(d.words()), cut_tile(d)
         assert words == [words[0] + sum(more) for more in product(*(mode.added for mode in tile.modes))]
@@ -41,7 +41,7 @@ def test_a_tile_that_ends_inside_an_operand_is_not_cut() -> None:
 @pytest.mark.parametrize("lines", [(256, 2), (128, 2)])
 def test_a_tile_whose_lines_are_none_is_not_cut_where_operands_cross_atoms(lines: tuple[int, int]) -> None:
     """Pieces that do not follow one another, and lines that end early: there is no line for a word to name."""
-    d = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96))
+    d = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96), arch="sm103")
     length, step = lines
     row = Layout((8, (length, 768 // length)), (256, (step, 2048)))
     other = dataclasses.replace(d, smem_tile=ComposedLayout(Swizzle(3, 5, 3), 0, row))

@@ -43,8 +43,11 @@ def test_other_sizes_of_a_family_are_proved_element_by_element(seed: int) -> Non
         ({"swizzle": "none", "tile": (96, 48), "mma": (96, 16)}, "96*m x 16*k"),
         ({"major": "MN", "swizzle": "64B"}, "64*m x 16*k"),
         ({"mma": (64, 32)}, "64*m x 64*k"),  # of an operand that no instruction reads, too
-        ({"dtype": "e2m1", "tile": (24, 1536), "mma": (8, 96)}, "8*m x 768*k"),
-        ({"dtype": "e2m1", "tile": (256, 768, 2), "mma": (128, 96), "capacity": None}, "128*m x 768*k x s"),
+        ({"dtype": "e2m1", "tile": (24, 1536), "mma": (8, 96), "arch": "sm103"}, "8*m x 768*k"),
+        (
+            {"dtype": "e2m1", "tile": (256, 768, 2), "mma": (128, 96), "capacity": None, "arch": "sm103"},
+            "128*m x 768*k x s",
+        ),
     ],
 )
 def test_the_family_is_of_whole_atoms_and_whole_operands(arguments: dict[str, object], family: str) -> None:

@@ -43,7 +43,7 @@ def small_tiles() -> Iterator[Derivation]:
         except DescriptorError:
             assert mode is SwizzleMode.B128_BASE32B or element.storage_bits == 32 or major is Major.MN
     for tile, order in product([(8, 768), (16, 768)], [(0, 1), (1, 0)]):
-        yield unproved(tile=tile, dtype="e2m1", major="K", swizzle="128B", mma=(8, 96), order=order)
+        yield unproved(tile=tile, dtype="e2m1", major="K", swizzle="128B", mma=(8, 96), order=order, arch="sm103")
 
 
 def small(element: ElementType, major: Major, mode: SwizzleMode) -> dict[str, Any]:

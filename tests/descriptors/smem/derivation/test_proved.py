@@ -113,7 +113,7 @@ def test_derive_with_its_proof_does_not_load_numpy() -> None:
 def test_the_proof_says_how_the_model_of_its_own_operand_is_known(major: str, evidence: str) -> None:
     d = unproved(tile=(128, 128), dtype="e4m3", major=major, swizzle="128B", mma=(64, 32), arch="sm90")
     assert proved(d).evidence == evidence == verify(d).evidence
-    crossing = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96))
+    crossing = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96), arch="sm103")
     assert "sm_103a" in proved(crossing).evidence and proved(crossing).evidence == verify(crossing).evidence
 
 

@@ -96,10 +96,11 @@ def test_every_agreed_row_is_legal_as_an_instruction_and_as_the_operands_it_read
         assert all(check_shape(row.arch, row.kind, m=m, n=n, a_source=place, **form) for m in row.m for n in row.n)
     dtype = kind_row(row.arch, row.kind).dtypes[0]
     pair = {"kind": row.kind, "cta_group": row.cta_group, "sparse": row.sparse}
+    arch = "sm103" if row.k == 96 else row.arch  # the first target of the generation that has it
     for m, n in product(row.m, row.n):
         a, b = (m // row.cta_group, row.k // (1 + row.sparse)), (n // row.cta_group, row.k)
-        assert check_operand_tile(row.arch, dtype, "K", "128B", a, matrix="A", **pair)
-        assert check_operand_tile(row.arch, dtype, "K", "128B", b, matrix="B", **pair)
+        assert check_operand_tile(arch, dtype, "K", "128B", a, matrix="A", **pair)
+        assert check_operand_tile(arch, dtype, "K", "128B", b, matrix="B", **pair)
 
 
 # Examples: shapes

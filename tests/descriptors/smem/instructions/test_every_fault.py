@@ -37,7 +37,7 @@ def test_scale_factors_and_their_ids_are_two_faults() -> None:
 
 @pytest.mark.parametrize(("target", "legal"), [("sm_100a", False), ("sm_103a", True), ("sm_103f", True), ("", True)])
 def test_k_96_is_for_one_family_of_targets(target: str, legal: bool) -> None:
-    word = idesc("e2m1", m=256, n=256, k=96, cta_group=2, scale_dtype="ue4m3", scale_vector=16)
+    word = idesc("e2m1", m=256, n=256, k=96, cta_group=2, scale_dtype="ue4m3", scale_vector=16, arch="sm103")
     told = complaints(word, Use("mxf4nvf4", cta_group=2, scale_vector=16, target=target))
     assert (told == []) is legal
     if not legal:

@@ -13,7 +13,7 @@ import sys
 sys.modules["numpy"] = None
 from descriptors import candidates, decode, derive, diff, read, record, verify
 d = derive((128, 64, 2), "bf16", "MN", "64B", (64, 16))
-crossing = derive((128, 768), "e2m1", "K", "128B", (128, 96), kind="mxf4", cta_group=2)
+crossing = derive((128, 768), "e2m1", "K", "128B", (128, 96), arch="sm103", cta_group=2)
 beyond = derive((1024, 1024), "bf16", "K", "128B", (64, 16), capacity=None, verify=False)
 wrong = diff(d.word(0, 1, stage=1) ^ 1 << 33, d.smem_tile, dtype="bf16", major="MN", shape=d.mma, subtile=(0, 1, 1))
 across = diff(crossing.words()[0][3], crossing.smem_tile, dtype="e2m1", major="K", shape=(128, 96), subtile=(0, 2))
