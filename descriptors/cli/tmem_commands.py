@@ -438,7 +438,7 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     show_default=True,
     shell_complete=complete,
     metavar="clear|middle",
-    help="Initial value of D: clear writes zeros; middle starts with the tap that masks no lane.",
+    help="Initial value of D: zeros (clear), or the tap that masks no lane (middle).",
 )
 @click.option("--row", default=0, show_default=True, type=int, help="Output row whose steps are shown.")
 @click.option("--tile", default=0, show_default=True, type=int, help="Tile of that row.")

@@ -55,6 +55,7 @@ from descriptors.answers import ANSWERS
 from descriptors.check.inspection import check_ptx
 from descriptors.check.story import explain_ptx
 from descriptors.cli.command import main
+from descriptors.cli.terminal import with_options
 from descriptors.gemm.contract import check_contract
 from descriptors.smem.debug.read import read
 from descriptors.smem.derivation.symbolic import derive_symbolic
@@ -179,7 +180,7 @@ def test_a_command_prints_what_tell_and_record_say(line: str, capsys: pytest.Cap
     answer = SAME[line]()
     formatted = "--format json" if "--symbolic" in line or line == "formulas" else "--json"
     main(shlex.split(line))
-    assert without_more(capsys.readouterr().out) == tell(answer) + "\n"
+    assert without_more(capsys.readouterr().out) == with_options(tell(answer)) + "\n"
     main(shlex.split(f"{line} {formatted}"))
     said, plain = json.loads(capsys.readouterr().out), json.loads(json.dumps(record(answer)))
     assert said == {"schema": 1, **(plain if isinstance(plain, dict) else {line.split()[0]: plain})}

@@ -63,6 +63,7 @@ VALUES = (
         "of('gemm.problem').propose_tiles('bf16', (512, 512, 512), top=1)",
     ),
     *(PLAN, f"{PLAN}.a.tma", f"{PLAN}.verify()", "of('gemm.planner').propose('bf16', tile=(64, 8, 16), arch='sm90')"),
+    "of('gemm.planner').plan('m128n16k16', 'bf16', tile=(128, 16, 64), stages=2)",
     "of('gemm.mma_planner').mma_plan('mma.m16n8k16', 'bf16', tile=(64, 64, 32))",
     *(MAP, f"{MAP}.refusals()[0]", f"{CHECK}map_changes({MAP}, {MAP})"),
     f"{CHECK}box_check({MAP}, '(8,64):(64,1)', major='K')",
@@ -111,6 +112,7 @@ def test_a_value_shows_itself_alike_whatever_is_imported(representations: dict[s
 def test_every_public_class_of_values_is_looked_at(representations: dict[str, list[Any]]) -> None:
     public = [one for name in dir(descriptors) if isinstance(one := getattr(descriptors, name), type)]
     values = {one for one in public if not issubclass(one, (Enum, Exception, str))}  # a name is a str
+    values -= {base for one in values for base in one.__mro__[1:]}  # of which there are no values
     assert {f"{one.__module__}.{one.__name__}" for one in values} <= {
         one[0] for both in representations.values() for one in both
     }

@@ -148,7 +148,7 @@ def picture(
     >>> print(picture(d, "advance").text().splitlines()[0])
     16 subtiles, one descriptor: only the start address moves
     """
-    make = OTHERS.get(type(answer))
+    make = next((OTHERS[one] for one in type(answer).__mro__ if one in OTHERS), None)
     if make is not None:
         if kind is not None:
             raise DescriptorError(f"picture: only a derivation has several kinds of pictures, found {brief(kind)}")

@@ -120,7 +120,7 @@ def spoilt(made: Plan, how: str) -> bool:
         wrong = replace(a, box=box)
     else:
         wrong = replace(a, element_strides=(1, steps[1] + 1, *steps[2:]))
-    return not gathered(replace(implicit, a=wrong, b=b), made._simulation).ok
+    return not gathered(replace(implicit, a=wrong, b=b), made).ok
 
 
 def twin(text: str, how: str) -> str:

@@ -396,7 +396,9 @@ bra WAIT;
 END: ret;"""
     text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
     (hang,) = check_ptx(text, cluster=(2,)).errors
-    assert hang.found == "found [b] of CTA 1, in phase 0 with 0 of 1 arrivals"
+    assert hang.found == (
+        "found that CTA 1 waits for [b] of its own, in phase 0 with 0 of 1 arrivals; CTA 0 also waits at this line"
+    )
 
 
 @pytest.mark.parametrize(("columns", "apart"), [(256, True), (512, False), (128, False)])

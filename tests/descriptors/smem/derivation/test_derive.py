@@ -174,7 +174,6 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"dtype": None}, "operand: dtype is missing: one of f16, bf16, tf32, "),
         ({"major": None}, "operand: major is missing: one of K, MN"),
         ({"swizzle": None}, "operand: swizzle is missing: one of none, 32B, 64B, 128B, 128B_BASE32B"),
-        ({"arch": None}, "derive: arch is missing: one of sm90, sm100, sm103, sm107, sm110"),
         (
             {"major": "MN", "swizzle": "128B_BASE32B", "arch": "sm90"},
             "sm90 shared-memory descriptor: swizzle must be one of none, 128B, 64B, 32B, found 128B_BASE32B",
