@@ -11,7 +11,7 @@ with three hints and the solution.
 The first page holds the first steps on each kind of machine, what to click and what to type, whose text is
 `course/start.md`. A file that was not built is not linked.
 
->>> from descriptors.course.source import lessons
+>>> from descriptors.course.catalog import lessons
 >>> ["href" in first_steps(lessons(), built) for built in ((), (WHEEL, "01.ipynb"))]
 [False, True]
 """
@@ -25,8 +25,9 @@ from html import escape
 
 from builder.markup import LIVE, STILL, Example, document, inline, markdown, part, pieces
 from builder.notebooks import WHEEL
+from descriptors.course.catalog import folder
 from descriptors.course.figures import figure
-from descriptors.course.source import FIGURES, Lesson, folder
+from descriptors.course.source import FIGURES, Lesson
 from descriptors.show.browser.folder import fill_template
 
 #: How the course is taken on pages without an engine, and on pages that have one.

@@ -25,7 +25,8 @@ from builder.notebooks import notebook
 from builder.pages import Engine, annex, first_steps, index, lines_page, page
 from builder.slides import deck
 from builder.teacher import teacher_page
-from descriptors.course.source import Lesson, folder, lessons
+from descriptors.course.catalog import folder, lessons
+from descriptors.course.source import Lesson
 from descriptors.errors import DescriptorError
 from descriptors.show.browser.folder import archive, runtime, source, write, zip_bytes
 from layoutalg.files import write_whole

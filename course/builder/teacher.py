@@ -3,7 +3,7 @@
 Its text is `course/teacher.md`; what stands in double braces there is computed from the lessons and from the files that
 were built. Law: no place is left open.
 
->>> from descriptors.course.source import lessons
+>>> from descriptors.course.catalog import lessons
 >>> "{{" in teacher_page(lessons(), {"index.html": 2000})
 False
 
@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from html import escape
 
 from builder.markup import inline, markdown, standalone
-from descriptors.course.source import Lesson, folder
+from descriptors.course.catalog import folder
+from descriptors.course.source import Lesson
 
 _EXERCISES = re.compile(r"(\d+) min: (?:in pairs|exercises?)\b")
 _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
@@ -38,7 +39,7 @@ _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 def script(lesson: Lesson) -> tuple[list[str], str, str]:
     """The teacher's text of a lesson taken apart: the steps of its minutes, the expected slips, the way on paper.
 
-    >>> from descriptors.course.source import lessons
+    >>> from descriptors.course.catalog import lessons
     >>> len(script(lessons()[0])[0])
     5
     """
@@ -51,7 +52,7 @@ def script(lesson: Lesson) -> tuple[list[str], str, str]:
 def exercise_minutes(lesson: Lesson) -> int:
     """How many of the minutes of a lesson are for exercises, as its steps say.
 
-    >>> from descriptors.course.source import lessons
+    >>> from descriptors.course.catalog import lessons
     >>> exercise_minutes(lessons()[0])
     22
     """
@@ -63,7 +64,7 @@ def slips(lesson: Lesson) -> list[tuple[str, str, str, str]]:
 
     What is wrong is the slip that leads there; what to ask is the first hint.
 
-    >>> from descriptors.course.source import lessons
+    >>> from descriptors.course.catalog import lessons
     >>> slips(lessons()[4])[0][:2]
     ('5.1', '6:1')
     """
@@ -199,7 +200,7 @@ def megabytes(count: int) -> str:
 def by_session(course: Sequence[Lesson]) -> list[tuple[Session, list[Lesson]]]:
     """The sessions that have lessons yet, each with its lessons.
 
-    >>> from descriptors.course.source import lessons
+    >>> from descriptors.course.catalog import lessons
     >>> [(session.name, len(held)) for session, held in by_session(lessons()) if session.first == 1]
     [('1. Layouts are functions', 2)]
     """

@@ -33,7 +33,8 @@ from descriptors.smem.instructions.legality import check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import KINDS
 from descriptors.targets import NEWEST, has, lacking
-from descriptors.tmem.geometry import ALLOCATIONS, LEAST_COLUMNS
+from descriptors.tmem.allocations import Alloc
+from descriptors.tmem.geometry import LEAST_COLUMNS
 
 #: What may stand behind ``wgmma.mma_async``, in whatever order.
 _WORDS = re.compile(r"sync|aligned|sp|m\d+n\d+k\d+|[a-z]+\d\w*|satfinite|and|xor|popc")
@@ -395,7 +396,7 @@ def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
 
 
 def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
-    """The allocations of a function with a number of columns that an assembler refuses.
+    """Yield the allocations of a function with a number of columns that an assembler refuses.
 
     A deallocation is reported only if no allocation has the same number: it follows what was allocated.
 
@@ -405,22 +406,18 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     >>> [one.found for one in column_findings(code)]  # doctest: +ELLIPSIS
     ['found 48 columns, which must be 32, 64, 128, 256 or 512', 'found 16 columns, ...']
     """
-    rows = [one for one in code if one.qualifiers[1:2] in (("alloc",), ("dealloc",)) and len(one.operands) == 2]
-    allocated = {_columns(one) for one in rows if one.qualifiers[1] == "alloc"}
-    for one in rows:
-        columns, exclusive = _columns(one)
-        legal = columns in ALLOCATIONS
-        must = "32, 64, 128, 256 or 512"
-        if exclusive:
-            legal, must = columns > 0 and columns % LEAST_COLUMNS == 0, f"a multiple of {LEAST_COLUMNS}"
-        if not legal and (one.qualifiers[1] == "alloc" or (columns, exclusive) not in allocated):
-            yield finding(one.line, "form-immediate", f"found {columns} columns, which must be {must}", one.opcode)
-
-
-def _columns(one: Instruction) -> tuple[int, bool]:
-    """The number of columns, which is legal where it is in a register, and whether the allocation is exclusive."""
-    columns = one.operands[1]
-    return columns if isinstance(columns, int) else LEAST_COLUMNS, "exclusive" in one.qualifiers
+    allocations = []
+    for instruction in code:
+        if instruction.qualifiers[1:2] in (("alloc",), ("dealloc",)) and len(instruction.operands) == 2:
+            columns, exclusive = instruction.operands[1], "exclusive" in instruction.qualifiers
+            if isinstance(columns, int):  # the most that an exclusive one may have is not a matter of its form
+                allocations.append((instruction, Alloc(columns, exclusive=exclusive, most=columns)))
+    allocated = {allocation for instruction, allocation in allocations if instruction.qualifiers[1] == "alloc"}
+    for instruction, allocation in allocations:
+        if not allocation.is_legal and (instruction.qualifiers[1] == "alloc" or allocation not in allocated):
+            must = f"a multiple of {LEAST_COLUMNS}" if allocation.exclusive else "32, 64, 128, 256 or 512"
+            found = f"found {allocation.columns} columns, which must be {must}"
+            yield finding(instruction.line, "form-immediate", found, instruction.opcode)
 
 
 def _apart(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:

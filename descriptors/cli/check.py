@@ -7,6 +7,8 @@ the same. Files in TOML, with the values that a project expects, are checked by 
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,12 +29,21 @@ from descriptors.check.story import explain_ptx
 from descriptors.cli.contracts import check_contracts
 from descriptors.cli.kernel_files import expanded, files_record, refusal_status, say_json, shown, text_of
 from descriptors.cli.options import Grouped, Guide, Option, json_option, together
-from descriptors.cli.terminal import Progress, answered, draw_beside, for_terminal
+from descriptors.cli.terminal import answered, draw_beside, for_terminal
 from descriptors.cli.values import complete, named_integers, named_texts, numbers
 from descriptors.errors import DescriptorError, brief
 from descriptors.targets import ARCHITECTURES
 from descriptors.text import counted
-from layoutalg.cli.console import NotThereError, Status, color_option, json_text, printable, say, wants_color
+from layoutalg.cli.console import (
+    NotThereError,
+    Status,
+    color_option,
+    json_text,
+    printable,
+    say,
+    terminal_width,
+    wants_color,
+)
 from layoutalg.files import write_whole
 
 if TYPE_CHECKING:
@@ -266,6 +277,41 @@ class Output(NamedTuple):
     def text(self, name: str, report: Report) -> str:
         """Return a report as text."""
         return tell(report, name=name, everything=self.everything, color=self.color)
+
+
+class Progress:
+    """A line on a terminal that shows how far the work on many files is, after a while.
+
+    Args:
+        files: number of files; for a single file nothing is shown.
+    """
+
+    #: Seconds before it shows.
+    PATIENCE = 2.0
+
+    def __init__(self, files: int) -> None:
+        self.files, self.number, self.shown = files, 0, False
+        self.begun = time.monotonic()
+
+    def tell(self, name: str) -> None:
+        """Count the next file, and show its number and name."""
+        self.number += 1
+        if self.files < 2 or time.monotonic() - self.begun < self.PATIENCE:
+            return
+        if (width := terminal_width(sys.stderr)) is not None:
+            line = f"{self.number} of {counted(self.files, 'file')}: {printable(name)}"
+            self._write(line[: width - 1])
+            self.shown = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self.shown:
+            self._write("")
+            self.shown = False
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
 
 
 def _report(files: Sequence[str], check_file: Callable[[str], Report], output: Output) -> Status:

@@ -13,10 +13,11 @@ from time import sleep
 import click
 
 from descriptors.course.card import tell_card
+from descriptors.course.catalog import exercises, find, find_lesson, lessons
 from descriptors.course.grading import attempt, verdict
 from descriptors.course.lesson_text import tell_lesson, tell_list, tell_place, tell_receipt
 from descriptors.course.progress import Progress, Receipt, read_receipt
-from descriptors.course.source import Exercise, exercises, find, find_lesson, lessons
+from descriptors.course.source import Exercise
 from descriptors.course.workbook import ON_A_GPU, judged, workbook
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say

@@ -19,7 +19,7 @@ from descriptors.cli.options import (
     staged,
     together,
 )
-from descriptors.cli.terminal import assumption, draw_beside, for_terminal, note, smt2_text
+from descriptors.cli.terminal import draw_beside, for_terminal, note, smt2_text, take_assumption
 from descriptors.cli.values import complete, numbers, tile_extents
 from descriptors.smem.derivation import explanation, subtile_words
 from descriptors.smem.derivation.arguments import names
@@ -159,7 +159,7 @@ def derive(
         else:
             if not steps:
                 note("--steps every step, --words every word, --explain what LBO and SBO mean", "more")
-            text = tell(derivation, steps=steps, base=base, report=report, because=assumption())
+            text = tell(derivation, steps=steps, base=base, report=report, because=take_assumption())
             say(for_terminal(text) + (f"\n{line}" if line else ""))
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
     return Status.ANSWER

@@ -10,7 +10,7 @@ import click
 
 from descriptors.cli.derive import base_address, derive, tile_of
 from descriptors.cli.options import Guide, dtype_option, json_option, need
-from descriptors.cli.terminal import assumption, for_terminal, note, noted
+from descriptors.cli.terminal import for_terminal, note, noted, take_assumption
 from descriptors.cli.tma import filled_tile
 from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
@@ -140,7 +140,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
         return
     drawing = _picture(what, word, operand, options)
     if what == "swizzle":
-        assumption()  # it is the same on every architecture
+        take_assumption()  # it is the same on every architecture
     known = {} if what == "swizzle" else known_record(operand["arch"])
     if output is not None:
         message = save_picture(drawing, output, as_json=as_json)

@@ -14,7 +14,7 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import Grouped, Guide, Option, together
-from descriptors.cli.terminal import assume, assumption, draw_beside, for_terminal, note, smt2_text
+from descriptors.cli.terminal import assume, draw_beside, for_terminal, note, smt2_text, take_assumption
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.mma_planner import mma_plan, prove_mma
 from descriptors.gemm.plan_arguments import ARGUMENTS, PlanArgument, Planner
@@ -265,7 +265,7 @@ def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any]
         if not output.steps:
             shown = "fragments" if form == "warps" else "budgets"
             note(f"--steps layouts, copies, {shown}, order of issue; --emit the code", "more")
-        say(for_terminal(tell(whole, steps=output.steps, proof=proof, because=assumption())))
+        say(for_terminal(tell(whole, steps=output.steps, proof=proof, because=take_assumption())))
 
 
 def _emit(whole: Any, output: Output) -> None:

@@ -18,7 +18,7 @@ from descriptors.cli.options import (
     option,
     smt2_option,
 )
-from descriptors.cli.terminal import assumption, for_terminal, note, smt2_text
+from descriptors.cli.terminal import for_terminal, note, smt2_text, take_assumption
 from descriptors.cli.values import address, complete
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.rules import as_mode
@@ -100,7 +100,7 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     else:
         if not every:
             note("--all every column and what it means, every refusal whole", "more")
-        say(for_terminal(tell(result_table, top=top, everything=every, because=assumption())))
+        say(for_terminal(tell(result_table, top=top, everything=every, because=take_assumption())))
     return Status.ANSWER if result_table.findings else Status.DIFFERENCE
 
 

@@ -1,7 +1,7 @@
 """What a command prints of an answer: its text with remarks, lines broken at words and coloured on a terminal, or JSON.
 
-A remark is kept while the command line is read, and stands below the answer; what was assumed, and why, an answer may
-have in its own text. In a pipe a text stays as it was written.
+A remark is kept while the command line is read, and is printed below the answer. An answer may print in its own text
+why an architecture was assumed; its command then takes that remark away. In a pipe a text stays as it was written.
 
 >>> import click
 >>> with click.Context(click.Command("derive")):
@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from descriptors.answers import record, tell
-from descriptors.text import counted
 from layoutalg import Picture
 from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
 
@@ -38,31 +36,46 @@ COLOURS: Mapping[str, str] = {
 }
 
 
+class _Assumption(NamedTuple):
+    """A value that was assumed because the command line does not name it."""
+
+    value: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"note: {self.value} is assumed, {self.reason}"
+
+
+_REMARKS = "descriptors.remarks"
+
+
+def _remarks() -> list[str | _Assumption]:
+    """Return the remarks of the command that runs, in the order in which they are printed; callers change the list."""
+    remarks: list[str | _Assumption] = click.get_current_context().meta.setdefault(_REMARKS, [])
+    return remarks
+
+
 def note(text: str, label: str = "note") -> None:
     """Keep a remark on how the command line was read, for the end of the answer."""
-    click.get_current_context().meta.setdefault(_NOTES, []).append(printable(f"{label}: {text}"))
+    _remarks().append(f"{label}: {text}")
 
 
-def assume(what: str, because: str) -> None:
-    """Keep what was assumed and why: a remark, unless the answer asks for it to say it itself."""
-    note(f"{what} is assumed, {because}")
-    click.get_current_context().meta[_BECAUSE] = because
+def assume(value: str, reason: str) -> None:
+    """Keep the architecture that was assumed, and why: a remark, unless ``take_assumption`` removes it."""
+    _remarks().append(_Assumption(value, reason))
 
 
-def assumption() -> str:
-    """Why the architecture was assumed, "" where it was not; an answer that asks says it, so that no remark does."""
-    meta = click.get_current_context().meta
-    reason: str = meta.pop(_BECAUSE, "")
-    meta[_NOTES] = [one for one in meta.get(_NOTES, ()) if not reason or not one.endswith(f" is assumed, {reason}")]
-    return reason
-
-
-_NOTES, _BECAUSE = "descriptors.notes", "descriptors.because"
+def take_assumption() -> str:
+    """Remove the remark on the assumed architecture, and return the reason for an answer that prints it; "" if none."""
+    remarks = _remarks()
+    assumptions = [remark for remark in remarks if isinstance(remark, _Assumption)]
+    remarks[:] = [remark for remark in remarks if not isinstance(remark, _Assumption)]
+    return assumptions[-1].reason if assumptions else ""
 
 
 def noted(answer: str) -> str:
-    """An answer, and below it how the command line was read where that was not plain."""
-    return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
+    """Return an answer, and below it the remarks on how the command line was read."""
+    return "\n".join([answer, *(printable(str(remark)) for remark in _remarks())])
 
 
 def with_options(text: str) -> str:
@@ -100,42 +113,7 @@ def draw_beside(answer: object, path: str | None) -> None:
 
 
 def smt2_text(*answers: Any, base: int = 0) -> str:
-    """What answers claim, as a text that any solver decides; ``base`` as ``claim`` has it."""
+    """Return what answers claim, as a text that any solver decides; ``base`` as ``claim`` has it."""
     from descriptors.smem.claims.claim import claim, claims_text  # few ask for it
 
-    return claims_text([claim(one, base=base) if base else claim(one) for one in answers]).removesuffix("\n")
-
-
-class Progress:
-    """A line on a terminal that says how far a work on many files is, after a while.
-
-    Args:
-        files: how many there are; of one alone nothing is said.
-    """
-
-    #: Seconds before it shows.
-    PATIENCE = 2.0
-
-    def __init__(self, files: int) -> None:
-        self.files, self.number, self.shown = files, 0, False
-        self.begun = time.monotonic()
-
-    def tell(self, name: str) -> None:
-        """The next file."""
-        self.number += 1
-        if self.files < 2 or time.monotonic() - self.begun < self.PATIENCE:
-            return
-        if (width := terminal_width(sys.stderr)) is not None:
-            line = f"{self.number} of {counted(self.files, 'file')}: {printable(name)}"
-            self._write(line[: width - 1])
-            self.shown = True
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self.shown:
-            self._write("")
-            self.shown = False
-
-    def _write(self, line: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{line}")
-        sys.stderr.flush()
+    return claims_text([claim(answer, base=base) for answer in answers]).removesuffix("\n")

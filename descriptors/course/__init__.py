@@ -4,6 +4,7 @@
 #: public names of `descriptors`.
 INTERFACE = {
     "card": "the card of the notation",
+    "catalog": "the lessons on disk, and each of their exercises by its place",
     "grading": "the verdict on an answer",
     "lesson_text": "lessons as text",
     "progress": "what a student has done",

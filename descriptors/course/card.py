@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from descriptors.course.source import folder, lessons
+from descriptors.course.catalog import folder, lessons
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.words.descriptor import MNEMONICS, Arch, smem_word
 from layoutalg import SWIZZLE_MODES, LayoutError, Swizzle, evaluate, upcast

@@ -21,9 +21,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from descriptors.course.catalog import find
 from descriptors.course.judges import accesses, layouts, multiplication, order, threads, tiles, words
 from descriptors.course.judges.answers import written_layout
-from descriptors.course.source import Exercise, Vote, find
+from descriptors.course.source import Exercise, Vote
 from descriptors.errors import DescriptorError
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from textwrap import indent
 
+from descriptors.course.catalog import find, find_lesson
 from descriptors.course.figures import figure
 from descriptors.course.progress import Receipt
-from descriptors.course.source import FIGURES, Exercise, Lesson, Part, find, find_lesson
+from descriptors.course.source import FIGURES, Exercise, Lesson, Part
 from descriptors.errors import DescriptorError
 
 Counts = Callable[[str], Mapping[str, int]]

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
@@ -177,7 +175,11 @@ class Lesson:
 
 
 def parse(text: str, number: int = 1) -> Lesson:
-    """A lesson from its text.
+    """Parse a lesson.
+
+    Args:
+        text: of the file.
+        number: of the lesson.
 
     Raises:
         DescriptorError: if a block is missing, stands where it may not, or says what no block says.
@@ -197,20 +199,19 @@ def parse(text: str, number: int = 1) -> Lesson:
     rest = blocks[1:]
     while rest:
         kind, body = rest.pop(0)
-        if kind == "exercise":
-            where = f"lesson {number}, exercise {len(exercises) + 1}"
-            belonging, rest = _until_text(rest)
-            exercises.append(_exercise(body, belonging, where))
-            body = str(len(exercises))
-        elif kind == "vote":
-            votes.append(_vote(body, f"lesson {number}, vote {len(votes) + 1}"))
-            continue
-        elif kind == "slide":
-            slides.append(_slide(body, rest, f"lesson {number}, slide {len(slides) + 1}"))
-            continue
-        elif kind not in ("text", "cute", *FIGURES):
-            raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
-        parts.append(Part(kind, body.strip()))
+        match kind:
+            case "exercise":
+                belonging, rest = _until_text(rest)
+                exercises.append(_exercise(body, belonging, f"lesson {number}, exercise {len(exercises) + 1}"))
+                parts.append(Part(kind, str(len(exercises))))
+            case "vote":
+                votes.append(_vote(body, f"lesson {number}, vote {len(votes) + 1}"))
+            case "slide":
+                slides.append(_slide(body, rest, f"lesson {number}, slide {len(slides) + 1}"))
+            case "hint" | "solution" | "wrong" | "lesson":
+                raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
+            case _:
+                parts.append(Part(kind, body.strip()))
     head |= {"words": tuple(head.pop("words").items()), "votes": tuple(votes), "slides": tuple(slides)}
     return Lesson(number, parts=tuple(parts), exercises=tuple(exercises), **head)
 
@@ -276,63 +277,3 @@ def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str,
     if "operands" in table:
         table["operands"] = tuple(tuple(one) if isinstance(one, list) else one for one in table["operands"])
     return table
-
-
-def folder() -> Path:
-    """Where the lessons lie: in the installed package, or at the root of a checkout."""
-    packed = Path(__file__).parent / "texts"
-    return packed if packed.exists() else Path(__file__).resolve().parents[2] / "course"
-
-
-@cache
-def lessons() -> tuple[Lesson, ...]:
-    """Every lesson, in the order of its number.
-
-    >>> [lesson.number for lesson in lessons()] == sorted(lesson.number for lesson in lessons())
-    True
-    """
-    files = sorted(folder().glob("[0-9][0-9]-*.md"))
-    return tuple(parse(path.read_text(encoding="utf-8"), int(path.name[:2])) for path in files)
-
-
-def find_lesson(number: str) -> Lesson:
-    """The lesson of a number, as a person types it.
-
-    Raises:
-        DescriptorError: if there is none.
-
-    >>> find_lesson("5").title
-    'Complement and inverses'
-    """
-    for lesson in lessons():
-        if number == str(lesson.number):
-            return lesson
-    numbers = ", ".join(str(one.number) for one in lessons())
-    raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
-
-
-@cache
-def exercises() -> dict[str, Exercise]:
-    """Every exercise of the course by its place, lesson and number, as 5.1.
-
-    >>> exercises()["5.1"].name
-    'fill the gaps'
-    """
-    return {f"{lesson.number}.{k}": one for lesson in lessons() for k, one in enumerate(lesson.exercises, 1)}
-
-
-def find(where: str) -> Exercise:
-    """The exercise of a place, as a person types it.
-
-    Raises:
-        DescriptorError: if there is none.
-
-    >>> find("5.99")
-    Traceback (most recent call last):
-    descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
-    """
-    if where in exercises():
-        return exercises()[where]
-    lesson, _, number = where.partition(".")
-    rule = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
-    raise DescriptorError(f"course: {rule}, found {number[:20] or 'none'}")

@@ -2,7 +2,7 @@
 
 Law: the solutions of the lessons make a file that multiplies, and the empty file has nothing that is right.
 
->>> from descriptors.course.source import exercises
+>>> from descriptors.course.catalog import exercises
 >>> whole = "\\n".join(f"{one.line} = {one.solution}" for one in exercises().values() if one.line)
 >>> {one.verdict for one in judged(whole)}
 {'right'}
@@ -12,9 +12,9 @@ Law: the solutions of the lessons make a file that multiplies, and the empty fil
 
 from __future__ import annotations
 
+from descriptors.course.catalog import exercises
 from descriptors.course.grading import attempted, verdict
 from descriptors.course.judges.multiplication import lines_of, multiplies
-from descriptors.course.source import exercises
 from layoutalg.frozen import frozen
 
 #: What writes the same words and steps as a program for a Hopper GPU.

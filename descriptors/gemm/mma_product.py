@@ -4,8 +4,8 @@ A stage of global memory is copied by the plan's threads, 16 bytes each, to wher
 brings what its threads point at into registers, by its model; ``mma.sync`` takes fragments from them, by its own; the
 accumulators are stored where the plan has them. Numbers are small integers, and sums exact.
 
-The order of copies and multiplications is followed apart: copies land as late as the plan's waits let them, and as
-early as its barriers do.
+The order of copies and multiplications is not simulated. One comparison checks that the wait before a multiplication
+covers the copies of the tile that is multiplied.
 
 Law: a loop of any number of stages holds that leaves two groups fewer than stages under way, and none that leaves more.
 
@@ -15,6 +15,7 @@ Law: a loop of any number of stages holds that leaves two groups fewer than stag
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.fragment_model import container_bit, ldmatrix_bytes, mma_elements, scale_lanes
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 #: Lanes of a warp, and registers that a load of matrices fills.
 LANES, REGISTERS = 32, 4
+#: Rows of A, or columns of B, that one instruction takes.
+_ROWS = {"A": 16, "B": 8}
+#: The id that stands for bytes of shared memory to which nothing was copied.
+_NOT_COPIED = -1
 
 
 @frozen
@@ -88,29 +93,61 @@ def multiply(
     import numpy as np
 
     stages, pending = order
-    rng, (m, n, k), packed = np.random.default_rng(seed), loop.tile, sides[0].packed
-    numbers = [rng.integers(-8, 9, (stages, extent, k)).astype(float) for extent in (m, n)]
-    ids = [np.arange(stages * m * k // packed).reshape(stages, m, -1)]
-    ids.append(ids[0].size + np.arange(stages * n * k // packed).reshape(stages, n, -1))
-    memory = np.full(max(one.base + stages * one.stage_bytes for one in sides), -1)
-    for side, each in zip(sides, ids, strict=True):
-        _fill(memory, side, each)
-    taken = [_fragments(memory, side, stages) for side in sides]
-    flat = np.concatenate([*(one.reshape(-1, packed) for one in numbers), np.full((1, packed), np.nan)])
-    values = [flat[one].reshape(*one.shape[:-1], -1) for one in taken]
+    generator, (m, n, k), packed = np.random.default_rng(seed), loop.tile, sides[0].packed
+    numbers = [generator.integers(-8, 9, (stages, extent, k)).astype(float) for extent in (m, n)]
+    ids = _unit_ids(numbers, packed)
+    fragments = _copy_and_load(sides, ids)
+    values = _numbers_of(fragments, numbers, packed)
     if scales is not None:
-        factors = [2.0 ** rng.integers(-2, 3, (stages, extent, k // scales.vector)) for extent in (m, n)]
-        values = [one * _scaled(loop, scales, i, factors[i]) for i, one in enumerate(values)]
-        numbers = [one * factor.repeat(scales.vector, axis=2) for one, factor in zip(numbers, factors, strict=True)]
-    seen = _stored(np.einsum("wimk,wjnk->wijmn", *values), stored, (m, n))
+        factors = [2.0 ** generator.integers(-2, 3, (stages, extent, k // scales.vector)) for extent in (m, n)]
+        values = [value * _scaled(loop, scales, i, factors[i]) for i, value in enumerate(values)]
+        numbers = [
+            number * factor.repeat(scales.vector, axis=2) for number, factor in zip(numbers, factors, strict=True)
+        ]
+    product = _stored(np.einsum("wimk,wjnk->wijmn", *values), stored, (m, n))
     expected = np.einsum("smk,snk->mn", *numbers)
-    differs = seen != expected
+    differing = np.argwhere(product != expected)
     first = misordered(stages, pending) or next(filter(None, map(_misplaced, sides)), "")
-    if differs.any():
-        x, y = (int(one) for one in np.argwhere(differs)[0])
-        got = "no number" if np.isnan(seen[x, y]) else f"{seen[x, y]:g}"
-        first = f"D({x},{y}) must be {expected[x, y]:g}, found {got}{_cause(taken, stored, ids, (x, y), packed)}"
-    return MmaProduct(loop.tile, stages, m * n, int(differs.sum()), first, WARP_ARCHITECTURES[loop.arch].known)
+    if len(differing):
+        element = (int(differing[0, 0]), int(differing[0, 1]))
+        cause = _cause(fragments, stored, ids, element, packed)
+        first = f"{_difference(element, expected[element], product[element])}{cause}"
+    return MmaProduct(loop.tile, stages, m * n, len(differing), first, WARP_ARCHITECTURES[loop.arch].known)
+
+
+def _unit_ids(numbers: list[NDArray[Any]], packed: int) -> list[NDArray[Any]]:
+    """Number the units of A, then those of B: for each operand, axes (stage, row or column, unit along K)."""
+    import numpy as np
+
+    shapes = [(*operand.shape[:2], operand.shape[2] // packed) for operand in numbers]
+    a_ids, b_ids = (np.arange(prod(shape)).reshape(shape) for shape in shapes)
+    return [a_ids, a_ids.size + b_ids]
+
+
+def _copy_and_load(sides: tuple[MmaOperand, MmaOperand], ids: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Copy all stages to shared memory, and return the ids in the fragments of A and B, as ``_fragments`` does."""
+    import numpy as np
+
+    stages = len(ids[0])
+    memory = np.full(max(side.base + stages * side.stage_bytes for side in sides), _NOT_COPIED)
+    for side, operand_ids in zip(sides, ids, strict=True):
+        _fill(memory, side, operand_ids)
+    return [_fragments(memory, side, stages) for side in sides]
+
+
+def _numbers_of(fragments: list[NDArray[Any]], numbers: list[NDArray[Any]], packed: int) -> list[NDArray[Any]]:
+    """Replace each id by the numbers of its unit, along K; bytes to which nothing was copied are not a number."""
+    import numpy as np
+
+    # The row of NaN is the last one, so that _NOT_COPIED, which is -1, selects it.
+    units = np.concatenate([*(operand.reshape(-1, packed) for operand in numbers), np.full((1, packed), np.nan)])
+    return [units[fragment].reshape(*fragment.shape[:-1], -1) for fragment in fragments]
+
+
+def _difference(element: tuple[int, int], expected: float, found: float) -> str:
+    """Name an accumulator with the number that it must be, and the number that it is."""
+    shown = f"{found:g}" if found == found else "no number"  # NaN differs from itself
+    return f"D({element[0]},{element[1]}) must be {expected:g}, found {shown}"
 
 
 def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
@@ -129,7 +166,7 @@ def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
         for i in range(COPY_BYTES // side.bytes):
             row, unit = (mn, k + i) if side.major.contiguous_mode else (mn + i, k)
             inside = (row < each.shape[0]) & (unit < each.shape[1])
-            value = np.where(inside, each[row % each.shape[0], unit % each.shape[1]], -1)
+            value = np.where(inside, each[row % each.shape[0], unit % each.shape[1]], _NOT_COPIED)
             memory[side.base + stage * side.stage_bytes + to + i * side.bytes] = value
 
 
@@ -167,8 +204,8 @@ def _fragments(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[A
     count, _, _, _, pieces, depth = read.shape
     split = read.reshape(count, -1, LANES, blocks, model.shape[1], each, pieces, depth)
     split = split.transpose(1, 6, 3, 0, 7, 2, 4, 5)  # (warp, piece, block, stage, K block, lane, register, element)
-    rows, wide = 16 if side.matrix == "A" else 8, 8 * each
-    whole = np.full((*split.shape[:5], rows, wide), -1)
+    rows, wide = _ROWS[side.matrix], 8 * each
+    whole = np.full((*split.shape[:5], rows, wide), _NOT_COPIED)
     whole[..., model[..., 0], model[..., 1]] = split
     whole = whole.reshape(len(whole), pieces * blocks, count, depth, rows, wide)
     return whole.transpose(0, 1, 4, 2, 3, 5).reshape(len(whole), pieces * blocks, rows, -1)
@@ -192,7 +229,7 @@ def _registers(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[A
             axis=-2,
         )
     whole = side.base + np.arange(stages).reshape(-1, *[1] * at.ndim) * side.stage_bytes + at
-    read: NDArray[Any] = np.where(whole < memory.size, memory[np.minimum(whole, memory.size - 1)], -1)
+    read: NDArray[Any] = np.where(whole < memory.size, memory[np.minimum(whole, memory.size - 1)], _NOT_COPIED)
     return read
 
 
@@ -200,13 +237,18 @@ def _stored(held: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) ->
     """C, every accumulator where its thread stores it."""
     import numpy as np
 
-    model = mma_elements("D", 2).reshape(LANES, REGISTERS, 2)
+    model = _accumulator_model()
     warps, blocks, across, _, _ = held.shape
     values = held[..., model[..., 0], model[..., 1]]  # (warp, block, block across, lane, value)
     pairs = values.reshape(warps, blocks, across // 2, 2, LANES, REGISTERS).transpose(0, 4, 3, 5, 1, 2)
     seen = np.full(shape, np.nan)
     seen[stored % shape[0], stored // shape[0]] = pairs.reshape(stored.shape)
     return seen
+
+
+def _accumulator_model() -> NDArray[Any]:
+    """Row and column of each accumulator of an instruction: axes (lane, register, 2)."""
+    return mma_elements("D", 2).reshape(LANES, REGISTERS, 2)
 
 
 def _misplaced(side: MmaOperand) -> str:
@@ -233,7 +275,7 @@ def _cause(
     if not len(found):
         return ": no thread stores it"
     thread, value, block, pair = (int(one) for one in found[0])
-    (warp, lane), model = divmod(thread, LANES), mma_elements("D", 2).reshape(LANES, REGISTERS, 2)
+    (warp, lane), model = divmod(thread, LANES), _accumulator_model()
     row, column = (int(one) for one in model[lane, value % REGISTERS])
     reads = (taken[0][warp, block, row], taken[1][warp, 2 * pair + value // REGISTERS, column])
     for read, whole, at in zip(reads, ids, element, strict=True):
@@ -247,7 +289,7 @@ def _cause(
 
 def _element(number: int, ids: list[NDArray[Any]], packed: int) -> str:
     """The element with a number: ``B(2,0) of stage 0``."""
-    if number < 0:
+    if number == _NOT_COPIED:
         return "what nobody copied"
     name = "AB"[number >= ids[0].size]
     whole = ids["AB".index(name)]
@@ -257,21 +299,15 @@ def _element(number: int, ids: list[NDArray[Any]], packed: int) -> str:
 
 
 def misordered(stages: int, pending: int) -> str:
-    """What is wrong with the order of a loop; "" if nothing is.
+    """Return what is wrong with the order of a loop; "" if nothing is.
 
     Args:
-        stages: how many there are: one fewer tiles are copied ahead.
-        pending: groups of copies that a wait leaves under way.
+        stages: number of stages: the loop copies one tile fewer ahead.
+        pending: number of groups of copies that a wait leaves under way.
 
     >>> misordered(3, 2)
     'tile 0 is multiplied before its copies are done'
     """
-    # A step waits, lets all threads meet, begins the copy of a later tile, and multiplies: where the copy lands late
-    # it is there after the wait that covers it; where it lands at once it must not meet the tile of the same step.
-    for tile in range(2 * stages):
-        committed = tile + stages - 1
-        if committed - pending <= tile:
-            return f"tile {tile} is multiplied before its copies are done"
-        if (tile + stages - 1) % stages == tile % stages:
-            return f"tile {tile + stages - 1} is copied over tile {tile}, which is being multiplied"
-    return ""
+    # Before a tile is multiplied, its group and those of the stages - 2 tiles after it have been committed. A wait
+    # completes the oldest groups first, so it covers the group of the tile if it leaves at most stages - 2.
+    return "tile 0 is multiplied before its copies are done" if pending > stages - 2 else ""

@@ -98,10 +98,10 @@ def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> R
     Args:
         fragment: what ``accumulator`` returned, of one tile.
         name: the shape, ``16x256b``, with its repetitions ``.x8`` where not as many as fit.
-        pack: of an f16 accumulator, whether two columns share a register; as the shape's name says if left out.
+        pack: of an f16 accumulator, whether two columns share a register; as the name says if left out.
 
     Raises:
-        DescriptorError: if the load does not fit the accumulator.
+        DescriptorError: if the load does not fit the accumulator, or ``pack`` contradicts the name of the load.
 
     >>> from descriptors.tmem.accumulator import accumulator
     >>> made = readout(accumulator(128, 64), "16x256b.x8")
@@ -109,7 +109,7 @@ def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> R
     ((4,8),(2,2,8)):((2@1,1@0),(1@1,8@0,8@1)) 8 32
     """
     _check_tile(fragment)
-    move = _fitting_move(fragment, name, pack is not None and as_flag(pack, "tmem ld: pack"))
+    move = _fitting_move(fragment, name, None if pack is None else as_flag(pack, "tmem ld: pack"))
     if move.packed and fragment.bits != 16:
         raise DescriptorError(
             f"tmem ld: .pack::16b must read 16-bit elements, found {fragment.bits} bits; {fragment.what}"
@@ -141,8 +141,7 @@ def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
     fitting = []
     for shape in MOST:
         for packed in (False, True) if fragment.bits == 16 else (False,):
-            width = move_columns(shape, packed) * (2 if shape == "16x32bx2" else 1)
-            if fragment.columns % width == 0:
+            if fragment.columns % _width(shape, packed) == 0:
                 fitting.append(readout(fragment, shape, pack=packed))
     return tuple(fitting)
 
@@ -152,15 +151,23 @@ def _check_tile(fragment: TmemFragment) -> None:
         raise DescriptorError(f"tmem ld: an accumulator must be one tile (m, n), found {brief(fragment)}")
 
 
-def _fitting_move(fragment: TmemFragment, name: str, pack: bool) -> TmemMove:
-    """The load of a name; without repetitions, the largest that divides the columns."""
+def _width(shape: str, packed: bool) -> int:
+    """Return the columns that one repetition of a load reads: of ``.16x32bx2``, those of both halves."""
+    return move_columns(shape, packed) * (2 if shape == "16x32bx2" else 1)
+
+
+def _fitting_move(fragment: TmemFragment, name: str, pack: bool | None) -> TmemMove:
+    """Return the load of a name; without repetitions, the largest that divides the columns."""
     shape = name.lstrip(".") if isinstance(name, str) else ""
     if shape in MOST:
-        width = move_columns(shape, pack) * (2 if shape == "16x32bx2" else 1)
+        width = _width(shape, bool(pack))
         fitting = [1 << i for i in range(MOST[shape].bit_length()) if fragment.columns % (width << i) == 0]
-        shape = f"{shape}.x{max(fitting, default=1)}" + (".pack::16b" if pack else "")
-        name = shape
+        name = f"{shape}.x{max(fitting, default=1)}" + (".pack::16b" if pack else "")
     move = tmem_move(name)
+    if pack is not None and pack != move.packed:
+        raise DescriptorError(
+            f"tmem ld: pack={pack} contradicts the name {name!r}, which has {'' if move.packed else 'no '}.pack::16b"
+        )
     if fragment.columns % move.columns:
         rule = f"tmem ld: the columns of an accumulator must be a multiple of the load's {move.columns}"
         raise DescriptorError(f"{rule}, found {fragment.columns}; {move.ptx}, {fragment.what}")

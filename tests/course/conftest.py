@@ -11,7 +11,8 @@ import pytest
 from browsers import chromium, page
 
 from builder.site import write_course
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.catalog import lessons
+from descriptors.course.source import Lesson
 
 __all__ = ["address", "chromium", "folder", "lesson", "opened", "page"]
 

@@ -12,7 +12,7 @@ from each import each
 from builder.handout import card
 from descriptors import derive
 from descriptors.course.card import bits, fields, rows, sections
-from descriptors.course.source import lessons
+from descriptors.course.catalog import lessons
 from layoutalg import Swizzle, broken_law, evaluate, law_names
 
 EXAMPLES = [row for section in sections() if section.kind == "operations" for row in section.rows]

@@ -12,7 +12,8 @@ from cute_cpp import headers
 
 from builder.markup import Example, pieces
 from descriptors import oracle
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.catalog import lessons
+from descriptors.course.source import Lesson
 
 LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 #: What is there before the code: a tile to be taken apart, and a thread.

@@ -11,7 +11,7 @@ from paper_pages import pages
 
 from builder.handout import handout, solution_book
 from builder.markup import inline
-from descriptors.course.source import lessons
+from descriptors.course.catalog import lessons
 
 
 @cache

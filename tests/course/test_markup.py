@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builder.markup import LIVE, STILL, document, inline, markdown, part
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.catalog import lessons
+from descriptors.course.source import Lesson
 
 
 @given(st.text())

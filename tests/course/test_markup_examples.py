@@ -7,7 +7,7 @@ from doctest import DocTestParser
 from each import each
 
 from builder.markup import Example, pieces
-from descriptors.course.source import folder, lessons
+from descriptors.course.catalog import folder, lessons
 
 
 @each("lesson", lessons(), ids=lambda lesson: str(lesson.number))

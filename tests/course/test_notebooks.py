@@ -10,8 +10,8 @@ from each import each
 from places import ROOT
 
 from builder.notebooks import WHEEL, notebook
+from descriptors.course.catalog import lessons
 from descriptors.course.grading import check
-from descriptors.course.source import lessons
 from descriptors.errors import DescriptorError
 from layoutalg import __version__
 

@@ -13,10 +13,11 @@ from lesson_pages import counted, exercise, printed, said
 from records import JSON
 
 from builder.markup import Example, pieces
+from descriptors.course.catalog import lessons
 from descriptors.course.figures import figure
 from descriptors.course.page import ANSWERS
 from descriptors.course.progress import Receipt
-from descriptors.course.source import FIGURES, Lesson, lessons
+from descriptors.course.source import FIGURES, Lesson
 
 # ---- in a browser ----
 

@@ -9,7 +9,8 @@ import pytest
 from each import each
 
 from builder.pages import Engine, index, lines_page, page
-from descriptors.course.source import EXAMPLE, FIGURES, lessons, parse
+from descriptors.course.catalog import lessons
+from descriptors.course.source import EXAMPLE, FIGURES, parse
 
 pytest.importorskip("markdown_it")
 

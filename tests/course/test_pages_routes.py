@@ -8,7 +8,7 @@ import pytest
 
 from builder.notebooks import WHEEL
 from builder.pages import first_steps
-from descriptors.course.source import folder, lessons
+from descriptors.course.catalog import folder, lessons
 
 pytest.importorskip("markdown_it")
 

@@ -21,8 +21,8 @@ from page_links import Links, checked
 from places import ROOT
 
 from builder.site import site, write_course, write_zip
+from descriptors.course.catalog import lessons
 from descriptors.course.progress import read_receipt
-from descriptors.course.source import lessons
 from descriptors.errors import DescriptorError
 
 LESSON = lessons()[0]

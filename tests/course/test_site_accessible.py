@@ -15,7 +15,7 @@ import browsers
 import pytest
 from lesson_pages import counted, exercise, opened_hint, printed, said
 
-from descriptors.course.source import find, lessons
+from descriptors.course.catalog import find, lessons
 
 SIZES = {"wide": (1200, 900), "phone": (360, 740), "400 %": (320, 256)}
 SLIDES = [f"{one.number:02}-slides" for one in lessons()]

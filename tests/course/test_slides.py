@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from builder.slides import deck
-from descriptors.course.source import EXAMPLE, Lesson, lessons, parse
+from descriptors.course.catalog import lessons
+from descriptors.course.source import EXAMPLE, Lesson, parse
 
 LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 OVER = "[document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollWidth - innerWidth]"

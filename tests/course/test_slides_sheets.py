@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from builder.slides import Sheet, sheets
+from descriptors.course.catalog import lessons
 from descriptors.course.grading import grade
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.source import Lesson
 
 LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 

@@ -8,7 +8,8 @@ import pytest
 from places import ROOT
 
 from builder.teacher import SESSION, by_session, exercise_minutes, sessions, teacher_page
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.catalog import lessons
+from descriptors.course.source import Lesson
 
 pytest.importorskip("markdown_it")
 

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from builder.teacher import exercise_minutes, script, slips
+from descriptors.course.catalog import lessons
 from descriptors.course.grading import grade
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.source import Lesson
 
 LESSONS = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 

@@ -22,7 +22,7 @@ from places import ROOT, VECTORS
 from seeds import seed_of_this_run
 
 from descriptors.check.rules import RULES
-from descriptors.course.source import lessons
+from descriptors.course.catalog import lessons
 from descriptors.show.explorer.answer import answer
 
 sys.path.insert(0, str(ROOT / "scripts"))

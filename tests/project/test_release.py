@@ -15,7 +15,7 @@ from each import each
 from places import ROOT
 
 from builder.notebooks import notebook
-from descriptors.course.source import lessons
+from descriptors.course.catalog import lessons
 from layoutalg import __version__, oracle
 
 yaml = pytest.importorskip("yaml", reason="dask brings yaml")

@@ -59,8 +59,13 @@ _HANDLERS: Mapping[str, Handler] = {
     **dict.fromkeys(_UNSEEN, unknown_result),
     **dict.fromkeys(_STOPS, _stop),
 }
-#: Events that a guard on data may leave out without a word lost on barriers.
-_PASSED = ("st.", "ld.", "stmatrix", "ldmatrix", "call", "trap", "cp.async.c", "mma.")
+#: Events that a run passes over if their guard depends on data: they touch memory, registers or the caller, and the
+#: report lists them as not seen. All other events are needed, because they are waits, or a wait counts them: if a
+#: commit or an arrival is left out, a later wait seems to cover too little, or never to end.
+_PASSED = frozenset(
+    "ld ld.shared ld.shared::cta ld.param ld.param::entry st st.shared st.shared::cta ldmatrix stmatrix cp.async mma "
+    "call trap".split()
+)
 
 
 @lru_cache(maxsize=4096)
@@ -76,5 +81,5 @@ def execution(opcode: str) -> Execution:
         if (handler := _HANDLERS.get(name)) is not None:
             if name in BRANCHES:
                 return Execution(handler, Guard.OWN)
-            return Execution(handler, Guard.PASSED if opcode.startswith(_PASSED) else Guard.NEEDED)
+            return Execution(handler, Guard.PASSED if name in _PASSED else Guard.NEEDED)
     return Execution(integer_handler(opcode), Guard.RESULT)

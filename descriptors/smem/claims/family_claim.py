@@ -27,7 +27,7 @@ Law: every quotient and remainder that *walk* uses is one that *lemmas* asks abo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, product
 from math import prod
 from typing import Any, NamedTuple
@@ -69,15 +69,64 @@ class Family(NamedTuple):
     read: tuple[str, ...]
 
 
+class _Coordinate(NamedTuple):
+    """The coordinate of an element in its operand, along MN or K, as the walk divides it.
+
+    Args:
+        name: the term of the coordinate.
+        extent: elements of an operand.
+        period: along the contiguous mode, elements of 16 bytes (K-major) or of a row of the swizzle (MN-major); across
+            it, rows of an atom.
+        scale: what an address counts of an element along the contiguous mode; 1 across it.
+    """
+
+    name: str
+    extent: int
+    period: int
+    scale: int
+
+    @property
+    def part(self) -> str:
+        """How many periods lie before the element."""
+        return _I.part(_I.product(self.name, self.scale), self.scale * self.period)
+
+    @property
+    def rest(self) -> str:
+        """The place of the element in its period, in units of addresses along the contiguous mode."""
+        return _I.rest(_I.product(self.name, self.scale), self.scale * self.period)
+
+
+def _coordinates(operand: Operand, pattern: Swizzle) -> tuple[_Coordinate, _Coordinate]:
+    """Return the coordinates along MN and K."""
+    k_major = operand.major == "K"
+    span, rows = (16, 8) if k_major else (pattern.width, pattern.rows)
+    along, across = (span * 8 // operand.bits, operand.units), (rows, 1)
+    mn, k = (across, along) if k_major else (along, across)
+    return _Coordinate("element-0", operand.shape[0], *mn), _Coordinate("element-1", operand.shape[1], *k)
+
+
 class _Index(NamedTuple):
-    """An index taken apart: weights and names of its digits, and its end; 0 where only a symbol says that."""
+    """An index of a mode of the tile, taken apart.
+
+    Args:
+        weights: what each digit counts.
+        names: the names of the digits.
+        end: the extent of the mode; 0 where only a symbol says that.
+        coordinate: of the element in its operand; None for modes after K, along which an operand has no elements.
+    """
 
     weights: tuple[int, ...]
     names: tuple[str, ...]
     end: int
+    coordinate: _Coordinate | None
+
+    @property
+    def extent(self) -> int:
+        """Elements of an operand along the mode."""
+        return self.coordinate.extent if self.coordinate else 1
 
     def sum(self, low: int, high: int | None = None) -> str:
-        """The digits of weights from ``low`` to below ``high``, in multiples of ``low``."""
+        """Return the digits of weights from ``low`` to below ``high``, in multiples of ``low``."""
         chosen = [
             _I.product(name, weight // low)
             for name, weight in zip(self.names, self.weights, strict=True)
@@ -86,36 +135,40 @@ class _Index(NamedTuple):
         return _I.sum(*chosen)
 
     def ranges(self) -> list[str]:
-        """What is known of the digits."""
+        """Return what is known of the digits."""
         ends = [high // low for low, high in pairwise((*self.weights, self.end))]
         return [_I.within(name, end) if end else _I.least(0, name) for name, end in zip(self.names, ends, strict=True)]
 
 
-def family_questions(one: Operand, family: Family) -> tuple[Question, ...]:
-    """The four questions.
+def family_questions(operand: Operand, family: Family) -> tuple[Question, ...]:
+    """Return the four questions.
 
     Args:
-        one: what an instruction reads.
+        operand: what an instruction reads.
         family: the tiles, and what is said of their words.
 
     Raises:
         DescriptorError: if an extent other than the last of a mode holds a symbol, or the extents that cut an index do
             not divide each other.
     """
-    indices = _indices(one, family)
-    lemmas = _lemmas(one, family, indices)
+    mn, k = _coordinates(operand, family.pattern)
+    indices = _indices(family, [mn, k, *[None] * (len(family.modes) - 2)])
+    lemmas = _lemmas(family, indices)
     constants = [*family.symbols, "base", *(name for index in indices for name in index.names)]
-    head = "\n".join([*(f"(declare-const {name} Int)" for name in constants), _coordinates(one, indices)])
-    ranges = [*(_I.least(1, name) for name in family.symbols), *(one for index in indices for one in index.ranges())]
+    head = "\n".join([*(f"(declare-const {name} Int)" for name in constants), _index_definitions(indices)])
+    ranges = [
+        *(_I.least(1, name) for name in family.symbols),
+        *(known for index in indices for known in index.ranges()),
+    ]
     known = "\n".join(f"(assert {condition})" for condition in ranges)
     assumed = "\n".join(f"(assert (= {term} {digits})) ; a lemma" for term, digits in lemmas)
-    walk = f"{head}\n{_definitions(one, family)}\n{known}\n{assumed}"
+    walk = f"{head}\n{_definitions(operand, family, _walk(operand, family.pattern, mn, k))}\n{known}\n{assumed}"
     wrong = either([f"(not (= {term} {digits}))" for term, digits in lemmas])
     return (
         Question("walk", _LOGIC, walk, "(not (= fetched stored))", _ASKED["walk"], vacuous=True),
         Question("lemmas", _LOGIC, f"{head}\n{known}", wrong, _ASKED["lemmas"]),
-        Question("swizzle", "QF_BV", _swizzle(one, family), "(not (= stored fetched))", _ASKED["swizzle"]),
-        _window(one, family),
+        Question("swizzle", "QF_BV", _swizzle(operand, family), "(not (= stored fetched))", _ASKED["swizzle"]),
+        _window(operand, family),
     )
 
 
@@ -127,184 +180,146 @@ _ASKED = {
 }
 
 
-def _indices(one: Operand, family: Family) -> list[_Index]:
-    """The digits of every mode's index: cut where the tile, the walk, the operand and the advance cut it."""
-    per = 16 * 8 // one.bits
-    found = []
-    for x, (mode, moves) in enumerate(zip(family.modes, family.advance, strict=True)):
-        extent = one.shape[x] if x < 2 else 1
+def _indices(family: Family, coordinates: Sequence[_Coordinate | None]) -> list[_Index]:
+    """Return the digits of every mode's index: cut where the tile, the walk, the operand and the advance cut it."""
+    indices = []
+    for x, (mode, moves, coordinate) in enumerate(zip(family.modes, family.advance, coordinates, strict=True)):
+        extent = coordinate.extent if coordinate else 1
         cuts = {1, extent, *_cuts(mode, 1), *_cuts(moves, extent)}
-        if x < 2:
-            along, across = ({per}, {8}) if one.major == "K" else _mn_cuts(one, family)
-            cuts |= {cut for cut in (along if (x == 1) == (one.major == "K") else across) if cut < extent}
+        if coordinate and coordinate.period < extent:
+            cuts.add(coordinate.period)
         weights = tuple(sorted(cuts))
         if any(high % low for low, high in pairwise(weights)):
             raise DescriptorError(f"claim: extents that cut an index must divide each other, found {weights}")
         names = tuple(f"{'rcs'[min(x, 2)]}{'' if x < 3 else x}_{t}" for t in range(len(weights)))
         whole = prod(size for size, _ in leaves(*mode))
-        found.append(_Index(weights, names, whole if isinstance(whole, int) else 0))
-    return found
-
-
-def _mn_cuts(one: Operand, family: Family) -> tuple[set[int], set[int]]:
-    width = family.pattern.width * 8 // one.bits
-    return {width}, {family.pattern.rows}
+        indices.append(_Index(weights, names, whole if isinstance(whole, int) else 0, coordinate))
+    return indices
 
 
 def _cuts(mode: Mode, unit: int) -> list[int]:
-    """The weights at which a mode cuts its index."""
-    found, below = list[int](), unit
+    """Return the weights at which a mode cuts its index."""
+    weights, below = list[int](), unit
     for extent, _ in list(leaves(*mode))[:-1]:
         if not isinstance(extent, int):
             raise DescriptorError(f"claim: only the last extent of a mode may hold a symbol, found {mode[0]}")
         below *= extent
-        found.append(below)
-    return found
+        weights.append(below)
+    return weights
 
 
-def _lemmas(one: Operand, family: Family, indices: Sequence[_Index]) -> list[tuple[str, str]]:
-    """Quotients and remainders of the definitions, with the digits that they come to."""
-    found = dict[str, str]()
+def _lemmas(family: Family, indices: Sequence[_Index]) -> list[tuple[str, str]]:
+    """Return quotients and remainders of the definitions, with the digits that they come to."""
+    lemmas = dict[str, str]()
     for x, (mode, moves, index) in enumerate(zip(family.modes, family.advance, indices, strict=True)):
-        extent = one.shape[x] if x < 2 else 1
-        for term, shape, unit in ((f"index-{x}", mode[0], 1), (f"operand-{x}", moves[0], extent)):
-            below, own = unit, list(leaves(shape, shape))
-            for number, (size, _) in enumerate(own):
-                quotient = _I.part(term, below // unit)
-                if number == len(own) - 1:
-                    if below != unit:
-                        found[quotient] = index.sum(below)
-                    break
-                found[_I.rest(quotient, size)] = index.sum(below, below * size)
-                below *= size
-    for x, index in zip((0, 1), indices, strict=False):
-        along = (x == 1) == (one.major == "K")
-        element = f"element-{x}"
-        if along:
-            span = 16 if one.major == "K" else family.pattern.width
-            cut, b = span * 8 // one.bits, _I.product(element, one.units)
-            term, whole = b, one.counted(span)
-            scale = one.units
-        else:
-            cut = 8 if one.major == "K" else family.pattern.rows
-            term, whole, scale = element, cut, 1
-        end = one.shape[x]
-        high = index.sum(cut, end) if cut < end else "0"
-        found[_I.part(term, whole)] = high
-        found[_I.rest(term, whole)] = _I.product(scale, index.sum(1, min(cut, end)))
-    return list(found.items())
+        lemmas |= _divisions(f"index-{x}", mode[0], 1, index)
+        lemmas |= _divisions(f"operand-{x}", moves[0], index.extent, index)
+    for index in indices:
+        if coordinate := index.coordinate:
+            period, extent = coordinate.period, coordinate.extent
+            lemmas[coordinate.part] = index.sum(period, extent) if period < extent else "0"
+            lemmas[coordinate.rest] = _I.product(coordinate.scale, index.sum(1, min(period, extent)))
+    return list(lemmas.items())
 
 
-def _coordinates(one: Operand, indices: Sequence[_Index]) -> str:
-    """The indices of element (r, c) of operand (i, j, ...), as sums of digits."""
+def _divisions(term: str, shape: Any, unit: int, index: _Index) -> dict[str, str]:
+    """Return the quotients and remainders that a mode takes of a term, which counts ``unit`` of an index."""
+    lemmas, below = dict[str, str](), unit
+    *inner, _ = leaves(shape, shape)
+    for extent, _ in inner:
+        lemmas[_I.rest(_I.part(term, below // unit), extent)] = index.sum(below, below * extent)
+        below *= extent
+    if below != unit:
+        lemmas[_I.part(term, below // unit)] = index.sum(below)
+    return lemmas
+
+
+def _index_definitions(indices: Sequence[_Index]) -> str:
+    """Define the indices of element (r, c) of operand (i, j, ...), as sums of digits."""
     lines = list[str]()
     for x, index in enumerate(indices):
-        extent = one.shape[x] if x < 2 else 1
         lines.append(f"(define-fun index-{x} () Int {index.sum(1)}) ; of the tile's mode {x}")
-        lines.append(f"(define-fun operand-{x} () Int {index.sum(extent)}) ; which operand along it")
-        if x < 2:
-            lines.append(f"(define-fun element-{x} () Int {index.sum(1, extent)}) ; which element of that")
+        lines.append(f"(define-fun operand-{x} () Int {index.sum(index.extent)}) ; which operand along it")
+        if index.coordinate:
+            element = index.sum(1, index.extent)
+            lines.append(f"(define-fun {index.coordinate.name} () Int {element}) ; which element of that")
     return "\n".join(lines)
 
 
-def _definitions(one: Operand, family: Family) -> str:
-    """Where element (r, c) of operand (i, j, ...) is stored, and where it is read, before the exclusive-or."""
+def _definitions(operand: Operand, family: Family, walk: str) -> str:
+    """Define where element (r, c) of operand (i, j, ...) is stored, and where it is read, before the exclusive-or."""
     offsets = [mode_term(*mode, f"index-{x}", _I) for x, mode in enumerate(family.modes)]
     starts = [mode_term(*moves, f"operand-{x}", _I) for x, moves in enumerate(family.advance)]
-    half = "half bytes" if one.half else "bytes"
-    sixteen = one.counted(16)
-    begins = _I.product(2, "base") if one.half else "base"
+    half = "half bytes" if operand.half else "bytes"
+    sixteen = operand.counted(16)
+    begins = _I.product(2, "base") if operand.half else "base"
     lines = [
         "; the layout as CuTe defines it, in elements",
         f"(define-fun offset () Int {_I.sum(*offsets)})",
-        f"(define-fun stored () Int {_I.sum(begins, _I.product(one.units, 'offset'))}) ; in {half}",
+        f"(define-fun stored () Int {_I.sum(begins, _I.product(operand.units, 'offset'))}) ; in {half}",
         "; the words: start, LBO and SBO, whose fields count 16 bytes",
         f"(define-fun start () Int {_I.sum(begins, _I.product(sixteen, _I.sum(*starts)))})",
         f"(define-fun leading () Int {_I.product(sixteen, family.leading)})",
         f"(define-fun stride () Int {_I.product(sixteen, family.stride)})",
         "; the walk as the manual has it",
-        f"(define-fun fetched () Int {_walk(one, family)})",
+        f"(define-fun fetched () Int {walk})",
     ]
     return "\n".join(lines)
 
 
-def _walk(one: Operand, family: Family) -> str:
-    sixteen, width = one.counted(16), one.counted(family.pattern.width)
-    if one.major == "K":
-        b, r = _I.product("element-1", one.units), "element-0"
+def _walk(operand: Operand, pattern: Swizzle, mn: _Coordinate, k: _Coordinate) -> str:
+    """Return the term of the address from which an element is read, before the exclusive-or."""
+    sixteen, width = operand.counted(16), operand.counted(pattern.width)
+    if operand.major == "K":
+        piece = sixteen if pattern.bits else "leading"
         return _I.sum(
-            "start",
-            _I.product(_I.part(r, 8), "stride"),
-            _I.product(_I.rest(r, 8), width),
-            _I.rest(b, sixteen),
-            _I.product(_I.part(b, sixteen), sixteen if family.pattern.bits else "leading"),
+            "start", _I.product(mn.part, "stride"), _I.product(mn.rest, width), k.rest, _I.product(k.part, piece)
         )
-    b, c, rows = _I.product("element-0", one.units), "element-1", family.pattern.rows
-    further, down = ("leading", "stride") if family.pattern.bits else ("stride", "leading")
-    return _I.sum(
-        "start",
-        _I.product(_I.part(b, width), further),
-        _I.rest(b, width),
-        _I.product(_I.rest(c, rows), width),
-        _I.product(_I.part(c, rows), down),
-    )
+    further, down = ("leading", "stride") if pattern.bits else ("stride", "leading")
+    return _I.sum("start", _I.product(mn.part, further), mn.rest, _I.product(k.rest, width), _I.product(k.part, down))
 
 
-def _swizzle(one: Operand, family: Family) -> str:
+def _swizzle(operand: Operand, family: Family) -> str:
     """For any offset in elements: its place in units of addresses is permuted alike by both."""
-    bits, place = family.pattern.bits, family.pattern.place + one.half
+    bits, place = family.pattern.bits, family.pattern.place + operand.half
     mine = swizzle_term(family.swizzle, "x") if family.swizzle else "x"
-    line = f"(bvand (bvlshr a {BITS.number(7 + one.half)}) {BITS.number((1 << bits) - 1)})"
+    line = f"(bvand (bvlshr a {BITS.number(7 + operand.half)}) {BITS.number((1 << bits) - 1)})"
     theirs = f"(bvxor a (bvshl {line} {BITS.number(place)}))"
-    limit = one.counted(2 * WINDOW) // one.units
+    limit, unit = operand.counted(2 * WINDOW) // operand.units, "half bytes" if operand.half else "bytes"
     return "\n".join(
         [
             "(define-sort N () (_ BitVec 32))",
             "(declare-const x N) ; the offset of an element from address 0, in elements",
-            f"(define-fun a () N {BITS.product('x', one.units)}) ; the same in {'half bytes' if one.half else 'bytes'}",
+            f"(define-fun a () N {BITS.product('x', operand.units)}) ; the same in {unit}",
             f"(assert {BITS.below('x', limit)}) ; so that nothing leaves 32 bits",
-            f"(define-fun stored () N {BITS.product(mine, one.units)})",
+            f"(define-fun stored () N {BITS.product(mine, operand.units)})",
             f"(define-fun fetched () N {theirs})",
         ]
     )
 
 
-def _window(one: Operand, family: Family) -> Question:
-    """With every symbol as its index plus 1 plus what is left, all terms are sums of products of one sign."""
-    bound, names, lines, starts, size = set[str](), list[str](), list[str](), list[str](), list[Any]()
-    groups = dict[str, list[str]]()
-    for x, (mode, moves) in enumerate(zip(family.modes, family.advance, strict=True)):
-        size += [extent for extent, _ in leaves(*mode)]
-        for t, (extent, step) in enumerate(leaves(*moves)):
-            if extent == 1:
-                continue
-            name = f"o{x}_{t}"
-            starts.append(_I.product(name, step))
-            if isinstance(extent, int):
-                names.append(name)
-                lines.append(f"(assert {_I.within(name, extent)})")
-            elif str(extent) in family.symbols and str(extent) not in bound:
-                bound.add(str(extent))
-                groups[str(extent)] = [name, f"slack-{extent}"]
-            else:
-                names.append(name)
-                lines.append(f"(assert (and (<= 0 {name}) (< {name} {_I.number(extent)})))")
-    for symbol in family.symbols:
-        groups.setdefault(symbol, [f"slack-{symbol}"])
-    head = [f"(declare-const {name} Int)" for name in ("base", *names)]
-    for symbol, parts in groups.items():
-        head += [f"(declare-const {part} Int)\n(assert (<= 0 {part}))" for part in parts]
-        head.append(f"(define-fun {symbol} () Int {_I.sum(*parts, 1)}) ; a positive integer")
-    products = [f"(assert (<= 0 (* {' '.join(chosen)})))" for chosen in _products(list(groups.values()))]
-    total = f"(* {' '.join(map(_I.number, [one.bits, *size]))})"
-    fields = [("start", _I.sum("base", *starts))]
+def _window(operand: Operand, family: Family) -> Question:
+    """Ask about the fields; with every symbol as a sum of numbers that are not negative, all terms have one sign."""
+    steps = [
+        (f"o{x}_{t}", extent, step)
+        for x, moves in enumerate(family.advance)
+        for t, (extent, step) in enumerate(leaves(*moves))
+        if extent != 1
+    ]
+    summands = _summands(family.symbols, [(name, extent) for name, extent, _ in steps])
+    bound = {name for names in summands.values() for name in names}
+    free = [(name, extent) for name, extent, _ in steps if name not in bound]
+    fields = [("start", _I.sum("base", *(_I.product(name, step) for name, _, step in steps)))]
     fields += [(name, _I.number(getattr(family, name))) for name in family.read]
+    size = [extent for mode in family.modes for extent, _ in leaves(*mode)]
+    total = f"(* {' '.join(map(_I.number, [operand.bits, *size]))})"
     premises = "\n".join(
         [
-            *head,
-            *lines,
+            *(f"(declare-const {name} Int)" for name in ("base", *(name for name, _ in free))),
+            *_symbol_definitions(summands),
+            *(f"(assert {_I.within(name, extent)})" for name, extent in free),
             "; what is never negative, so that the rest is linear: products of numbers that are not",
-            *products,
+            *(f"(assert (<= 0 (* {' '.join(chosen)})))" for chosen in _products(list(summands.values()))),
             f"; the tile lies in the window of {WINDOW} bytes; its address, base, counts 16 bytes, its size bits",
             f"(assert (and (<= 0 base) (<= (+ (* 128 base) {total}) {8 * WINDOW})))",
             *(f"(define-fun {name} () Int {term})" for name, term in fields),
@@ -312,6 +327,22 @@ def _window(one: Operand, family: Family) -> Question:
     )
     denial = f"(not {both([_I.within(name, 1 << 14) for name, _ in fields])})"
     return Question("window", _LOGIC, premises, denial, _ASKED["window"], vacuous=True)
+
+
+def _summands(symbols: Sequence[str], indices: Sequence[tuple[str, Any]]) -> dict[str, list[str]]:
+    """Return the numbers whose sum plus 1 is each symbol: the first index below it, if there is one, and a slack."""
+    first = dict[str, str]()
+    for name, extent in indices:
+        if str(extent) in symbols:
+            first.setdefault(str(extent), name)
+    summands = {symbol: [name, f"slack-{symbol}"] for symbol, name in first.items()}
+    return summands | {symbol: [f"slack-{symbol}"] for symbol in symbols if symbol not in first}
+
+
+def _symbol_definitions(summands: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for symbol, names in summands.items():
+        yield from (f"(declare-const {name} Int)\n(assert (<= 0 {name}))" for name in names)
+        yield f"(define-fun {symbol} () Int {_I.sum(*names, 1)}) ; a positive integer"
 
 
 def _products(groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

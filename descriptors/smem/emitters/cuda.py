@@ -60,8 +60,8 @@ def write(recipe: Recipe) -> str:
   static constexpr std::uint32_t kAlignmentBytes = {recipe.alignment_bytes}u;
 {_constants(recipe)}
   // From the first subtile to another, in 16-byte units.
-  static SMEM_DESCRIPTOR_FUNCTION std::uint32_t offset({_signature(recipe, recipe.used)}) {{
-    return {recipe.offset("/", "u")};
+  static SMEM_DESCRIPTOR_FUNCTION std::uint32_t offset({_signature(recipe, recipe.offset.coordinates)}) {{
+    return {recipe.offset.spell("/", "u")};
   }}
 {line[2]}
   // Descriptor of the first subtile; tile_address is the tile's shared-memory address (__cvta_generic_to_shared).
@@ -89,9 +89,9 @@ def write(recipe: Recipe) -> str:
 def _constants(recipe: Recipe) -> str:
     """Lines of the struct: the transpose bit, if there is one, and how many subtiles there are."""
     names = ("MN", *(name.capitalize() for name in recipe.coordinates[1:]))
-    lines = [f"kTransposed = {recipe.transposed:d}u;  // {recipe.transpose_bit}"] if recipe.transpose_bit else []
-    lines += [f"kSubtiles{name} = {extent}u;" for name, extent in zip(names, recipe.extents, strict=True)]
-    return "".join(f"  static constexpr std::uint32_t {line}\n" for line in lines)
+    constant = "  static constexpr std::uint32_t "
+    counts = [f"{constant}kSubtiles{name} = {extent}u;\n" for name, extent in zip(names, recipe.extents, strict=True)]
+    return recipe.transposed_line(f"{constant}kTransposed = ", "u;  // ") + "".join(counts)
 
 
 def _signature(recipe: Recipe, moving: frozenset[str]) -> str:
@@ -103,8 +103,8 @@ def _line(recipe: Recipe) -> tuple[str, str, str, str]:
     """What operands that cross atoms need besides: in the comment, a constant, a function, a part of the word."""
     function = f"""
   // From the line of 128 bytes of the first subtile to that in which K goes on of another, in 16-byte units.
-  static SMEM_DESCRIPTOR_FUNCTION std::uint32_t line({_signature(recipe, recipe.used_by_line)}) {{
-    return {recipe.line("/", "u")};
+  static SMEM_DESCRIPTOR_FUNCTION std::uint32_t line({_signature(recipe, recipe.line.coordinates)}) {{
+    return {recipe.line.spell("/", "u")};
   }}
 """
     line_units = f"static_cast<std::uint64_t>(line({', '.join(recipe.coordinates)})) << {recipe.line_low}"

@@ -34,14 +34,12 @@ def write(recipe: Recipe) -> str:
     name, constant = recipe.name, recipe.constant
     address = "Uint32(tile_address)" + (f" + Uint32({recipe.start_bytes})" if recipe.start_bytes else "")
     rest = _WORD & ~recipe.field_mask
-    transposed = (
-        f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
-    )
+    transposed = recipe.transposed_line(f"{constant('TRANSPOSED')} = ", "  # ")
     start = f"Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})"
     address_part, line, also = f"moved & Uint64({recipe.field_mask:#x})", "", ""
     if recipe.line_low:
         start, also = f"{start} * Uint64({1 | 1 << recipe.line_low:#x})", " and the line in which K goes on"
-        line = f"    line = first + (Uint64({recipe.line()}) << {recipe.line_low})\n"
+        line = f"    line = first + (Uint64({recipe.line.spell()}) << {recipe.line_low})\n"
         address_part, rest = f"{address_part} | line & Uint64({recipe.line_mask:#x})", rest & ~recipe.line_mask
     return f"""{recipe.commented("#")}
 {constant("word")} = {word_text(recipe.word)}  # every field but the start address{also}
@@ -55,6 +53,6 @@ def {name}_first(tile_address):
 
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):
     \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
-    moved = first + Uint64({recipe.offset()})
+    moved = first + Uint64({recipe.offset.spell()})
 {line}    return first & Uint64({word_text(rest)}) | {address_part}
 """

@@ -9,7 +9,7 @@ Law: whatever the language, the text has the word of the derivation but for its 
 >>> import re
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> steps = {f"{term.factor}" for term in recipe(d, "a").terms}
+>>> steps = {f"{term.factor}" for term in recipe(d, "a").offset.terms}
 >>> texts = [emit(d, language, "a") for language in LANGUAGES]
 >>> all("0x4000404000010000" in text and steps <= set(re.findall(r"\\d+", text)) for text in texts)
 True

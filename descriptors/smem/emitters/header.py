@@ -16,7 +16,7 @@ True
 
 from __future__ import annotations
 
-from descriptors.smem.emitters.recipe import Recipe, Term
+from descriptors.smem.emitters.recipe import Recipe, TermSum
 from descriptors.text import word_text
 from layoutalg.frozen import replace
 
@@ -72,7 +72,7 @@ def write(recipe: Recipe) -> str:
         further = f"(uint64_t){constant('LINE_UNITS')}({arguments}) << {recipe.line_low}"
         subtile_fields += f" | (((first) + ({further})) & {constant('LINE_FIELD')})"
     return f"""{recipe.commented("//")}{_constants(recipe)}// From the first subtile to another, in 16-byte units.
-#define {constant("OFFSET_UNITS")}({arguments}) ((uint32_t)({_sum(recipe, recipe.terms)}))
+#define {constant("OFFSET_UNITS")}({arguments}) ((uint32_t)({_sum(recipe, recipe.offset)}))
 {_line(recipe) if line else ""}// Descriptor of the first subtile; the address is that of the tile in shared memory.
 #define {constant("FIRST_WORD")}(address) ({constant("WORD")} | {start})
 // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
@@ -95,7 +95,7 @@ def _line(recipe: Recipe) -> str:
     return f"""#define {recipe.constant("LINE_FIELD")} {recipe.line_mask:#x}ull
 // From the line of 128 bytes of the first subtile to that in which K goes on of another, in 16-byte units.
 #define {recipe.constant("LINE_UNITS")}({", ".join(recipe.coordinates)}) \\
-  ((uint32_t)({_sum(recipe, recipe.line_terms)}))
+  ((uint32_t)({_sum(recipe, recipe.line)}))
 """
 
 
@@ -106,18 +106,16 @@ def _constants(recipe: Recipe) -> str:
 #define {constant("START_FIELD")} {recipe.field_mask:#x}ull
 #define {constant("ALIGNMENT_BYTES")} {recipe.alignment_bytes}u
 """
-    if recipe.transpose_bit:
-        definitions += f"#define {constant('TRANSPOSED')} {recipe.transposed:d}u  // {recipe.transpose_bit}\n"
+    definitions += recipe.transposed_line(f"#define {constant('TRANSPOSED')} ", "u  // ")
     for name, extent in zip(recipe.coordinates, recipe.extents, strict=True):
         definitions += f"#define {constant(f'subtiles_{name}')} {extent}u\n"
     return definitions
 
 
-def _sum(recipe: Recipe, terms: tuple[Term, ...]) -> str:
+def _sum(recipe: Recipe, total: TermSum) -> str:
     """The sum of terms over the arguments of a macro; one that moves nothing is used too, as its function has it."""
-    spelled = [replace(term, coordinate=f"({term.coordinate})").spell("/", "u") for term in terms]
-    moving = {term.coordinate for term in terms}
-    spelled += [f"0u * ({name})" for name in recipe.coordinates if name not in moving]
+    spelled = [replace(term, coordinate=f"({term.coordinate})").spell("/", "u") for term in total.terms]
+    spelled += [f"0u * ({name})" for name in recipe.coordinates if name not in total.coordinates]
     return " + ".join(spelled)
 
 

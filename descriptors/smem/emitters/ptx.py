@@ -15,7 +15,7 @@ Law: the instructions of the advance, run one after the other, leave the advance
 ...     return values["offset"]
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
 >>> one = recipe(d, "a")
->>> lines, at = list(_advance(one, one.terms)), [(mn, k) for mn in range(2) for k in range(8)]
+>>> lines, at = list(_advance(one, one.offset.terms)), [(mn, k) for mn in range(2) for k in range(8)]
 >>> all(run(lines, {"%a_mn": mn, "%a_k": k}) == d.advance(mn, k) for mn, k in at)
 True
 """
@@ -46,10 +46,10 @@ def write(recipe: Recipe) -> str:
     start, source = "", f"%{name}_address"
     if recipe.start_bytes:
         start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
-    advance = "".join(f"    {line}\n" for line in _advance(recipe, recipe.terms))
+    advance = "".join(f"    {line}\n" for line in _advance(recipe, recipe.offset.terms))
     doubled, moved_line = _line(recipe) if recipe.line_low else ("", "")
     # PTX has no constants; the bit is an immediate of the instruction, or one of its descriptor.
-    transposed = f"// transposed = {recipe.transposed:d}: {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
+    transposed = recipe.transposed_line("// transposed = ", ": ")
     return f"""{recipe.commented("//")}{transposed}
 .reg .b32 {inputs};  // in: address of the tile in shared memory; which subtile
 .reg .b64 %{name}_first, %{name}_subtile;  // out
@@ -78,7 +78,7 @@ def write(recipe: Recipe) -> str:
 def _line(recipe: Recipe) -> tuple[str, str]:
     """What operands that cross atoms need besides: the line into the first descriptor, and moved into another."""
     name, low = recipe.name, recipe.line_low
-    terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line_terms))
+    terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line.terms))
     advance = f"""{terms}    cvt.u64.u32 moved, offset;
     shr.u64 line, %{name}_first, {low};
     add.u64 moved, line, moved;

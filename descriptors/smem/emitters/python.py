@@ -34,14 +34,12 @@ def write(recipe: Recipe) -> str:
     )
     address = f"(tile_address + {recipe.start_bytes})" if recipe.start_bytes else "tile_address"
     shape = "x".join(map(str, recipe.extents))
-    transposed = (
-        f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
-    )
+    transposed = recipe.transposed_line(f"{constant('TRANSPOSED')} = ", "  # ")
     start = f"({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}"
     first, subtile_word, line, also = start, f"first & ~{recipe.field_mask:#x} | moved & {recipe.field_mask:#x}", "", ""
     if recipe.line_low:
         first, also = f"({start}) * {1 | 1 << recipe.line_low:#x}", " and the line in which K goes on"
-        line = f"    line = first + ({recipe.line()} << {recipe.line_low})\n"
+        line = f"    line = first + ({recipe.line.spell()} << {recipe.line_low})\n"
         subtile_word = f"first & ~{recipe.field_mask | recipe.line_mask:#x} | moved & {recipe.field_mask:#x}"
         subtile_word += f" | line & {recipe.line_mask:#x}"
     return f"""{recipe.commented("#")}
@@ -59,6 +57,6 @@ def {name}_subtile(first, {parameters}):
     \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
     if not ({inside}):
         raise IndexError(f"there are {shape} subtiles, found {{({parameters})}}")
-    moved = first + {recipe.offset()}
+    moved = first + {recipe.offset.spell()}
 {line}    return {subtile_word}
 """

@@ -10,7 +10,7 @@ Law: the sum of the terms is the advance, at every subtile.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> terms = recipe(d, "a").offset()
+>>> terms = recipe(d, "a").offset.spell()
 >>> all(eval(terms, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
 True
 """
@@ -76,6 +76,22 @@ class Term:
 
 
 @frozen
+class TermSum:
+    """A sum of terms, in 16-byte units."""
+
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def coordinates(self) -> frozenset[str]:
+        """The coordinates that change the sum; along the others there is one subtile, or a stride of 0."""
+        return frozenset(term.coordinate for term in self.terms)
+
+    def spell(self, division: str = "//", suffix: str = "") -> str:
+        """Return the sum as an expression, as ``Term.spell`` does; "0" if there are no terms."""
+        return " + ".join(term.spell(division, suffix) for term in self.terms) or f"0{suffix}"
+
+
+@frozen
 class Recipe:
     """A derivation reduced to what a program computes.
 
@@ -88,8 +104,8 @@ class Recipe:
         unit_bits: how far an address is shifted before it is stored.
         coordinates: names of a subtile's coordinates: mn, k, and the stages if there are any.
         extents: number of subtiles along each.
-        terms: the advance, in 16-byte units.
-        line_terms: how far the line moves in which K goes on, likewise; none where LBO stays as it is.
+        offset: the advance.
+        line: how far the line moves in which K goes on; no terms where LBO stays as it is.
         line_low: the lowest bit of LBO, which the address of that line is added to; 0 where LBO stays as it is.
         checks: coordinate and word of the subtiles at the corners, for a tile at address ``alignment_bytes``.
         alignment_bytes: what the address of the tile must be a multiple of.
@@ -106,12 +122,12 @@ class Recipe:
     unit_bits: int
     coordinates: tuple[str, ...]
     extents: tuple[int, ...]
-    terms: tuple[Term, ...]
+    offset: TermSum
     alignment_bytes: int
     transposed: bool
     transpose_bit: str
     comment: tuple[str, ...]
-    line_terms: tuple[Term, ...] = ()
+    line: TermSum = TermSum()
     line_low: int = 0
     checks: tuple[tuple[tuple[int, ...], int], ...] = ()
 
@@ -130,16 +146,6 @@ class Recipe:
         return spelled.upper() if self.name == self.name.lower() else spelled
 
     @property
-    def used(self) -> frozenset[str]:
-        """The coordinates that move the descriptor; along the others there is one subtile, or a stride of 0."""
-        return frozenset(term.coordinate for term in self.terms)
-
-    @property
-    def used_by_line(self) -> frozenset[str]:
-        """The coordinates that move the line in which K goes on."""
-        return frozenset(term.coordinate for term in self.line_terms)
-
-    @property
     def line_mask(self) -> int:
         """The bits of LBO in the word, if it moves; it is as wide as the start address."""
         return self.field_mask << self.line_low if self.line_low else 0
@@ -148,17 +154,14 @@ class Recipe:
         """The comment, each line behind the language's mark."""
         return "".join(f"{mark} {line}\n" for line in self.comment)
 
-    def offset(self, division: str = "//", suffix: str = "") -> str:
-        """The sum of all terms as an expression; "0" where there is but one subtile."""
-        return _sum(self.terms, division, suffix)
+    def transposed_line(self, before: str, between: str) -> str:
+        """Return the line of a program with the transpose bit; "" if the instruction has no such bit.
 
-    def line(self, division: str = "//", suffix: str = "") -> str:
-        """The sum of the terms of the line as an expression."""
-        return _sum(self.line_terms, division, suffix)
-
-
-def _sum(terms: tuple[Term, ...], division: str, suffix: str) -> str:
-    return " + ".join(term.spell(division, suffix) for term in terms) or f"0{suffix}"
+        Args:
+            before: the text before the value.
+            between: the text between the value and the name of the bit.
+        """
+        return f"{before}{self.transposed:d}{between}{self.transpose_bit}\n" if self.transpose_bit else ""
 
 
 def recipe(derivation: Derivation, name: str) -> Recipe:
@@ -175,7 +178,7 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
-    >>> recipe(d, "a").offset()
+    >>> recipe(d, "a").offset.spell()
     'mn * 512 + k % 4 * 2 + k // 4 * 1024'
     """
     if not isinstance(derivation, Derivation):
@@ -188,7 +191,8 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
     coordinates = ("mn", "k", *stages)
     field = descriptor.word["start_address"]
     steps = (field.mask >> field.low) + 1
-    terms, line_terms = _all_terms(derivation, coordinates, steps)
+    extents = tuple(size(mode) for mode in modes)
+    offset, line = _offset_and_line(derivation, coordinates, steps)
     crossing = derivation.crossing is not None
     return Recipe(
         name=name,
@@ -198,38 +202,38 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
         window_mask=steps * field.unit - 1,
         unit_bits=field.unit.bit_length() - 1,
         coordinates=coordinates,
-        extents=tuple(size(mode) for mode in modes),
-        terms=terms,
+        extents=extents,
+        offset=offset,
         alignment_bytes=derivation.swizzle.alignment_bytes,
         transposed=derivation.transposed,
         transpose_bit=_transpose_bit(derivation),
         comment=tuple(_comment(derivation, coordinates)),
-        line_terms=line_terms,
+        line=line,
         line_low=descriptor.word[LEADING].low if crossing else 0,
-        checks=tuple(_corners(derivation, [size(mode) for mode in modes])),
+        checks=tuple(_corners(derivation, extents)),
     )
 
 
-def _corners(d: Derivation, extents: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+def _corners(d: Derivation, extents: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
     """Coordinate and word of the subtiles at the corners, by the derivation's own words."""
     for coordinate in product(*(dict.fromkeys((0, extent - 1)) for extent in extents)):
         mn, k, *stage = coordinate
         yield coordinate, d.word(mn, k, stage or 0, d.swizzle.alignment_bytes)
 
 
-def _all_terms(d: Derivation, coordinates: tuple[str, ...], steps: int) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """The terms of the advance, and those of the line in which K goes on."""
+def _offset_and_line(d: Derivation, coordinates: tuple[str, ...], steps: int) -> tuple[TermSum, TermSum]:
+    """Return the advance, and how far the line moves in which K goes on."""
     columns = d.advance.outer if isinstance(d.advance, ComposedLayout) else d.advance
     assert isinstance(columns, Layout)
     starts, lines = list[Term](), list[Term]()
-    for one, mode in zip(coordinates, columns, strict=True):
-        if d.crossing is not None and one == "k":
-            starts += _terms(mode, one, steps, scale=PIECES)
-            lines += _terms(d.crossing.lines, one, steps, scale=PIECES, shift=PIECES - 1, divisor=LINE)
+    for coordinate, mode in zip(coordinates, columns, strict=True):
+        if d.crossing is not None and coordinate == "k":
+            starts += _terms(mode, coordinate, steps, scale=PIECES)
+            lines += _terms(d.crossing.lines, coordinate, steps, scale=PIECES, shift=PIECES - 1, divisor=LINE)
         else:
-            starts += (terms := list(_terms(mode, one, steps)))
+            starts += (terms := list(_terms(mode, coordinate, steps)))
             lines += terms if d.crossing is not None else []
-    return tuple(starts), tuple(lines)
+    return TermSum(tuple(starts)), TermSum(tuple(lines))
 
 
 def _transpose_bit(d: Derivation) -> str:

@@ -41,8 +41,9 @@ from descriptors.smem.words.tensor_map import (
     SM100_SWIZZLES,
     SWIZZLES,
     TmaError,
+    row_pitch_bits,
 )
-from descriptors.text import DOCUMENTED, Told, extents_text
+from descriptors.text import DOCUMENTED, Told, counted, extents_text
 from layoutalg import ComposedLayout, Layout, offsets, size
 from layoutalg.frozen import frozen
 
@@ -146,8 +147,8 @@ class TmaPlan(Told):
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        box, count = extents_text(self.box), len(self.boxes)
-        return f"{count} {'box' if count == 1 else 'boxes'} of {box} {self.element}, swizzle {self.swizzle}"
+        count, box = counted(len(self.boxes), "box"), extents_text(self.box)
+        return f"{count} of {box} {self.element}, swizzle {self.swizzle}"
 
     @property
     def swizzle_name(self) -> str:
@@ -187,8 +188,7 @@ class TmaPlan(Told):
     @property
     def box_bytes(self) -> int:
         """Shared memory that one box takes up, with what lies between rows shorter than the span of the swizzle."""
-        row = self.box[0] * self.element.storage_bits // 8
-        return max(row, self.swizzle.span_bytes if self.swizzle_code else 0) * prod(self.box[1:])
+        return row_pitch_bits(self.box[0] * self.element.storage_bits, self.swizzle_code) // 8 * prod(self.box[1:])
 
     @property
     def transaction_bytes(self) -> int:

@@ -46,7 +46,9 @@ from descriptors.smem.words.tensor_map import (
     PADDED_SWIZZLES,
     SM100_DATA_TYPES,
     SM100_SWIZZLES,
+    SWIZZLES,
     TmaError,
+    row_pitch_bits,
 )
 from descriptors.targets import has_wgmma
 from layoutalg import Layout, flatten, size
@@ -160,8 +162,8 @@ def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[li
         if not extent:
             break
         parts.append(replace(leaf, extent=extent))
-        # Rows shorter than the span of the swizzle lie a span apart.
-        dense = dense * extent if len(parts) > 1 else max(extent, _row_pitch(derivation))
+        row_pitch = row_pitch_bits(extent * bits, SWIZZLES[derivation.swizzle][1]) // bits
+        dense = dense * extent if len(parts) > 1 else row_pitch
         pending[:1] = [leaf.tail(extent)] if extent < leaf.extent else []
     return parts, pending
 
@@ -177,13 +179,9 @@ def _rank(parts: list[_Leaf]) -> int:
 
 
 def _inner_limit(derivation: Derivation) -> int:
-    return _row_pitch(derivation) or MAX_BOX_EXTENT
-
-
-def _row_pitch(derivation: Derivation) -> int:
-    """Elements that the span of the swizzle has; 0 without one."""
+    """Return the most elements that a row of a box may have."""
     if derivation.swizzle is SwizzleMode.NONE:
-        return 0
+        return MAX_BOX_EXTENT
     return derivation.swizzle.span_bytes * 8 // derivation.element.storage_bits
 
 

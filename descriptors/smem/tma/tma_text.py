@@ -19,7 +19,7 @@ from descriptors.answers import Table
 from descriptors.records import PAIR, TEXT, Named, Record, Row, each, evidence_row
 from descriptors.smem.operands.operand import DTYPES, Major, SwizzleMode
 from descriptors.smem.tma.tma_plan import TmaPlan
-from descriptors.text import aligned, known_line, known_record
+from descriptors.text import aligned, counted, known_line, known_record
 
 #: Boxes that are listed; the others are counted.
 _LISTED = 32
@@ -43,10 +43,9 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
     """
     stages = len({box.stage for box in plan.boxes})
     signals = len(plan.boxes) // stages * plan.transaction_bytes
-    fill = "fills" if len(plan.boxes) == 1 else "fill"
-    title = (
-        f"{_boxes(plan)} of {' x '.join(map(str, plan.box))}, {signals} bytes a stage for expect_tx, {fill} the tile"
-    )
+    boxes, fill = counted(len(plan.boxes), "box"), "fills" if len(plan.boxes) == 1 else "fill"
+    box = " x ".join(map(str, plan.box))
+    title = f"{boxes} of {box}, {signals} bytes a stage for expect_tx, {fill} the tile"
     lines = [
         f"{title}: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}",
         f"   layout       {plan.layout}",
@@ -57,20 +56,20 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
         *_box_table(plan),
     ]
     if proved is not None:
-        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {_evidence(plan, arch)})")
+        lines.append(f"proved: {proved} elements in {boxes} (copy model: {_evidence(plan, arch)})")
     return "\n".join([*lines, *known_line(arch)])
 
 
 def tables_tma_plan(plan: TmaPlan) -> list[Table]:
     """The boxes, each with the place that it comes from and goes to."""
-    rows: list[tuple[object, ...]] = [("stage", *(one.name for one in plan.dimensions), "shared memory")]
-    rows += [(box.stage, *box.coordinates, box.offset_bytes) for box in plan.boxes[:_LISTED]]
-    return [("boxes", rows)]
+    return [("boxes", list(_box_rows(plan, staged=True)))]
 
 
-def _boxes(plan: TmaPlan) -> str:
-    count = len(plan.boxes)
-    return f"{count} {'box' if count == 1 else 'boxes'}"
+def _box_rows(plan: TmaPlan, *, staged: bool) -> Iterator[tuple[object, ...]]:
+    """Yield the heading, then a row for each listed box: where it comes from and goes to, and its stage if asked."""
+    yield (*["stage"] * staged, *(dimension.name for dimension in plan.dimensions), "shared memory")
+    for box in plan.boxes[:_LISTED]:
+        yield (*[box.stage] * staged, *box.coordinates, box.offset_bytes)
 
 
 #: A name of the driver's header and its code.
@@ -130,12 +129,9 @@ def _copies(plan: TmaPlan) -> Iterator[str]:
 
 def _box_table(plan: TmaPlan) -> Iterator[str]:
     """Where each box comes from and goes to; a column for the stage where there are several."""
-    staged = any(box.stage for box in plan.boxes)
-    rows = [["number", *(["stage"] if staged else []), *(one.name for one in plan.dimensions), "shared memory"]]
-    for number, box in enumerate(plan.boxes[:_LISTED]):
-        numbers = (number, *([box.stage] if staged else []), *box.coordinates, box.offset_bytes)
-        rows.append([str(one) for one in numbers])
-    yield from aligned(rows, ">", indent=3)
+    heading, *rows = _box_rows(plan, staged=any(box.stage for box in plan.boxes))
+    numbered = ((number, *row) for number, row in enumerate(rows))
+    yield from aligned([("number", *heading), *numbered], ">", indent=3)
     if len(plan.boxes) > _LISTED:
         yield f"   ... and {len(plan.boxes) - _LISTED} more (--json has them all)"
 

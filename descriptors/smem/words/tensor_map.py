@@ -329,12 +329,8 @@ class TensorMap(Told):
 
     @property
     def row_pitch_bytes(self) -> int:
-        """Bytes of shared memory from one row of a box to the next: the swizzle's span, where the row is shorter.
-
-        Measured on an H200 for swizzles 32B, 64B and 128B; what lies between the rows is left alone.
-        """
-        row = self.row_bytes
-        return row if self.interleave or self.swizzle == 0 else max(row, _SPANS[self.swizzle])
+        """Bytes of shared memory from one row of a box to the next; slices follow one another."""
+        return self.row_bytes if self.interleave else row_pitch_bits(8 * self.row_bytes, self.swizzle) // 8
 
     @property
     def mode(self) -> SwizzleMode | None:
@@ -389,6 +385,21 @@ class TensorMap(Told):
             where = " and ".join(names) or "bits that belong to no field"
             raise DescriptorError(f"tensor map: no map that the driver 580 writes: {where} must be otherwise")
         return made
+
+
+def row_pitch_bits(row_bits: int, swizzle: int) -> int:
+    """Return the bits of shared memory from one row of a box to the next: the swizzle's span if the row is shorter.
+
+    Args:
+        row_bits: what a row fills.
+        swizzle: the code of the swizzle.
+
+    Measured on an H200 for swizzles 32B, 64B and 128B; what lies between the rows is left alone.
+
+    >>> [row_pitch_bits(8 * 48, swizzle) // 8 for swizzle in (0, 2)]
+    [48, 64]
+    """
+    return max(row_bits, 8 * _SPANS[swizzle]) if swizzle else row_bits
 
 
 def tensor_map(

@@ -12,8 +12,8 @@ from functools import cache
 import pytest
 from places import ROOT
 
+from descriptors.course.catalog import lessons
 from descriptors.course.grading import grade
-from descriptors.course.source import lessons
 from descriptors.errors import DescriptorError
 from layoutalg import evaluate
 from layoutalg.laws import existence as laws

@@ -15,9 +15,10 @@ from places import ROOT
 
 import layoutalg.cli.command as algebra
 from descriptors.cli import main as descriptors_main
+from descriptors.course.catalog import exercises, lessons
 from descriptors.course.figures import figure
 from descriptors.course.progress import Progress, Receipt
-from descriptors.course.source import FIGURES, exercises, lessons
+from descriptors.course.source import FIGURES
 from descriptors.course.workbook import ON_A_GPU
 from layoutalg.cli import main as layoutalg_main
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from kernels import kernels
 
+from descriptors.cli.check import Progress
 from descriptors.cli.command import main
-from descriptors.cli.terminal import Progress
 
 HEAD = ".version 8.7\n.target sm_90a\n.entry {} () {{\n"
 BAD = HEAD.format("k") + "wgmma.wait_group.sync.aligned -1;\nret;\n}\n"

@@ -11,8 +11,9 @@ import pytest
 from each import each
 from places import ROOT
 
+from descriptors.course.catalog import find, lessons
 from descriptors.course.grading import JUDGES, grade, verdict
-from descriptors.course.source import Exercise, Lesson, find, lessons
+from descriptors.course.source import Exercise, Lesson
 from layoutalg import law_names
 
 
@@ -129,7 +130,8 @@ from builder.markup import Example, pieces
 from descriptors.course.figures import figure
 from descriptors.course.grading import grade
 from descriptors.course.page import run
-from descriptors.course.source import FIGURES, lessons
+from descriptors.course.catalog import lessons
+from descriptors.course.source import FIGURES
 for lesson in lessons():
     cells = []
     for part in lesson.parts:

@@ -8,8 +8,9 @@ import sys
 from each import each
 
 from builder.markup import Example, pieces
+from descriptors.course.catalog import lessons
 from descriptors.course.page import MOST, Ran, run
-from descriptors.course.source import Lesson, lessons
+from descriptors.course.source import Lesson
 
 
 @each("lesson", lessons(), ids=lambda lesson: str(lesson.number))

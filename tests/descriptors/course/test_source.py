@@ -9,9 +9,10 @@ import pytest
 from each import each
 from places import ROOT
 
+from descriptors.course.catalog import find, find_lesson, folder, lessons
 from descriptors.course.figures import figure
 from descriptors.course.grading import grade
-from descriptors.course.source import EXAMPLE, FIGURES, Exercise, Lesson, find, find_lesson, folder, lessons, parse
+from descriptors.course.source import EXAMPLE, FIGURES, Exercise, Lesson, parse
 from descriptors.errors import DescriptorError
 
 LESSONS = lessons()

@@ -93,6 +93,14 @@ def test_what_does_not_fit_is_refused(fragment: Any, name: Any, message: str) ->
         readout(fragment, name)
 
 
+@pytest.mark.parametrize(("name", "pack"), [("16x256b.x4", True), ("16x256b.x2.pack::16b", False)])
+def test_pack_that_contradicts_the_name_of_the_load_is_refused(name: str, pack: bool) -> None:
+    fragment = accumulator(128, 64, "f16")
+    assert readout(fragment, name, pack=not pack).move == readout(fragment, name).move
+    with pytest.raises(DescriptorError, match=f"tmem ld: pack={pack} contradicts the name '{name}'"):
+        readout(fragment, name, pack=pack)
+
+
 def test_a_single_column_has_no_second_half() -> None:
     column = TmemFragment("a column", ("m", "n"), Layout((128, 1), (65536, 1)), 32, "by hand")
     assert [one.move.shape for one in readouts(column)] == ["32x32b"]

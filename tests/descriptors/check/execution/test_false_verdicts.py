@@ -418,3 +418,34 @@ ret;"""
     one = report(body, threads=32, target="sm_100a")
     assert (verdict(one, "barriers") == "incomplete") == apart
     assert not (apart and "barrier-hang" in rules(one))
+
+
+# -- an event that a later wait counts, under a guard that depends on data
+
+ON_DATA = """cvta.to.global.u64 %rd1, %rd1;
+ld.global.b32 %r5, [%rd1];
+setp.ne.u32 %p5, %r5, 0;
+"""
+COPY_TO_OWN_PLACE = "shl.b32 %r3, %r1, 4;\nadd.u32 %r3, %r3, %r2;\ncp.async.cg.shared.global [%r3], [%rd1], 16;\n"
+
+
+@pytest.mark.parametrize(
+    ("commits", "left"),
+    [("@%p5 cp.async.commit_group;", 0), ("cp.async.commit_group;\n@%p5 cp.async.commit_group;", 1)],
+)
+def test_a_commit_that_depends_on_data_decides_nothing_about_what_a_wait_covers(commits: str, left: int) -> None:
+    read = f"cp.async.wait_group {left};\nbar.sync 0;\nld.shared.b32 %r6, [s];\nret;"
+    one = report(f"{ON_DATA}{COPY_TO_OWN_PLACE}{commits}\n{read}")
+    assert not rules(one) and verdict(one) == "incomplete"
+
+
+def test_a_remote_store_that_depends_on_data_decides_nothing_about_the_wait_for_its_bytes() -> None:
+    store = "@%p5 st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r2], %r1, [b];"
+    body = f"""{ON_DATA}@%p1 bra WAIT;
+mbarrier.arrive.expect_tx.shared.b64 _, [b], 4;
+{store}
+WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
+@!%p4 bra WAIT;
+ret;"""
+    one = report(body)
+    assert not rules(one) and verdict(one, "barriers") == "incomplete"

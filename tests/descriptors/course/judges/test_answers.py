@@ -6,9 +6,9 @@ import time
 
 import pytest
 
+from descriptors.course.catalog import exercises
 from descriptors.course.grading import check, grade
 from descriptors.course.judges.answers import integers_of, parts_of, words_of, written
-from descriptors.course.source import exercises
 from descriptors.errors import DescriptorError
 from layoutalg import law_names
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from descriptors.course.catalog import exercises
 from descriptors.course.judges.multiplication import multiplies
-from descriptors.course.source import exercises
 
 LINES = {one.line: one for one in exercises().values() if one.line}
 WRONG = [(name, answer) for name, one in LINES.items() for answer, _, _ in one.wrong]

@@ -1,0 +1,75 @@
+"""The lessons on disk, and how a person names one of them or one of its exercises.
+
+Law: every exercise is found by the place that lists it.
+
+>>> all(find(where) is exercise for where, exercise in exercises().items())
+True
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from descriptors.course.source import Exercise, Lesson, parse
+from descriptors.errors import DescriptorError
+
+
+def folder() -> Path:
+    """Return the folder of the lessons: in the installed package, or at the root of a checkout."""
+    packed = Path(__file__).parent / "texts"
+    return packed if packed.exists() else Path(__file__).resolve().parents[2] / "course"
+
+
+@cache
+def lessons() -> tuple[Lesson, ...]:
+    """Return every lesson, in the order of its number.
+
+    >>> [lesson.number for lesson in lessons()] == sorted(lesson.number for lesson in lessons())
+    True
+    """
+    files = sorted(folder().glob("[0-9][0-9]-*.md"))
+    return tuple(parse(path.read_text(encoding="utf-8"), int(path.name[:2])) for path in files)
+
+
+def find_lesson(number: str) -> Lesson:
+    """Return the lesson of a number, as a person types it.
+
+    Raises:
+        DescriptorError: if there is none.
+
+    >>> find_lesson("5").title
+    'Complement and inverses'
+    """
+    for lesson in lessons():
+        if number == str(lesson.number):
+            return lesson
+    numbers = ", ".join(str(lesson.number) for lesson in lessons())
+    raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
+
+
+@cache
+def exercises() -> dict[str, Exercise]:
+    """Return every exercise of the course by its place, lesson and number, as 5.1.
+
+    >>> exercises()["5.1"].name
+    'fill the gaps'
+    """
+    return {f"{lesson.number}.{k}": exercise for lesson in lessons() for k, exercise in enumerate(lesson.exercises, 1)}
+
+
+def find(where: str) -> Exercise:
+    """Return the exercise of a place, as a person types it.
+
+    Raises:
+        DescriptorError: if there is none.
+
+    >>> find("5.99")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
+    """
+    if where in exercises():
+        return exercises()[where]
+    lesson, _, number = where.partition(".")
+    rule = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
+    raise DescriptorError(f"course: {rule}, found {number[:20] or 'none'}")
