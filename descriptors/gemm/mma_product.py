@@ -45,10 +45,10 @@ class MmaProduct(Told):
 
     Args:
         tile: M, N and K of a stage.
-        stages: how many stages were multiplied.
-        accumulators: elements of the product, each of them compared.
-        differing: of those.
-        first: the first of them, or what is wrong with the order; "" if nothing is.
+        stages: number of stages that were multiplied.
+        accumulators: number of elements of the product, each of them compared.
+        differing: number of elements that differ.
+        first: the first element that differs, or what is wrong with the order; "" if nothing is.
         evidence: how the models are known.
     """
 
@@ -80,7 +80,7 @@ def multiply(
     scales: MmaScales | None,
     seed: int,
 ) -> MmaProduct:
-    """Multiply as many tiles as there are stages.
+    """Multiply as many tiles as there are stages, and compare each accumulator with the product of the numbers.
 
     Args:
         loop: the instruction and the tile.
@@ -88,7 +88,7 @@ def multiply(
         stored: where the accumulators go, as ``MmaPlan.store_elements``.
         order: stages, and groups of copies that may be under way where one is multiplied.
         scales: the scale factors; None without.
-        seed: of the numbers.
+        seed: of the generator of the numbers.
     """
     import numpy as np
 
@@ -151,40 +151,41 @@ def _difference(element: tuple[int, int], expected: float, found: float) -> str:
 
 
 def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
-    """Every copy: of a thread 16 bytes from the unit that it begins with, and what follows; of the engine its boxes."""
+    """Copy all stages: each thread 16 bytes from the unit that it begins with, or the copy engine its boxes."""
     import numpy as np
 
     if isinstance(side.fill, TmaPlan):
-        for stage, each in enumerate(ids):
+        for stage, tile_ids in enumerate(ids):
             (mn, k), _, landed = side.fill.copied(side.base + stage * side.stage_bytes)
-            memory[landed // 8] = each[mn, k]
+            memory[landed // 8] = tile_ids[mn, k]
         return
     places = offsets(side.layout).astype(np.int64) * side.bytes
     mn, k = _row_and_k(side, side.fill_elements)
-    to = places[mn, k]
-    for stage, each in enumerate(ids):
+    first_bytes = places[mn, k]
+    for stage, tile_ids in enumerate(ids):
         for i in range(COPY_BYTES // side.bytes):
             row, unit = (mn, k + i) if side.major.contiguous_mode else (mn + i, k)
-            inside = (row < each.shape[0]) & (unit < each.shape[1])
-            value = np.where(inside, each[row % each.shape[0], unit % each.shape[1]], _NOT_COPIED)
-            memory[side.base + stage * side.stage_bytes + to + i * side.bytes] = value
+            rows, units = tile_ids.shape
+            inside = (row < rows) & (unit < units)
+            value = np.where(inside, tile_ids[row % rows, unit % units], _NOT_COPIED)
+            memory[side.base + stage * side.stage_bytes + first_bytes + i * side.bytes] = value
 
 
 def _scaled(loop: MmaLoop, scales: MmaScales, index: int, factors: NDArray[Any]) -> NDArray[Any]:
-    """What the instructions take as factors of A (0) or B (1): axes (warp, block, row or column, K of all stages)."""
+    """Return the factors that A (0) or B (1) is multiplied by: axes (warp, block, row or column, K of all stages)."""
     import numpy as np
 
-    rows, (_, across) = (16, 8)[index], loop.warps
+    rows, (_, across) = _ROWS["AB"[index]], loop.warps
     own, blocks = offsets(make_layout(scale_rows(loop, scales, index))).ravel(order="F"), np.arange(loop.blocks[index])
     begin = blocks * 16 * loop.warps[0] if index == 0 else blocks % 2 * 8 + blocks // 2 * 16 * across
     registers = factors[:, own[:, None] + begin[None]]
     lanes = scale_lanes(index, scales.threads[index])
-    held = registers.reshape(len(factors), -1, LANES, len(blocks), factors.shape[2])[:, :, lanes]
+    by_row = registers.reshape(len(factors), -1, LANES, len(blocks), factors.shape[2])[:, :, lanes]
     parts = []
     for kb in range(loop.blocks[2]):
         word, byte = scales.place(kb)
         first = WORD * word + byte
-        parts.append(held[..., first : first + scales.each])
+        parts.append(by_row[..., first : first + scales.each])
     taken = np.concatenate(parts, axis=-1).repeat(scales.vector, axis=-1)  # (stage, warp, row, block, K)
     return taken.transpose(1, 3, 2, 0, 4).reshape(taken.shape[1], len(blocks), rows, -1)
 
@@ -194,7 +195,7 @@ def _row_and_k(side: MmaOperand, elements: NDArray[Any]) -> tuple[NDArray[Any], 
 
 
 def _fragments(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[Any]:
-    """Which element each warp's instructions take: axes (warp, block, row or column, K of all stages)."""
+    """Return the ids that each warp's instructions take: axes (warp, block, row or column, K of all stages)."""
     import numpy as np
 
     each = 4 // side.bytes
@@ -212,47 +213,49 @@ def _fragments(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[A
 
 
 def _registers(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[Any]:
-    """What lies in the registers of each thread: axes (stage, thread, register, element, piece, K block)."""
+    """Load the ids into the registers of each thread: axes (stage, thread, register, element, piece, K block)."""
     import numpy as np
 
     places = offsets(side.layout).astype(np.int64) * side.bytes
     if side.by_element:
-        held = places[_row_and_k(side, side.load_elements("D"))]
-        at = held.reshape(len(held), REGISTERS, -1, *held.shape[2:])
+        loaded = places[_row_and_k(side, side.load_elements("D"))]
+        stage_bytes = loaded.reshape(len(loaded), REGISTERS, -1, *loaded.shape[2:])
     else:
         pointers = places[_row_and_k(side, side.load_elements()[:, 0])]
-        at = np.stack(
+        stage_bytes = np.stack(
             [
-                np.stack([ldmatrix_bytes(one, 4 // side.bytes, trans=side.turned) for one in piece.T], axis=-1)
+                np.stack([ldmatrix_bytes(block, 4 // side.bytes, trans=side.turned) for block in piece.T], axis=-1)
                 for piece in pointers.transpose(1, 0, 2)
             ],
             axis=-2,
         )
-    whole = side.base + np.arange(stages).reshape(-1, *[1] * at.ndim) * side.stage_bytes + at
-    read: NDArray[Any] = np.where(whole < memory.size, memory[np.minimum(whole, memory.size - 1)], _NOT_COPIED)
-    return read
+    begin = side.base + np.arange(stages).reshape(-1, *[1] * stage_bytes.ndim) * side.stage_bytes
+    addresses = begin + stage_bytes
+    in_memory = addresses < memory.size
+    ids: NDArray[Any] = np.where(in_memory, memory[np.minimum(addresses, memory.size - 1)], _NOT_COPIED)
+    return ids
 
 
-def _stored(held: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
-    """C, every accumulator where its thread stores it."""
+def _stored(accumulators: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    """Return C, with every accumulator where its thread stores it."""
     import numpy as np
 
     model = _accumulator_model()
-    warps, blocks, across, _, _ = held.shape
-    values = held[..., model[..., 0], model[..., 1]]  # (warp, block, block across, lane, value)
+    warps, blocks, across, _, _ = accumulators.shape
+    values = accumulators[..., model[..., 0], model[..., 1]]  # (warp, block, block across, lane, value)
     pairs = values.reshape(warps, blocks, across // 2, 2, LANES, REGISTERS).transpose(0, 4, 3, 5, 1, 2)
-    seen = np.full(shape, np.nan)
-    seen[stored % shape[0], stored // shape[0]] = pairs.reshape(stored.shape)
-    return seen
+    product = np.full(shape, np.nan)
+    product[stored % shape[0], stored // shape[0]] = pairs.reshape(stored.shape)
+    return product
 
 
 def _accumulator_model() -> NDArray[Any]:
-    """Row and column of each accumulator of an instruction: axes (lane, register, 2)."""
+    """Return row and column of each accumulator of an instruction: axes (lane, register, 2)."""
     return mma_elements("D", 2).reshape(LANES, REGISTERS, 2)
 
 
 def _misplaced(side: MmaOperand) -> str:
-    """What is wrong with the place of an element of less than 8 bits in its byte; "" if nothing is."""
+    """Return what is wrong with the place of an element of less than 8 bits in its byte; "" if nothing is."""
     padded = side.element.storage_bits == 8
     bit = container_bit(side.element.bits) if padded else 0
     if side.shift == bit:
@@ -261,41 +264,40 @@ def _misplaced(side: MmaOperand) -> str:
 
 
 def _cause(
-    taken: list[NDArray[Any]],
+    fragments: list[NDArray[Any]],
     stored: NDArray[Any],
     ids: list[NDArray[Any]],
     element: tuple[int, int],
     packed: int,
 ) -> str:
-    """The first element of A or B that an accumulator takes from another's place."""
+    """Name the first element of A or B that an accumulator takes from another's place."""
     import numpy as np
 
-    m = ids[0].shape[1]
-    found = np.argwhere(stored == element[0] + m * element[1])
-    if not len(found):
+    stores = np.argwhere(stored == element[0] + ids[0].shape[1] * element[1])
+    if not len(stores):
         return ": no thread stores it"
-    thread, value, block, pair = (int(one) for one in found[0])
+    thread, value, block, pair = (int(index) for index in stores[0])
     (warp, lane), model = divmod(thread, LANES), _accumulator_model()
-    row, column = (int(one) for one in model[lane, value % REGISTERS])
-    reads = (taken[0][warp, block, row], taken[1][warp, 2 * pair + value // REGISTERS, column])
-    for read, whole, at in zip(reads, ids, element, strict=True):
-        wanted = whole[:, at].ravel()
-        wrong = np.flatnonzero(read != wanted)
+    row, column = (int(index) for index in model[lane, value % REGISTERS])
+    reads = (fragments[0][warp, block, row], fragments[1][warp, 2 * pair + value // REGISTERS, column])
+    for read_ids, operand_ids, index in zip(reads, ids, element, strict=True):
+        right_ids = operand_ids[:, index].ravel()
+        wrong = np.flatnonzero(read_ids != right_ids)
         if len(wrong):
-            right, found_id = (_element(int(one), ids, packed) for one in (wanted[wrong[0]], read[wrong[0]]))
-            return f": for {right} it takes {found_id}"
+            right, read = (_element(int(each[wrong[0]]), ids, packed) for each in (right_ids, read_ids))
+            return f": for {right} it takes {read}"
     return ": its operands are read right, the accumulator is not"
 
 
 def _element(number: int, ids: list[NDArray[Any]], packed: int) -> str:
-    """The element with a number: ``B(2,0) of stage 0``."""
+    """Return the element with an id: ``B(2,0) of stage 0``."""
     if number == _NOT_COPIED:
         return "what nobody copied"
-    name = "AB"[number >= ids[0].size]
-    whole = ids["AB".index(name)]
-    stage, rest = divmod(number - int(whole.ravel()[0]), whole[0].size)
-    row, unit = divmod(rest, whole.shape[2])
-    return f"{name}({row},{unit * packed}) of stage {stage}"
+    index = int(number >= ids[0].size)
+    operand_ids = ids[index]
+    stage, rest = divmod(number - int(operand_ids.flat[0]), operand_ids[0].size)
+    row, unit = divmod(rest, operand_ids.shape[2])
+    return f"{'AB'[index]}({row},{unit * packed}) of stage {stage}"
 
 
 def misordered(stages: int, pending: int) -> str:

@@ -87,7 +87,7 @@ class _Coordinate(NamedTuple):
 
     @property
     def part(self) -> str:
-        """How many periods lie before the element."""
+        """The number of periods before the element."""
         return _I.part(_I.product(self.name, self.scale), self.scale * self.period)
 
     @property

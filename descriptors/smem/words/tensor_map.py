@@ -394,7 +394,7 @@ def row_pitch_bits(row_bits: int, swizzle: int) -> int:
         row_bits: what a row fills.
         swizzle: the code of the swizzle.
 
-    Measured on an H200 for swizzles 32B, 64B and 128B; what lies between the rows is left alone.
+    Measured on an H200 for swizzles 32B, 64B and 128B; the copy does not write the bytes between the rows.
 
     >>> [row_pitch_bits(8 * 48, swizzle) // 8 for swizzle in (0, 2)]
     [48, 64]
