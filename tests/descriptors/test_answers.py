@@ -182,7 +182,7 @@ def test_a_command_prints_what_tell_and_record_say(line: str, capsys: pytest.Cap
     main(shlex.split(line))
     assert without_more(capsys.readouterr().out) == with_options(tell(answer)) + "\n"
     main(shlex.split(f"{line} {formatted}"))
-    said, plain = json.loads(capsys.readouterr().out), json.loads(json.dumps(record(answer)))
+    said, plain = json.loads(capsys.readouterr().out), json.loads(with_options(json.dumps(record(answer))))
     assert said == {"schema": 1, **(plain if isinstance(plain, dict) else {line.split()[0]: plain})}
 
 

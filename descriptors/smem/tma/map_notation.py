@@ -73,6 +73,7 @@ def parse_tensor_map(text: str) -> TensorMap:
         raise DescriptorError(
             f"tensor map: must be a text of at most {_MOST_CHARACTERS} characters, found {brief(text)}"
         )
+    text = re.sub(r"^known: .*$", "", text, flags=re.MULTILINE)  # the line that ends what `tell` says of a map
     array = re.search(r"\bopaque\s*=\s*(.*)", text, re.DOTALL)
     if array:
         return _of_bytes(_elements(array[1]))
