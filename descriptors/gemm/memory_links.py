@@ -487,7 +487,7 @@ class Words:
                 shape=self.mma,
             )
         except DescriptorError as error:
-            return f"{why_unreadable(error)}, so that no element can be read"
+            return f"{why_unreadable(error)}; what such a word reads is not documented"
         return ""
 
     def _typed(self, tile: Tile) -> int:

@@ -124,7 +124,7 @@ def _read(d: Derivation, word: int) -> list[list[int]]:
 
 def _sentence(d: Derivation, word: int, field: Field, counts: Counts | None) -> str:
     if counts is None:
-        return f"{field.name}: no other value can be read"
+        return f"{field.name}: the documents define no other value"
     steps = [one for row in counts for one in row if one]
     whole = counted(d.mma[0] * d.mma[1], "element")
     if not steps:

@@ -231,7 +231,7 @@ class DifferencePicture(Picture):
             undecided = "" if d.ok else " (undecided)"
             return f"{word_text(d.word)} reads every element from where it is stored{undecided}"
         if d.unreadable:
-            return f"{word_text(d.word)} has no meaning: no element can be read"
+            return f"{word_text(d.word)} has no documented meaning"
         elements = f"{spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements"
         return f"{word_text(d.word)} reads {elements} from elsewhere"
 

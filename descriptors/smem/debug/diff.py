@@ -162,7 +162,7 @@ class Diff(Told):
         pattern_assumed: whether ``pattern_start`` was assumed for a tile that does not start where a pattern starts.
         other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
             start address is not in doubt.
-        unreadable: why the word has no meaning, so that no element can be read; "" if it has one.
+        unreadable: why the word has no documented meaning, so that it was not compared; "" if it has one.
         swizzle: the swizzle mode of the layout.
     """
 
@@ -288,7 +288,7 @@ class Diff(Told):
         compared = "" if self.whole else f"; compared: subtile {tuple_text(self.subtile)}, {extents_text(self.shape)}"
         assumed = compared + (f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else "")
         if self.unreadable:
-            return f"different: {self.unreadable}, so that no element can be read{assumed}"
+            return f"different: {self.unreadable}; what such a word reads is not documented{assumed}"
         if verdict == "different":
             are = "is" if self.differing == 1 else "are"
             return f"different: {self.differing} of {elements} {are} read from elsewhere{assumed}"

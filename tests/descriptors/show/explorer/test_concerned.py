@@ -43,7 +43,7 @@ def test_what_no_element_depends_on_is_said() -> None:
     assert elements["leading_byte_offset"] == {
         "boxes": [], "said": "leading_byte_offset: no element of the subtile is read by it",
     }  # fmt: skip
-    assert elements["version"]["said"] == "version: no other value can be read"
+    assert elements["version"]["said"] == "version: the documents define no other value"
 
 
 @pytest.mark.parametrize("table", [[[0, 0], [0, 0]], [[1, 2], [1, 2]], [[0, 1], [1, 0]], [[3]]])
