@@ -25,7 +25,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "sets that share columns": {"instruction": "m128n128k16", "tile": (384, 128, 64), "stages": 2, "accumulators": 2},
 }
 #: Plans whose parts are those of others here: their programs are checked in exhaustive runs alone.
-SIMILAR = ("parts along K", "a pair of CTAs")
+SIMILAR = ("parts along K", "a pair of CTAs", "sets that share columns")
 
 
 def compiled(one: dict[str, Any], folder: Path, change: tuple[str, str] = ("", "")) -> tuple[str, dict[str, str]]:
@@ -63,7 +63,7 @@ def test_a_program_of_a_plan_is_clean_and_half_a_box_is_not(name: str, tmp_path:
     ("name", "change"),
     [
         ("two sets", ("      free_wait(smem", "      if (0) free_wait(smem")),
-        ("sets that share columns", ("FREES = 1", "FREES = 2")),
+        pytest.param("sets that share columns", ("FREES = 1", "FREES = 2"), marks=pytest.mark.exhaustive),
     ],
 )
 def test_a_program_that_does_not_wait_for_a_set_is_told(name: str, change: tuple[str, str], tmp_path: Path) -> None:
