@@ -20,6 +20,10 @@ from descriptors.course.catalog import find, lessons
 SIZES = {"wide": (1200, 900), "phone": (360, 740), "400 %": (320, 256)}
 SLIDES = [f"{one.number:02}-slides" for one in lessons()]
 PAGES = ["index", "lines", "handout", "solutions", "card", "teacher", *(f"{one.number:02}" for one in lessons())]
+#: Lessons are pages of one kind: two of them are looked at each time, the others in an exhaustive run.
+SAMPLED = [
+    pytest.param(name, marks=pytest.mark.exhaustive if name in PAGES[7:-1] else ()) for name in [*PAGES, *SLIDES[::5]]
+]
 RULES = {"light": "", "dark": ", runOnly: ['color-contrast']"}
 
 
@@ -64,7 +68,7 @@ def test_every_page_fits_every_screen(chromium: Any, address: str) -> None:
     assert wider == []
 
 
-@pytest.mark.parametrize("name", [*PAGES, *SLIDES[::5]])
+@pytest.mark.parametrize("name", SAMPLED)
 def test_axe_finds_nothing_to_mend(still: Any, scheme: str, address: str, name: str) -> None:
     still.set_viewport_size({"width": 360, "height": 740})
     still.goto(f"{address}{name}.html")
