@@ -268,7 +268,13 @@ def test_what_cute_printed_can_be_shown_on_the_stage(home: Any) -> None:
     assert text(home, "#headword") == "0x4000404000010000"
 
 
-@pytest.mark.parametrize("number", range(len(PRESETS)), ids=lambda number: PRESETS[number]["name"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, id=preset["name"], marks=pytest.mark.exhaustive if number % 3 else ())
+        for number, preset in enumerate(PRESETS)
+    ],
+)
 def test_every_example_is_shown(home: Any, number: int) -> None:
     settled(home, lambda: home.select_option("#preset", str(number)))
     question = PRESETS[number]["question"]
