@@ -248,10 +248,10 @@ def test_a_server_that_is_gone_is_said(chromium: Any, server: Server) -> None:
     for path in ("answer", "page"):
         opened.route(f"**/{path}", lambda route: route.abort())
     opened.click("#tab-atom")
-    opened.locator("#problem", has_text="the engine does not answer: ").wait_for()
+    opened.locator("#problem", has_text="no response from the engine: ").wait_for()
     opened.fill("#paste", "0x1")
     opened.click("#tell")
-    opened.locator("#pasted", has_text="the engine does not answer: ").wait_for()
+    opened.locator("#pasted", has_text="no response from the engine: ").wait_for()
     opened.click("#savepage")
     opened.wait_for_timeout(100)
     context.close()

@@ -145,9 +145,9 @@ def test_a_field_that_is_not_read_leaves_the_word_right_and_a_word_that_nobody_r
     assert text(home, "#proof") == f"right: all 1024 elements {known}"
     assert text(home, "#headword") == "0x4000404001000000"
     field = home.locator("[data-field=version]")
-    settled(home, lambda: field.fill("0") or field.press("Tab"))
+    settled(home, lambda: field.fill("2") or field.press("Tab"))
     assert text(home, "#proof").startswith("WRONG: ") and "version" in text(home, "#proof")
-    assert text(home, "#headword") == "0x4000004001000000"
+    assert text(home, "#headword") == "0x4000804001000000"
     settled(home, lambda: home.click("#reset"))
     assert text(home, "#proof") == f"proved: 16384 elements in 16 subtiles, each walked {known}"
     assert home.is_hidden("#reset")
@@ -157,13 +157,13 @@ def test_a_field_that_is_not_read_leaves_the_word_right_and_a_word_that_nobody_r
 def test_what_is_half_typed_turns_nothing_red(home: Any) -> None:
     control = home.locator("#controls [name=tile]")
     control.fill("256x")
-    home.locator("#status", has_text="not an answer yet").wait_for()
+    home.locator("#status", has_text="incomplete input").wait_for()
     assert home.is_hidden("#problem")
     assert not is_green(home) and home.get_attribute("#proof", "class") == "badge wait"
     settled(home, lambda: control.fill("256x64"))
     assert text(home, "#status") == "" and is_green(home)
     control.fill("25x")
-    home.locator("#status", has_text="not an answer yet").wait_for()
+    home.locator("#status", has_text="incomplete input").wait_for()
     control.press("Tab")
     home.locator("#problem", has_text="tile must be").wait_for()
 
