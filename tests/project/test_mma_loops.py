@@ -49,7 +49,7 @@ def test_the_program_that_ran_is_the_one_that_is_emitted(row: dict[str, Any]) ->
     assert [tuple(size) for size in row["products"]] == sizes(made)
 
 
-@pytest.mark.parametrize("engine", [False, True])
+@pytest.mark.parametrize("engine", [pytest.param(False, marks=pytest.mark.exhaustive), True])
 def test_the_record_is_a_draw_of_its_seed_and_covers_what_plans_differ_in(engine: bool) -> None:
     record = ENGINE if engine else THREADS
     plans = [row["plan"] for row in record["programs"]]

@@ -92,10 +92,9 @@ def test_kernels_and_hosts_compile_without_a_warning(tmp_path: Path) -> None:
     assert compiled(together(texts), "sm100", tmp_path, "-c") == ""
 
 
+@exhaustive  # the checker reads programs of the same parts in test_programs_checked
 @need_nvcc
-@pytest.mark.parametrize(
-    "name", ["parts in turns", *(pytest.param(name, marks=exhaustive) for name in ("half of the lanes", "pair of 128"))]
-)
+@pytest.mark.parametrize("name", ["parts in turns", "half of the lanes", "pair of 128"])
 def test_our_checker_finds_nothing(name: str, tmp_path: Path) -> None:
     one = made(PLANS[name])
     assert compiled(emit_plan(one, "cuda"), "sm100", tmp_path, "-ptx") == ""
