@@ -109,7 +109,7 @@ _PARAMETERS: list[click.Parameter] = [
     "--output",
     metavar="FILE",
     help="File to write: .svg, .tex, .txt or .html; - is SVG on standard output; for `all`, a folder. An existing file "
-    "is replaced only if this program wrote it.",
+    "is replaced only if this program wrote it; a .txt file, only with the same content.",
 )
 @json_option("Print the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:

@@ -67,7 +67,7 @@ def _named_or_layout(text: str) -> Any:
     "--output",
     metavar="FILE",
     help="File to write: .svg, .tex, .txt or .html; - writes SVG to standard output. An existing file is replaced only "
-    "if this program wrote it.",
+    "if this program wrote it; a .txt file, only with the same content.",
 )
 @json_option("Print the content of the picture as JSON.")
 @color_option

@@ -162,9 +162,10 @@ def _write(path: Path, text: str, replace: bool) -> None:
     data = text.encode()
     try:
         if not replace and is_foreign(path, data):
-            raise LayoutError(
-                f"save: {path} exists and was not written by this program; give another path, or remove it"
-            )
+            reason = "was not written by this program"
+            if path.suffix == ".txt":
+                reason = "has other content, and a text does not show whether this program wrote it"
+            raise LayoutError(f"save: {path} exists and {reason}; give another path, or remove it")
         write_whole({path: data})
     except LayoutError:
         raise
