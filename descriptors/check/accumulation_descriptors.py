@@ -1,12 +1,13 @@
-"""The instruction descriptors of one accumulation against each other: the same M, N and types in each instruction.
+"""Compare the instruction descriptors of one accumulation: each must have the same M, N and types.
 
 A ``tcgen05.mma`` with another N reads other bytes of B and writes other columns of D, so one wrong descriptor breaks
-many rules in an execution. Its cause is here: what differs, in which instruction, and a module without the difference.
-Whether a difference is wrong is certain for M and the type of D, which say where and how D is stored. Another N, or
-another type of A or B, may be meant.
+many rules in an execution. This module finds the cause: the difference, its instruction, and a function without it.
+Another M or another type of D is certainly wrong, because these fields determine how D is stored. Another N, or another
+type of A or B, may be intended.
+
 Source: PTX ISA 9.1, tcgen05, Instruction descriptor; Data Path Layout Organization.
 
-Law: instructions that agree have no difference.
+Invariant: instructions that agree have no difference.
 
 >>> from descriptors.check.ptx.constant_folding import fold, observed
 >>> from descriptors.check.ptx.control_flow import blocks
@@ -35,9 +36,9 @@ from descriptors.smem.instructions.idesc import word_of
 from descriptors.text import counted
 from layoutalg.frozen import frozen, replace
 
-#: The fields that all instructions of an accumulation have alike, with what a message calls them.
+#: The fields that must agree within an accumulation, with their names in messages.
 _FIELDS = {"m": "M", "n": "N", "d_dtype": "D in", "a_dtype": "A in", "b_dtype": "B in"}
-#: Those of which another value stores D elsewhere, or in another form.
+#: The fields that determine where and in which form D is stored.
 _CERTAIN = {"m", "d_dtype"}
 
 
@@ -61,80 +62,85 @@ class Difference:
     words: tuple[tuple[int, int, int], ...]
 
 
-def differences(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Difference]:
+def differences(function: Function, multiplications: list[Multiplication], graph: list[Block]) -> Iterator[Difference]:
     """Yield the differences between the instruction descriptors of each accumulation.
 
     Args:
         function: the function.
-        found: its multiplications.
+        multiplications: those of the function.
         graph: its basic blocks.
     """
-    everywhere = Counter(_values_of(one) for one in found)
-    for chain in chains(function, found, graph):
+    everywhere = Counter(map(_values_of, multiplications))
+    for chain in chains(function, multiplications, graph):
         for row in _accumulations(chain):
             alike: dict[tuple[Any, ...], list[Multiplication]] = {}
-            for one in row:
-                alike.setdefault(_values_of(one), []).append(one)
-            # Of two descriptors that are as frequent the one that other accumulations have as well is taken for right.
+            for multiplication in row:
+                alike.setdefault(_values_of(multiplication), []).append(multiplication)
+            # If two descriptors are equally frequent, the one that other accumulations also have counts as right.
             ranks = {values: (len(some), everywhere[values]) for values, some in alike.items()}
             most = max(alike, key=lambda values: ranks[values], default=())
             yield from (_difference(some, alike[most]) for values, some in alike.items() if values != most)
 
 
-def _values_of(one: Multiplication) -> tuple[Any, ...]:
-    """Return the fields that an accumulation has alike; of an unknown descriptor ``None`` for each."""
-    return tuple([getattr(one.described, name, None) for name in _FIELDS])
+def _values_of(multiplication: Multiplication) -> tuple[Any, ...]:
+    """Return the fields that must agree within an accumulation; ``None`` for each if the descriptor is unknown."""
+    return tuple([getattr(multiplication.described, name, None) for name in _FIELDS])
 
 
-def without(function: Function, found: Iterable[Difference]) -> Function:
+def without(function: Function, differing: Iterable[Difference]) -> Function:
     """Return the function with descriptors that agree in place of those that differ."""
     code = list(function.code)
-    for index, place, word in (row for one in found for row in one.words):
+    for index, place, word in (row for difference in differing for row in difference.words):
         operands = code[index].operands
         code[index] = code[index]._replace(operands=(*operands[:place], word, *operands[place + 1 :]))
     return replace(function, code=tuple(code))
 
 
 def _accumulations(chain: list[Multiplication]) -> Iterator[list[Multiplication]]:
-    """Yield the instructions that add to the same D; one that does not add begins anew.
+    """Yield the instructions that add to the same D; an instruction that does not add starts a new group.
 
-    Only instructions whose descriptor is known are compared, and whose D has a known base: a register of the same name
-    may hold another address.
+    An instruction is compared only if its descriptor and the base of its D are known, because a register of the same
+    name may hold another address.
     """
     row: list[Multiplication] = []
-    for one in chain:
-        if one.adds is False:
+    for multiplication in chain:
+        if multiplication.adds is False:
             yield row
             row = []
-        if one.described is not None and len(one.idescs) == 1 and "@" in one.result:
-            row.append(one)
+        if multiplication.described is not None and len(multiplication.idescs) == 1 and "@" in multiplication.result:
+            row.append(multiplication)
     yield row
 
 
 def _difference(differing: list[Multiplication], most: list[Multiplication]) -> Difference:
     first = differing[0]
     names = [name for name in _FIELDS if getattr(first.described, name) != getattr(most[0].described, name)]
-    lines = sorted(one.line for one in most)
+    lines = sorted(multiplication.line for multiplication in most)
     others = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} instructions in lines {lines[0]}..{lines[-1]}"
     also = f" and {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
     found = f"found {_values(first, names)}{also}, where the accumulation has {_values(most[0], names)} in {others}"
-    words = tuple([(one.index, _place(one), _agreeing(one, most[0])) for one in differing])
+    words = tuple(
+        [
+            (multiplication.index, _place(multiplication), _agreeing(multiplication, most[0]))
+            for multiplication in differing
+        ]
+    )
     return Difference(first.line, first.opcode, found, not _CERTAIN.isdisjoint(names), words)
 
 
-def _values(one: Multiplication, names: list[str]) -> str:
-    return ", ".join(f"{_FIELDS[name]} {getattr(one.described, name)}" for name in names)
+def _values(multiplication: Multiplication, names: list[str]) -> str:
+    return ", ".join(f"{_FIELDS[name]} {getattr(multiplication.described, name)}" for name in names)
 
 
-def _place(one: Multiplication) -> int:
+def _place(multiplication: Multiplication) -> int:
     """Return the place of the instruction descriptor among the operands."""
-    assert isinstance(one.view, TensorMma)
-    return 3 + one.view.sparse + (one.view.table is not None)
+    assert isinstance(multiplication.view, TensorMma)
+    return 3 + multiplication.view.sparse + (multiplication.view.table is not None)
 
 
-def _agreeing(one: Multiplication, other: Multiplication) -> int:
-    """Return a descriptor with the fields of another that an accumulation has alike."""
-    assert one.use is not None
-    fields = word_of(one.use.kind, one.use.arch).fields
+def _agreeing(multiplication: Multiplication, other: Multiplication) -> int:
+    """Return a descriptor in which the fields that must agree are those of another multiplication."""
+    assert multiplication.use is not None
+    fields = word_of(multiplication.use.kind, multiplication.use.arch).fields
     mask = sum(field.mask for field in fields if field.name in _FIELDS)
-    return one.idescs[0] & ~mask | other.idescs[0] & mask
+    return multiplication.idescs[0] & ~mask | other.idescs[0] & mask

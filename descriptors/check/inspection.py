@@ -177,16 +177,16 @@ def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, d
 def _with_differences(
     report: Report, agreeing: Report, module: Module, differing: Mapping[int, Sequence[Difference]]
 ) -> Report:
-    """Return a report with the instruction descriptors that differ inside an accumulation.
+    """Return a report with the instruction descriptors that differ within an accumulation.
 
-    A difference that may be meant is an error if something else is wrong because of it. Then what follows from it is
-    left out: the rest of the report is that of the module in which they agree.
+    A difference that may be intended is an error if other errors disappear without it. If a difference is an error, its
+    consequences are left out: the rest of the report is that of the module in which the descriptors agree.
 
     Args:
-        report: of the module.
-        agreeing: of the module with descriptors that agree.
+        report: the report of the module.
+        agreeing: the report of the module with descriptors that agree.
         module: the module.
-        differing: by the number of the function.
+        differing: the differences, by the number of the function.
     """
     rows = [(module.functions[number].name, one) for number, row in differing.items() for one in row]
     followed = len(agreeing.errors) < len(report.errors)
@@ -212,7 +212,7 @@ def _with_differences(
 
 
 def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple[Finding, ...]]:
-    """Return the findings of form of each function; a module without a target has one finding for all that it lacks."""
+    """Return the findings of form of each function; replace those caused by a missing .target by one finding."""
     if module.target:
         return forms
     lacking = ("form-target", "form-version")
