@@ -160,7 +160,7 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
     ['descriptors', 'plan', '--tile=128x128x64', '--stages=4', '--', 'm64n128k16', 'bf16']
     """
     if name not in TOOLS:
-        raise DescriptorError(f"mcp: a tool must be one of {', '.join(TOOLS)}, found {brief(name)}")
+        raise DescriptorError(f"mcp: there is no tool {brief(name)}; supported: {', '.join(TOOLS)}")
     tool = tools()[name]
     options, arguments = list[str](), list[str]()
     for key, value in given.items():
@@ -171,11 +171,13 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
             continue
         parameter = tool.parameters.get(key)
         if parameter is None:
-            raise DescriptorError(f"mcp: {name} takes {', '.join([*tool.parameters, *_ADDED])}, found {brief(key)}")
+            raise DescriptorError(
+                f"mcp: {name} has no argument {brief(key)}; supported: {', '.join([*tool.parameters, *_ADDED])}"
+            )
         values = value if isinstance(value, list) else [value]
         _check_type(name, key, value, tool.schema["properties"][key])
         if others := [one for one in _spellings(parameter) if one != key and given.get(one) is not None]:
-            raise DescriptorError(f"mcp: {key} and {others[0]} of {name} are one argument, found both")
+            raise DescriptorError(f"mcp: {key} and {others[0]} of {name} are the same argument, and both are given")
         if isinstance(parameter, click.Argument):
             arguments += [str(one) for one in values]
         elif isinstance(parameter, click.Option) and parameter.is_flag:
@@ -188,8 +190,8 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
         options.append("--json")
     if (length := sum(map(len, [*options, *arguments]))) > LONGEST:
         raise DescriptorError(
-            f"mcp: the arguments of {name} must have at most {LONGEST} characters, found {length}; a long input goes "
-            "into text, where the argument is -"
+            f"mcp: the arguments of {name} have {length} characters, more than {LONGEST}; pass a long input "
+            "in text, with - as the argument"
         )
     program, path = TOOLS[name]
     return [program, *path.split(), *options, *(["--", *arguments] if arguments else [])]
@@ -207,17 +209,17 @@ def _check_type(name: str, key: str, value: Any, schema: Mapping[str, Any]) -> N
     kind = schema["type"]
     wrong = not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")
     if wrong or (key == "text" and not isinstance(value, str)):
-        raise DescriptorError(f"mcp: {key} of {name} must be {kind}, found {brief(value)}")
+        raise DescriptorError(f"mcp: {key} of {name} is {brief(value)}, which is not {kind}")
     if isinstance(value, int) and abs(value) >> 128:
-        raise DescriptorError(f"mcp: {key} of {name} must have at most 128 bits, found {value.bit_length()}")
+        raise DescriptorError(f"mcp: {key} of {name} has {value.bit_length()} bits, more than 128")
     if isinstance(value, list):
         for one in value:
             _check_type(name, key, one, {"type": "string"})
     if isinstance(value, str):
         if "\0" in value and key != "text":
-            raise DescriptorError(f"mcp: {key} of {name} must be a text without the character NUL, found one")
+            raise DescriptorError(f"mcp: {key} of {name} contains the character NUL")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise DescriptorError(f"mcp: {key} of {name} must be a text of Unicode, found half of a surrogate pair")
+            raise DescriptorError(f"mcp: {key} of {name} contains half of a surrogate pair, which is not Unicode text")
 
 
 @frozen
@@ -334,7 +336,7 @@ def mcp() -> Status:
     try:
         import_module("mcp")
     except ImportError as error:
-        raise NotThereError(f"mcp: the package mcp is not installed: {pip_install('mcp')}") from error
+        raise NotThereError(f"mcp: the package mcp is not installed; use {pip_install('mcp')}") from error
     import anyio
 
     anyio.run(_serve)

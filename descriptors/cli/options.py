@@ -98,14 +98,14 @@ _EACH = "give {0}a-{1} and {0}b-{1}, for each operand its own"
 #: Options of other commands, by the command that was given them, and the way.
 _WAYS: Mapping[str, Mapping[str, str]] = {
     "plan": {
-        "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
-        "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
-        "--epilogue": "the epilogue is what --terms, --c-dtype and --store name",
+        "--mma": "give the instruction as the first argument: descriptors plan m64n128k16 bf16",
+        "--dtype": "give the type after the instruction: descriptors plan m64n128k16 bf16",
+        "--epilogue": "use --terms, --c-dtype and --store for the epilogue",
         "--swizzle": _EACH.format("--", "swizzle"),
         "--major": _EACH.format("--", "major"),
     },
-    "draw": {"--format": "the suffix of -o says it: -o tile.svg, .tex, .txt or .html"},
-    "tma": {"--box": "descriptors tensor-map takes a map with its box, and compares it with a word or a layout"},
+    "draw": {"--format": "use the suffix of -o: -o tile.svg, .tex, .txt or .html"},
+    "tma": {"--box": "use `descriptors tensor-map` for a map with its box"},
 }
 
 
@@ -119,7 +119,7 @@ class OptionsOnly(Guide):
         """Refuse what is no option."""
         for text in self.make_parser(ctx).parse_args(list(args))[1]:
             if taker := elsewhere(text):
-                raise click.UsageError(f"{self.name} takes options only, found {text[:60]!r}; {taker}", ctx)
+                raise click.UsageError(f"{self.name} takes only options, not {text[:60]!r}; {taker}", ctx)
 
 
 def together(*options: Option) -> Option:
@@ -226,11 +226,9 @@ def need(options: dict[str, Any], *names: str) -> None:
     missing = [name for name in names if _value(options, name) is None] if options.get("tile") is not None else []
     if missing:
         first, *others = missing
-        more = "; so are " + " and ".join(f"--{name} ({_TELLS[name]})" for name in others) if others else ""
-        raise click.UsageError(
-            f"--{first} is missing, which a tile does not tell as a layout does: {_TELLS[first]}"
-            + (more.replace("so are", "so is") if len(others) == 1 else more)
-        )
+        also = f" (also missing: {', '.join(f'--{name}' for name in others)})" if others else ""
+        values = "; ".join(f"--{name}: {_VALUES[name]}" for name in missing)
+        raise click.UsageError(f"--{first} is missing{also}; {values}")
 
 
 def _value(options: dict[str, Any], name: str) -> object:
@@ -240,10 +238,10 @@ def _value(options: dict[str, Any], name: str) -> object:
 
 
 #: What the options take that a tile must come with.
-_TELLS = {
-    "major": "one of K, MN, the dimension that is contiguous",
-    "swizzle": "one of none, 32B, 64B, 128B, 128B_BASE32B, which descriptors search ranks",
-    "mma": "MNxK that one instruction reads, like 64x16",
+_VALUES = {
+    "major": "K or MN, the contiguous dimension",
+    "swizzle": "none, 32B, 64B, 128B or 128B_BASE32B (descriptors search ranks them)",
+    "mma": "MNxK that one instruction reads, such as 64x16",
 }
 
 
@@ -298,7 +296,7 @@ def staged(tile: tuple[int, ...] | None, stages: int | None) -> tuple[int, ...] 
     if stages is None:
         return tile
     if tile is None:
-        raise click.UsageError("--stages goes only with --tile")
+        raise click.UsageError("--stages needs --tile")
     if len(tile) != 2:
-        raise click.UsageError("--stages goes only with a --tile MNxK; give the stages once")
+        raise click.UsageError("the stages are given twice, in --tile and in --stages; give them once")
     return (*tile, stages)

@@ -43,7 +43,7 @@ class _Assumption(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"note: {self.value} is assumed, {self.reason}"
+        return f"note: assuming {self.value}, {self.reason}"
 
 
 _REMARKS = "descriptors.remarks"

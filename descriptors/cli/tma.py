@@ -120,7 +120,7 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         _check_options(options, "")
         return map_changes(one, parse_tensor_map(against), **arch)
     if options["major"] is None:
-        raise click.UsageError("--major is missing: whether dimension 0 of the map is K or MN")
+        raise click.UsageError("--major is missing; --major: K or MN, the dimension 0 of the map")
     if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
         context = click.get_current_context()
         number = word(context, context.command.params[1], against)
@@ -135,14 +135,14 @@ def _check_options(options: dict[str, Any], against: str) -> None:
     takers = dict.fromkeys(("dtype", "major"), ("a word", "a layout")) | dict.fromkeys(("shape", "base"), ("a word",))
     for name, kinds in takers.items():
         if options[name] is not None and against not in kinds:
-            raise click.UsageError(f"--{name} goes only with {' or '.join(kinds)} as AGAINST")
+            raise click.UsageError(f"--{name} needs {' or '.join(kinds)} as AGAINST")
 
 
 def filled_tile(options: dict[str, Any]) -> Derivation:
     """Return the tile that copies fill; without an instruction, and not partitioned, it is cut into atoms."""
     as_mode(options["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if options["tile"] is None and options["layout"] is None:
-        raise click.UsageError("give either --tile or --layout, found neither")
+        raise click.UsageError("neither --tile nor --layout is given")
     if options["mma"] is None and options["layout"] is None:
         need(options, "major", "swizzle")
     with advising_tile(options, _filled):

@@ -63,7 +63,7 @@ def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | N
         # Sixteen digits are more than any extent has, and far from what int() refuses to read.
         if not all(part.isascii() and part.isdigit() and len(part) <= 16 for part in parts):
             example = separator.join(("128", "128") if separator == "x" else ("0", "1"))
-            raise click.BadParameter(f"must be numbers like {example}, found {_quoted(text)}", param=parameter)
+            raise click.BadParameter(f"{_quoted(text)} is not of the form {example}", param=parameter)
         return tuple(map(int, parts))
 
     return read
@@ -74,8 +74,8 @@ def extents_or_name(context: click.Context, parameter: click.Parameter, text: st
     if text is not None and is_instruction(text):
         return text
     if text is not None and re.search("m\\d+n", text, re.IGNORECASE | re.ASCII):
-        must = "must be MNxK like 64x16, or an instruction like m64n128k16"
-        raise click.BadParameter(f"{must}, found {_quoted(text)}", param=parameter)
+        fact = f"{_quoted(text)} is neither MNxK, such as 64x16, nor an instruction, such as m64n128k16"
+        raise click.BadParameter(fact, param=parameter)
     return numbers("x")(context, parameter, text)
 
 
@@ -99,7 +99,7 @@ def tile_extents(context: click.Context, parameter: click.Parameter, text: str |
         return text
     if text is not None and re.search(r"[a-wyz]", text, re.IGNORECASE):
         raise click.BadParameter(
-            f"must be numbers like 128x128, found {_quoted(text)}; symbols go with --symbolic", param=parameter
+            f"{_quoted(text)} is not of the form 128x128; add --symbolic if it contains symbols", param=parameter
         )
     return numbers("x")(context, parameter, text)
 
@@ -113,7 +113,7 @@ def address(_: click.Context, parameter: click.Parameter, text: str | None) -> i
             return int(text, 0)
     except ValueError:
         pass
-    raise click.BadParameter(f"must be a number of bytes like 1024 or 0x400, found {_quoted(text)}", param=parameter)
+    raise click.BadParameter(f"{_quoted(text)} is not a number of bytes, such as 1024 or 0x400", param=parameter)
 
 
 def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
@@ -130,7 +130,9 @@ def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int 
         return number
     taker = "" if number is not None else elsewhere(text)
     other = f"; {taker}" if taker else ""
-    raise click.BadParameter(f"must be a 64-bit word, 0x... or decimal, found {_quoted(text)}{other}", param=parameter)
+    raise click.BadParameter(
+        f"{_quoted(text)} is not a 64-bit word in hexadecimal (0x...) or decimal{other}", param=parameter
+    )
 
 
 _WORD = r"(?P<hex>0x)?(?P<digits>[0-9a-f](?:[_']?[0-9a-f]){0,19})(?P<suffix>u|u?ll?|ll?u)?"
@@ -142,7 +144,7 @@ def _two_halves(text: str) -> int | None:
     if halves is None:
         return None
     number = int(halves[1], 16) << 32 | int(halves[2], 16)
-    note(f"two halves are read with the high one first: {number:#018x}")
+    note(f"the first half is read as the high half: {number:#018x}")
     return number
 
 
@@ -171,7 +173,7 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         arch = instruction.arch or assumed_architecture(m=None if newer else instruction.extents[0])
         because = f"by the instruction {mma}"
     else:
-        arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
+        arch, because = assumed_architecture(), "because no --arch is given; Hopper: sm90"
     assume(arch, because)
     return arch
 
@@ -191,7 +193,10 @@ def printed_dtype(required: bool) -> Callable[[click.Context, click.Parameter, s
         if not names and required:
             raise click.MissingParameter(ctx=context, param=parameter)
         if len(names) > 1:
-            note(f"dtype {names[0]} is assumed, as LAYOUT says its width alone; the others are {', '.join(names[1:])}")
+            note(
+                f"assuming dtype {names[0]}, because LAYOUT states only the element width; "
+                f"other types of this width: {', '.join(names[1:])}"
+            )
         return names[0] if names else None
 
     return read
@@ -213,7 +218,7 @@ def named_texts(context: click.Context, parameter: click.Parameter, rows: tuple[
     for row in rows:
         name, sign, value = row.partition("=")
         if not (name and sign and value):
-            raise click.BadParameter(f"must be {parameter.metavar}, found {row[:60]!r}", context, parameter)
+            raise click.BadParameter(f"{row[:60]!r} is not of the form {parameter.metavar}", context, parameter)
         found[name] = value
     return found
 
@@ -223,7 +228,7 @@ def named_integers(context: click.Context, parameter: click.Parameter, rows: tup
     found: dict[str, int] = {}
     for name, value in named_texts(context, parameter, rows).items():
         if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", value):
-            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter)
+            raise click.BadParameter(f"{name} is {value[:60]!r}, which is not an integer", context, parameter)
         found[name] = int(value, 0) if "x" in value.lower() else int(value)
     return found
 

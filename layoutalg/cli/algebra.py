@@ -46,10 +46,10 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     the other lines are evaluated, and the exit status is 2. For a Triton dump, each tensor is printed once.
     """
     if (expression is None) == (path is None):
-        raise click.UsageError("give an EXPRESSION, - for the lines of standard input, or --file with a file of lines")
+        raise click.UsageError("give one of EXPRESSION, - (lines of standard input) and --file (lines of a file)")
     if path is not None or expression == "-":
         if compared:
-            raise click.UsageError("--check goes with one EXPRESSION")
+            raise click.UsageError("--check needs one EXPRESSION")
         return _lines_or_dump(lines_of("-" if path is None else path), as_json)
     text = str(expression)
     if compared:
@@ -58,7 +58,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
         value = evaluate(text)
     except LayoutError as error:
         if is_file(text):
-            raise LayoutError(f"{error}; --file {text} evaluates its lines") from None
+            raise LayoutError(f"{error}; use --file {text} to evaluate its lines") from None
         raise
     say(json_text(record(value)) if as_json else tell(value))
     return Status.ANSWER
@@ -79,7 +79,7 @@ def _lines_or_dump(lines: Iterator[str], as_json: bool) -> Status:
         return _each_line(chain(head, lines), as_json)
     dump = [*head, *islice(lines, _MOST_LINES)]
     if len(dump) > _MOST_LINES:
-        raise LayoutError(f"eval: a dump must have at most {_MOST_LINES} lines, found more")
+        raise LayoutError(f"eval: the dump has more than {_MOST_LINES} lines")
     return _each_tensor("".join(dump), as_json)
 
 
@@ -149,7 +149,7 @@ def show(layout: str, as_json: bool, rows: int | None, columns: int | None, ever
     """
     value = evaluate(source(layout))
     if not isinstance(value, (Layout, ComposedLayout)):
-        raise LayoutError(f"show: the operand must be a layout, as (8,8):(8,1), found {tell(value)[:120]}")
+        raise LayoutError(f"show: {tell(value)[:120]} is not a layout, such as (8,8):(8,1)")
     if as_json:
         say(json_text(record_offsets(value)))
     else:
@@ -249,7 +249,7 @@ def explained(name: str) -> str:
     functions = operations()
     if name not in functions:
         near = hint(name, functions)
-        raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}{near}")
+        raise LayoutError(f"ops: {name[:60]!r} is not an operation{near}; use `layoutalg ops` to list them")
     return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name]) or _NO_DOCUMENTATION}"
 
 

@@ -291,7 +291,7 @@ def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
     """
     if output == "-":
         if as_json:
-            raise click.UsageError("-o - and --json both write to standard output: give one of them")
+            raise click.UsageError("-o - and --json cannot be combined, because both write to standard output")
         return picture.svg()
     picture.save(output, replace=False)
     return json_text({"written": output}) if as_json else printable(f"wrote {output}")

@@ -128,8 +128,8 @@ def test_another_word_of_the_dsl_is_a_difference(
 @each(
     ("arguments", "said"),
     [
-        (["--a", "s8", "--m", "128", "--n", "64"], "--check goes with --saturate for integers"),
-        (["--a", "bf16", "--m", "64", "--n", "64", "--ws"], "--check does not go with --ws"),
+        (["--a", "s8", "--m", "128", "--n", "64"], "--check needs --saturate for integers"),
+        (["--a", "bf16", "--m", "64", "--n", "64", "--ws"], "--check and --ws cannot be combined"),
     ],
 )
 def test_what_the_dsl_has_not_is_not_compared(
@@ -141,9 +141,9 @@ def test_what_the_dsl_has_not_is_not_compared(
 
 def test_shapes_names_the_extent_that_no_instruction_has(capsys: pytest.CaptureFixture[str]) -> None:
     for shape, part in (
-        ("m64n100k16", "where N is 8..256 step 8 with M 64 and K 16"),
-        ("m32n64k16", "where M is 64 with K 16"),
-        ("m64n64k17", "where K is"),
+        ("m64n100k16", "N is 8..256 step 8 with M 64 and K 16"),
+        ("m32n64k16", "M is 64 with K 16"),
+        ("m64n64k17", "K is"),
     ):
         assert main(["shapes", shape, "--arch", "sm90"]) == 2
         assert part in " ".join(capsys.readouterr().err.split())

@@ -144,7 +144,7 @@ def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.Captur
 @pytest.mark.usefixtures("dsl")
 def test_what_both_refuse_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = checked_line(capsys, BOTH_REFUSE)
-    assert (status, out.count("\n"), err.count("\n")) == (2, 1, 1)
+    assert (status, out.count("\n")) == (2, 1) and refusal(err)
     assert out.startswith(f"CuTe DSL {oracle.version()}: refuses it too, rejected: MLIRError: ")
     assert err.startswith("layoutalg eval: error: composition: the offsets a(1*i) must have one stride")
 
@@ -183,8 +183,8 @@ def test_where_the_dsl_has_no_value_the_status_is_1(
         ),
         (
             "S<1,0,30> o 0 o 2000000:1", ("ok", "S<0,0,0> o 0 o 2000000:1"), 1,
-            "another text, S<0,0,0> o 0 o 2000000:1, and not compared: show: the size must be at most 1048576, found "
-            "2000000; larger layouts are not compared",
+            "another text, S<0,0,0> o 0 o 2000000:1, and not compared: show: the layout has 2000000 elements, "
+            "more than 1048576; larger layouts are not compared",
         ),
         ("((1024,1024),8):((1024,1),1048576)", ("ok", "(1024,(1024,8)):(1024,(1,1048576))"), 0, "the same function"),
     ],

@@ -210,12 +210,12 @@ def test_a_file_is_no_expression_and_the_message_says_what_takes_it(
     (tmp_path / "e.txt").write_text("4:1")
     monkeypatch.chdir(tmp_path)
     for arguments, message in (
-        (["e.txt"], "; --file e.txt evaluates its lines"),
-        (["--file", "missing"], "--file must be a file that can be read, found missing: No such file"),
+        (["e.txt"], "; use --file e.txt to evaluate its lines"),
+        (["--file", "missing"], "--file cannot read missing: No such file"),
         (["--file", str(tmp_path)], "Is a directory"),
-        ([], "give an EXPRESSION, - for the lines of standard input, or --file"),
-        (["4:1", "--file", "e.txt"], "give an EXPRESSION"),
-        (["-", "--check"], "--check goes with one EXPRESSION"),
+        ([], "give one of EXPRESSION, - (lines of standard input) and --file"),
+        (["4:1", "--file", "e.txt"], "give one of EXPRESSION"),
+        (["-", "--check"], "--check needs one EXPRESSION"),
     ):
         status, out, err = run(capsys, "eval", *arguments)
         assert (status, out, message in refusal(err)) == (2, "", True), err
@@ -227,7 +227,7 @@ def test_a_file_is_no_expression_and_the_message_says_what_takes_it(
 def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str, what: str) -> None:
     ended = process(command, "-", input="(4,8):(8,1) " * 900_000)
     assert ended.returncode == 2 and ended.stdout == ""
-    assert refusal(ended.stderr) == f"{what} must have at most 1048576 characters, found more"
+    assert refusal(ended.stderr) == f"{what} has more than 1048576 characters"
 
 
 @NEEDS_POSIX
@@ -278,7 +278,7 @@ def test_names_of_dimensions_are_printable(capsys: pytest.CaptureFixture[str]) -
     for option in (["--in", "lane,register\x1b[2J"], ["--in", "lane,register", "--out", "dim0\x1b=4,dim1=4"]):
         assert main(["linear", "((2,2),(2,2)):((2,8),(1,4))", *option]) == 2
         streams = capsys.readouterr()
-        assert streams.out == "" and "names must be printable" in streams.err and "\x1b" not in streams.err
+        assert streams.out == "" and "is not a list of printable names" in streams.err and "\x1b" not in streams.err
 
 
 def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixture[str]) -> None:
