@@ -59,7 +59,7 @@ def _word(context: click.Context, parameter: click.Parameter, text: str | None) 
         raise click.UsageError(
             f"--color takes no value; use --color-by {text} to choose what the color of a cell means"
         )
-    if text is not None and elsewhere(text).startswith("a layout"):
+    if text is not None and elsewhere(text).endswith("a layout"):
         raise click.UsageError(f"{text!r} is a layout; use --layout {text!r}")
     return read_word(context, parameter, text)
 
