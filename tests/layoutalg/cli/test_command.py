@@ -266,7 +266,7 @@ def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.Captu
 def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixture[str]) -> None:
     access = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
     assert main(["find-swizzle", "(8,64):(64,1)", *access]) == 0
-    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is 128B\n"
+    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is the 128B swizzle\n"
     assert main(["find-swizzle", "(8,64):(64,0)", *access]) == 2
     assert refusal(capsys.readouterr().err)
     assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2
@@ -336,7 +336,7 @@ def test_banks_lists_64_accesses_and_counts_the_others(values: int, capsys: pyte
     assert out[0] == f"{values} load accesses of a warp: {values} wavefronts, 0 of them for bank conflicts"
     listed = [line for line in out[1:] if line.startswith("  warp ")]
     assert listed == [f"  warp 0, value {i}: 1 = 1" for i in range(min(values, 64))]
-    assert out[1 + len(listed) :] == ([f"  ... and {values - 64} more (--json has them all)"] if values > 64 else [])
+    assert out[1 + len(listed) :] == ([f"  ... and {values - 64} more (--json lists all)"] if values > 64 else [])
     data = json.loads(run(capsys, "banks", layout, "--access", access, "--element-bytes", "4", "--json")[1])
     assert len(data["accesses"]) == values
 
