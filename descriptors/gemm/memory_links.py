@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from descriptors.errors import DescriptorError
 from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
 from descriptors.smem.debug.diff import why_unreadable
-from descriptors.smem.debug.warnings import bit_warnings
+from descriptors.smem.debug.warnings import bit_warnings, memory_warnings, read_warnings
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.instructions.legality import operand_refusal
 from descriptors.smem.instructions.rules import Legality
@@ -471,8 +471,14 @@ class Words:
         return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
 
     def warnings(self, tile: Tile) -> tuple[str, ...]:
-        """Return the warnings of the version of the given word, and of bits that belong to no field."""
-        return () if self.word is None else tuple(map(str, bit_warnings(self.word, self._arch(tile))))
+        """Return the warnings of the given word: version, bits that belong to no field, reads beyond shared memory."""
+        if self.word is None:
+            return ()
+        arch = self._arch(tile)
+        if self.unreadable(tile):
+            return tuple(map(str, read_warnings(self.word, arch, tile.element, self._major(tile), self.mma)))
+        beyond = memory_warnings(int(self.places(tile).max()), tile.element, arch)
+        return tuple(map(str, (*bit_warnings(self.word, arch), *beyond)))
 
     def unreadable(self, tile: Tile) -> str:
         """Return why the given word has no meaning, so that it reads no element; "" if it has one."""

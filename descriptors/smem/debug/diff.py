@@ -33,7 +33,7 @@ from typing import Any, Literal, TypeAlias
 
 from descriptors.errors import Advice, DescriptorError, LayoutError, advised, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, operand_of
-from descriptors.smem.debug.warnings import Remark, bit_warnings
+from descriptors.smem.debug.warnings import Remark, read_warnings
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
 from descriptors.smem.instructions.legality import operand_extents, operand_refusal, split_refusal
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile, swizzled_readings
@@ -236,8 +236,8 @@ class Diff(Told):
 
     @property
     def warnings(self) -> tuple[Remark, ...]:
-        """The warnings of the version, of bits that belong to no field, and of a pattern that starts with the tile."""
-        warned = bit_warnings(self.word, self.arch)
+        """The warnings of ``read_warnings``, and of a pattern that starts with the tile."""
+        warned = read_warnings(self.word, self.arch, self.element, self.major, self.reads or self.shape)
         text = pattern_warning(self.pattern_start, self.swizzle, at_tile=self.pattern_start == self.base)
         return (*warned, Remark("pattern-start", "", text)) if text else warned
 
