@@ -141,7 +141,7 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
         kind = {"type": "array", "items": kind}
     if parameter.nargs > 1:
         kind |= {"minItems": parameter.nargs, "maxItems": parameter.nargs}
-    if words := getattr(parameter, "help", None):
+    if words := getattr(parameter, "help", None) or parameter.metavar:
         kind["description"] = words
     return kind
 
@@ -156,8 +156,8 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
     Raises:
         DescriptorError: if there is no such tool, or it has no such argument, or one is of another type.
 
-    >>> command_line("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4, "sparse": False})
-    ['descriptors', 'plan', '--tile=128x128x64', '--stages=4', '--', 'm64n128k16', 'bf16']
+    >>> command_line("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "sparse": False})
+    ['descriptors', 'plan', '--tile=128x128x64', '--', 'm64n128k16', 'bf16']
     """
     if name not in TOOLS:
         raise DescriptorError(f"mcp: a tool must be one of {', '.join(TOOLS)}, found {brief(name)}")
