@@ -387,6 +387,26 @@ def check_scale(
     return decide(rows, lambda row: set(ids) <= set(row.ids), rule, pair, f"{about}, {name} by {vector}", legality)
 
 
+def usual_vector(kind: str, dtype: str | None = None, *, k: int | None = None, arch: str = "sm100") -> int:
+    """Return the elements that share a scale factor of a block-scaled kind if the caller does not say it.
+
+    Args:
+        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
+        dtype: type of the scale factors; the usual one of the kind if left out.
+        k: K of the instruction, as A and B store it; what the kind usually has if left out.
+        arch: the architecture.
+
+    >>> [usual_vector("mxf4nvf4", dtype) for dtype in (None, "ue4m3", "ue8m0")]
+    [16, 16, 32]
+    """
+    if dtype is None and kind == "mxf4nvf4":
+        return 16
+    depth = dense_k(arch, kind) if k is None else k
+    name = None if dtype is None else type_name(dtype)
+    rows: list[ScaleRow] = rows_of("SCALES", as_arch(arch), kind)
+    return next((row.vector for row in rows if row.k[0] == depth and name in (None, row.dtype)), 32)
+
+
 #: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA 9.1, wgmma.mma_async,
 #: imm-trans-a and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for
 #: what kernels do instead (docs/sources.md).
