@@ -285,8 +285,8 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
 
     answer = ask_of_word(difference)
     if as_json:
-        symbolic = record_answer(answer, difference.element.name)
-        say(json_text({**diff_record(difference, difference), "symbolic": symbolic}))
+        solved = record_answer(answer, difference.element.name)
+        say(json_text({**diff_record(difference, difference), "symbolic": solved}))
     else:
         text = for_terminal(tell(difference, name_of=option_name))
         say(f"{text}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")

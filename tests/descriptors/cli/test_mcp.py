@@ -290,4 +290,5 @@ def test_the_verdict_of_a_text_takes_one_run(name: str, monkeypatch: pytest.Monk
     started = subprocess.run
     monkeypatch.setattr(subprocess, "run", run)
     assert (call(name, asked).verdict, len(runs)) == ("incomplete", 1)
-    assert started(runs[0], input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0
+    typed = [sys.executable, "-m", "descriptors", *runs[0][3:]]
+    assert started(typed, input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0
