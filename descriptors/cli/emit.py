@@ -17,8 +17,9 @@ from descriptors.errors import DescriptorError, LayoutError
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
-from descriptors.smem.emitters.emit import constexpr_header
+from descriptors.smem.emitters.emit import LANGUAGES, constexpr_header
 from descriptors.smem.emitters.emit import emit as write
+from descriptors.smem.operands.operand import choose
 from layoutalg.cli.console import say, usage_message
 from layoutalg.messages import Message
 
@@ -50,7 +51,8 @@ def emit(
     header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time. constexpr has no
     operands: it is the derivation itself, a header of C++17 by which a compiler derives the words of any tile of atoms.
     """  # noqa: E501 - a command is one line
-    if language.casefold() == "constexpr":
+    language = choose("emit: language", language, {one: one for one in (*LANGUAGES, "constexpr")})
+    if language == "constexpr":
         if operands or name or any(common.values()):
             raise click.UsageError(
                 "constexpr takes no operand, because its header computes the descriptors of any supported operand",

@@ -18,7 +18,7 @@ from descriptors.smem.derivation.request import named_instruction
 from descriptors.smem.instructions import idesc as words
 from descriptors.smem.instructions.facts import ShapeRow, TypeRow, spell
 from descriptors.smem.instructions.instruction_name import InstructionName
-from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, select_rows
+from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, rows_of_target, select_rows
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.targets import ARCHITECTURES
@@ -112,7 +112,7 @@ def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
     of = as_arch(name.settle_arch(arch, "shapes") or assumed_architecture())
     stated = {"cta_group": name.cta_group, "kind": name.kind, "ws": name.ws or None}
     every: list[ShapeRow] = [
-        row for row in rows_of("SHAPES", of)
+        row for row in rows_of_target("SHAPES", of)
         if row.sparse == name.sparse and all(value in (None, getattr(row, key)) for key, value in stated.items())
     ]  # fmt: skip
     every = [row for row in every if _has_types(row, name)]

@@ -15,7 +15,6 @@ Law: a tool's arguments are options and arguments of its command, under each nam
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -27,7 +26,7 @@ import click
 
 from descriptors.errors import DescriptorError, brief
 from layoutalg import __version__
-from layoutalg.cli.console import SCHEMA, UNDECIDED_VARIABLE, NotThereError, Status
+from layoutalg.cli.console import SCHEMA, NotThereError, Status
 from layoutalg.frozen import frozen
 from layoutalg.installation import pip_install
 
@@ -141,7 +140,7 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
         kind = {"type": "array", "items": kind}
     if parameter.nargs > 1:
         kind |= {"minItems": parameter.nargs, "maxItems": parameter.nargs}
-    if words := getattr(parameter, "help", None):
+    if words := getattr(parameter, "help", None) or parameter.metavar:
         kind["description"] = words
     return kind
 
@@ -156,8 +155,8 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
     Raises:
         DescriptorError: if there is no such tool, or it has no such argument, or one is of another type.
 
-    >>> command_line("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4, "sparse": False})
-    ['descriptors', 'plan', '--tile=128x128x64', '--stages=4', '--', 'm64n128k16', 'bf16']
+    >>> command_line("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "sparse": False})
+    ['descriptors', 'plan', '--tile=128x128x64', '--', 'm64n128k16', 'bf16']
     """
     if name not in TOOLS:
         raise DescriptorError(f"mcp: there is no tool {brief(name)}; supported: {', '.join(TOOLS)}")
@@ -256,12 +255,12 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
         return AgentAnswer("refused", "", str(error))
     typed = shlex.join([program, *words])
     function = "descriptors" if program == "descriptors" else "main"
-    run = [sys.executable, "-c", f"import sys; from layoutalg.cli import {function} as run; sys.exit(run())", *words]
+    code = f"import sys; from layoutalg.cli import {function} as run; sys.exit(run(undecided={Status.UNDECIDED:d}))"
+    run = [sys.executable, "-c", code, *words]
     try:
         done = subprocess.run(
-            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False,
-            env={**os.environ, UNDECIDED_VARIABLE: "1"},
-        )  # fmt: skip
+            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False
+        )
     except subprocess.TimeoutExpired:
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")
     except OSError as error:

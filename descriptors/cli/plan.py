@@ -131,9 +131,9 @@ class Output(NamedTuple):
 
 
 @click.command(cls=Guide)
-@click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
+@click.argument("instruction_and_dtype", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
 @together(_tile, _problem, *_others, *_outputs, color_option)
-def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any) -> None:
+def plan(instruction_and_dtype: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any) -> None:
     """Plan a GEMM or convolution main loop: operands, descriptors, copies, accumulators, memory and issue order.
 
     \b
@@ -158,6 +158,7 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     integers are multiplied exactly, and every accumulator is compared with A @ B.
     """
     output = Output(**{name: options.pop(name) for name in Output._fields})
+    words = instruction_and_dtype
     form = _form(words, problem, options)
     convolved = _convolution(options)
     given = {name: value for name, value in options.items() if value is not None and value is not False}

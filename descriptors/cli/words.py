@@ -26,7 +26,7 @@ from descriptors.cli.options import (
     unit_option,
     word_options,
 )
-from descriptors.cli.terminal import answered, for_terminal, smt2_text
+from descriptors.cli.terminal import answered, diff_record, for_terminal, option_name, smt2_text
 from descriptors.cli.values import address, complete, numbers, word
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.candidates import candidates as try_forms
@@ -269,7 +269,10 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
         say(smt2_text(difference))
         return Status.ANSWER
     if not symbolic or difference.unreadable:  # a solver has nothing to add to a word without a meaning
-        say(answered(difference, as_json))
+        if as_json:
+            say(json_text(diff_record(difference, difference)))
+        else:
+            say(for_terminal(tell(difference, name_of=option_name)))
         return _STATUS[difference.verdict]
     from descriptors.smem.claims.solver import (  # few ask a solver
         ask_of_word,
@@ -280,9 +283,11 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
 
     answer = ask_of_word(difference)
     if as_json:
-        say(json_text({**record(difference), "symbolic": record_answer(answer, difference.element.name)}))
+        solved = record_answer(answer, difference.element.name)
+        say(json_text({**diff_record(difference, difference), "symbolic": solved}))
     else:
-        say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
+        text = for_terminal(tell(difference, name_of=option_name))
+        say(f"{text}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
     return Status.DIFFERENCE if answer.outcome != "unsat" else _STATUS[difference.verdict]
 
 

@@ -474,7 +474,11 @@ def test_a_pattern_that_starts_with_the_tile_is_warned_of_by_diff_as_by_derive(
 def test_an_answer_names_parameters_in_python_and_options_in_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     layout = "S<3,3,3> o 0 o (64,16):(64,1)"
     found = diff(int(GOLDEN, 0), layout, dtype="bf16", major="K")
-    assert [one.rpartition("(")[2] for one in found.assumptions] == ["base checks it)", "shape names what it reads)"]
+    assert [one.parameter for one in found.assumptions] == ["base", "shape"]
+    assert [str(one).rpartition("(")[2] for one in found.assumptions] == [
+        "base checks it)",
+        "shape names what it reads)",
+    ]
     assert "--" not in tell(found)
     for more in ([], ["--json"]):
         typed = run(capsys, "diff", GOLDEN, layout, *BF16_K, "--arch", "sm100", *more)

@@ -125,11 +125,12 @@ def test_a_name_goes_before_that_of_every_operand(capsys: pytest.CaptureFixture[
 
 
 def test_an_unknown_language_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["emit", "fortran", *SHARED, f"a: {A}"]) == 2
-    assert (
-        "emit: language is 'fortran', which is not supported; supported: cuda, header, ptx, cutedsl, python"
-        in f"emit: {refusal(capsys.readouterr().err)}"
-    )
+    for operands in ((f"a: {A}",), ()):
+        assert main(["emit", "fortran", *SHARED, *operands]) == 2
+        fact = "language is 'fortran', which is not supported; supported: cuda, header, ptx, cutedsl, python, constexpr"
+        assert refusal(capsys.readouterr().err) == fact
+    assert main(["emit", "constexp"]) == 2
+    assert "did you mean constexpr?" in capsys.readouterr().err
 
 
 def test_a_missing_type_is_named_where_no_operand_and_no_option_says_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,8 +34,13 @@ CALLS: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
     ("decode", {"word": "0xC000004000010000", "arch": "sm90"}, "answered", "if 128B was meant, its code is 1"),
     ("decode", {"word": "word", "arch": "sm90"}, "refused", "word"),
     ("decode", {"arch": "sm90"}, "refused", "WORD"),
-    ("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4}, "answered", "proved"),
-    ("plan", {"words": ["m64n128k16", "bf16"], "stagess": 4}, "refused", "stagess"),
+    (
+        "plan",
+        {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4},
+        "answered",
+        "proved",
+    ),
+    ("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "stagess": 4}, "refused", "stagess"),
     ("banks", BANKS, "answered", "wavefronts"),
     ("find_swizzle", SWIZZLE, "answered", "S<"),
     ("eval", {"expression": "size((4,(2,3)):(1,(4,8)))"}, "answered", "24"),
@@ -52,6 +57,13 @@ CALLS: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
 def test_a_call_says_what_the_command_says(name: str, given: Mapping[str, Any], verdict: str, part: str) -> None:
     answer = call(name, given)
     assert answer.verdict == verdict and part in answer.text, answer
+
+
+def test_the_positional_arguments_of_plan_are_named_and_described_as_in_its_help() -> None:
+    tool = tools()["plan"]
+    assert tool.schema["required"] == ["instruction_and_dtype"]
+    assert tool.schema["properties"]["instruction_and_dtype"]["description"] == "[INSTRUCTION] DTYPE"
+    assert call("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64"}).verdict == "refused"
 
 
 def test_an_argument_has_every_name_of_its_option() -> None:
@@ -128,7 +140,7 @@ ANSWERED: Mapping[str, Mapping[str, Any]] = {
     "derive": {"tile": "128x64", "mma": "64x16", **WORD},
     "decode": {"word": "0x4000004000010000", "arch": "sm90"},
     "diff": {"word": "0x4000004000010000", "layout": "S<3,3,3> o 0 o (64,64):(64,1)", "dtype": "bf16", "major": "K"},
-    "plan": {"words": ["m64n128k16", "bf16"], "tile": "128x128x64"},
+    "plan": {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64"},
     "check": {"files": ["-"], "text": KERNEL},
     "tmem_plan": {"m": 128, "n": 64, "a": "bf16"},
     "tmem_accumulator": {"m": 128, "n": 64},
@@ -200,10 +212,10 @@ def test_a_baseline_that_is_none_is_refused_without_its_text(tmp_path: Path) -> 
         ("eval", {"expression": "\ud800"}, "half of a surrogate pair"),
         ("eval", {"expression": "-", "text": "\udfff"}, "half of a surrogate pair"),
         ("eval", {"expression": "(" * 200_000}, f"200000 characters, more than {LONGEST}"),
-        ("plan", {"words": ["bf16"] * 200_000}, f"800000 characters, more than {LONGEST}"),
-        ("plan", {"words": [None]}, "is None, which is not string"),
-        ("plan", {"words": ["m64n64k16", "bf16"], "stages": 10**5000}, "has 16610 bits, more than 128"),
-        ("plan", {"words": ["m64n64k16", "bf16"], "stages": 1.5}, "is 1.5, which is not integer"),
+        ("plan", {"instruction_and_dtype": ["bf16"] * 200_000}, f"800000 characters, more than {LONGEST}"),
+        ("plan", {"instruction_and_dtype": [None]}, "is None, which is not string"),
+        ("plan", {"instruction_and_dtype": ["m64n64k16", "bf16"], "stages": 10**5000}, "has 16610 bits, more than 128"),
+        ("plan", {"instruction_and_dtype": ["m64n64k16", "bf16"], "stages": 1.5}, "is 1.5, which is not integer"),
         ("eval", {"x" * 200_000: 1}, "supported: expression, check, json, text"),
         ("x" * 200_000, {}, "supported: derive"),
     ],
@@ -278,4 +290,5 @@ def test_the_verdict_of_a_text_takes_one_run(name: str, monkeypatch: pytest.Monk
     started = subprocess.run
     monkeypatch.setattr(subprocess, "run", run)
     assert (call(name, asked).verdict, len(runs)) == ("incomplete", 1)
-    assert started(runs[0], input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0
+    typed = [sys.executable, "-m", "descriptors", *runs[0][3:]]
+    assert started(typed, input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0

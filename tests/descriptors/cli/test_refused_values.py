@@ -73,7 +73,7 @@ def test_a_value_is_refused_with_what_is_legal(
 
 
 def test_zero_is_an_argument_of_a_tool_too() -> None:
-    answer = call("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 0})
+    answer = call("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 0})
     assert (answer.verdict, "stages is 0, but the minimum is 1" in answer.text) == ("refused", True)
 
 

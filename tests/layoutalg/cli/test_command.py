@@ -266,7 +266,10 @@ def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.Captu
 def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixture[str]) -> None:
     access = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
     assert main(["find-swizzle", "(8,64):(64,1)", *access]) == 0
-    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is the 128B swizzle\n"
+    assert (
+        capsys.readouterr().out
+        == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is the 128B swizzle\n"
+    )
     assert main(["find-swizzle", "(8,64):(64,0)", *access]) == 2
     assert refusal(capsys.readouterr().err)
     assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2
