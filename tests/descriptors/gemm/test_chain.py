@@ -764,7 +764,7 @@ def test_a_chain_tells_the_first_pixel_that_another_map_gathers(before: str, aft
     [
         ("convolution 2x9x9 filters=96x3x3", "must be 4 extents like 8x56x56x64"),
         ("convolution 2x9x9x72", "filters must be 3 extents"),
-        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "the tap is 3,0, which is not supported; supported: 3x3"),
+        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "the tap must be one of 3x3, found 3,0"),
         ("convolution 2x9x9x72 filters=96x3x3 operand=C", "operand"),
         ("convolution 2x9x9x72 filters=96x3x3 taps=1", "an option"),
     ],
