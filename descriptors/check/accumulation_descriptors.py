@@ -20,7 +20,7 @@ Invariant: instructions that agree have no difference.
 ...     found = list(multiplications(function, fold(function, {}, observed(function), graph)))
 ...     return [one.found for one in differences(function, found, graph)]
 >>> of(0x8100490, 0x8100490), of(0x8100490, 0x8200490, 0x8100490)
-([], ['found N 128, where the accumulation has N 64 in 2 instructions in lines 2..2'])
+([], ['the instruction descriptor has N 128, but N 64 in 2 instructions in lines 2..2'])
 """
 
 from __future__ import annotations
@@ -117,15 +117,15 @@ def _difference(differing: list[Multiplication], most: list[Multiplication]) -> 
     names = [name for name in _FIELDS if getattr(first.described, name) != getattr(most[0].described, name)]
     lines = sorted(multiplication.line for multiplication in most)
     others = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} instructions in lines {lines[0]}..{lines[-1]}"
-    also = f" and {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
-    found = f"found {_values(first, names)}{also}, where the accumulation has {_values(most[0], names)} in {others}"
+    also = f"; so have {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
+    fact = f"the instruction descriptor has {_values(first, names)}, but {_values(most[0], names)} in {others}"
     words = tuple(
         [
             (multiplication.index, _place(multiplication), _agreeing(multiplication, most[0]))
             for multiplication in differing
         ]
     )
-    return Difference(first.line, first.opcode, found, not _CERTAIN.isdisjoint(names), words)
+    return Difference(first.line, first.opcode, fact + also, not _CERTAIN.isdisjoint(names), words)
 
 
 def _values(multiplication: Multiplication, names: list[str]) -> str:

@@ -194,9 +194,9 @@ def _with_differences(
     findings = [
         replace(finding(one.line, "word-accumulation", one.found, one.opcode), function=name) for name, one in wrong
     ]
-    why = "nothing else is wrong because of it"
+    what = "whether the instruction descriptors of an accumulation may differ"
     doubts = [
-        Undecided("words", one.line, f"the instruction descriptor, {one.found.removeprefix('found ')}", why, "", name)
+        Undecided("words", one.line, what, f"{one.found}; no error follows from it", "", name)
         for name, one in rows if (name, one) not in wrong
     ]  # fmt: skip
     if wrong:
@@ -222,7 +222,7 @@ def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple
     )
     if first is not None:
         number, one = first
-        missing = finding(one.line, "form-directive", "found no .target", one.instruction)
+        missing = finding(one.line, "form-directive", "the module has no .target directive", one.instruction)
         kept[number] = (missing, *kept[number])
     return kept
 
@@ -291,8 +291,8 @@ def _shared(module: Module, text: str) -> Iterator[Finding]:
     for function in module.functions:
         size = sum(size for name, (_, size) in sizes.items() if name in function.names)
         if function.entry and size > most:
-            found = f"found {size} bytes, where {module.target} has {most}"
-            yield replace(finding(function.line, "form-shared", found), function=function.name)
+            fact = f"{function.name} has {size} bytes of static shared memory, and {module.target} allows {most}"
+            yield replace(finding(function.line, "form-shared", fact), function=function.name)
 
 
 def _words(found: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Finding]:
@@ -303,7 +303,7 @@ def _words(found: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Fi
         if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
             shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
             for told in (*common_complaints(one.idescs, one.use)[0], *_of_table(one)):
-                yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
+                yield finding(one.line, "word-idesc", f"instruction descriptor {shown}: {told}", one.opcode)
         for operand in one.operands:
             for name, told in smem_findings(operand) if f"descriptor of {operand.matrix}" not in wrong else ():
                 yield finding(one.line, name, told, one.opcode)
@@ -315,9 +315,9 @@ def _of_table(one: Multiplication) -> Iterator[str]:
     if not isinstance(view, TensorMma) or view.table is None or read is None:
         return
     if (read.b_dtype, str(read.b_major)) != ("e4m3", "K"):
-        yield f"B of .decompress::lut::b must be K-major e4m3, found {read.b_major}-major {read.b_dtype}"
+        yield f"B is {read.b_major}-major {read.b_dtype}, but .decompress::lut::b needs K-major e4m3"
     if (letter := datapath_of(read.m, read.cta_group, view.ws, read.sparse)[1]) in "BCF":
-        yield f"a lookup table must not lie in data path layout {letter}, which M {read.m} has"
+        yield f"M {read.m} has data path layout {letter}, which does not support a lookup table"
 
 
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:

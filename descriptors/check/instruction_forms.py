@@ -33,6 +33,7 @@ from descriptors.smem.instructions.legality import check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import KINDS
 from descriptors.targets import NEWEST, has, lacking
+from descriptors.text import counted
 from descriptors.tmem.allocations import Alloc
 from descriptors.tmem.geometry import LEAST_COLUMNS
 
@@ -66,7 +67,7 @@ def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iter
     if target != "sm_90a":
         yield finding(one.line, "form-target", f"{target} has no wgmma instructions; only sm_90a has them", one.opcode)
     elif lack := lacking("wgmma", target, version):
-        yield finding(one.line, "form-version", f"found {target}: {lack}", one.opcode)
+        yield finding(one.line, "form-version", lack, one.opcode)
     words = one.qualifiers
     if words[1:2] == ("mma_async",):
         needs = chain.from_iterable(needed(feature, target, version) for feature in _later(words))
@@ -79,10 +80,10 @@ def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iter
 def _qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Qualifiers that a ``wgmma.mma_async`` does not have, or lacks."""
     if not {"sync", "aligned"} <= set(words):
-        yield "form-qualifier", "found no .sync.aligned"
+        yield "form-qualifier", "wgmma.mma_async lacks .sync.aligned"
     for word in dict.fromkeys(words[2:]):
         if not _WORDS.fullmatch(word):
-            yield "form-qualifier", f"found .{word}, which wgmma.mma_async does not have"
+            yield "form-qualifier", f"wgmma.mma_async does not accept .{word}"
 
 
 def _later(words: tuple[str, ...]) -> Iterator[str]:
@@ -96,10 +97,10 @@ def _later(words: tuple[str, ...]) -> Iterator[str]:
 def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
     view = wgmma(one)
     if view is None:
-        yield "form-operands", f"found {len(one.operands)} operands"
+        yield "form-operands", f"wgmma.mma_async does not accept these {len(one.operands)} operands"
         return
     if not view.kind:
-        yield "form-types", f"found {view.types[1]}"
+        yield "form-types", f"wgmma does not multiply {view.types[1]}"
         return
     illegal = illegal_multiplication(view)
     yield from illegal
@@ -116,52 +117,54 @@ def illegal_multiplication(view: Wgmma) -> list[tuple[str, str]]:
     >>> words = "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16"
     >>> view = wgmma(Instruction(1, words, operands("{a,b}, x, y, 1, 1, 1, 0, 0")))
     >>> illegal_multiplication(view)
-    [('form-shape', 'found m64n12k16: N must be 8..256 step 8')]
+    [('form-shape', 'wgmma has no shape m64n12k16; N must be 8..256 step 8')]
     """
     told, (m, n, k) = [], view.shape
     a_source = "rmem" if view.from_registers else "smem"
     try:
         check_types("sm90", view.kind, view.types[1], view.types[2], view.types[0], legality="lenient")
     except IllegalError as error:
-        told.append(("form-types", f"found {' by '.join(view.types[1:])} into {view.types[0]}: {error.rule}"))
+        types = f"{' by '.join(view.types[1:])} into {view.types[0]}"
+        told.append(("form-types", f"wgmma does not multiply {types}; {error.rule}"))
     try:
         check_shape(
             "sm90", view.kind, m=m, n=n, k=k, sparse=view.sparse, a_source=a_source, legality="lenient"
         )  # fmt: skip
     except IllegalError as error:
-        told.append(("form-shape", f"found m{m}n{n}k{k}: {error.rule}"))
+        told.append(("form-shape", f"wgmma has no shape m{m}n{n}k{k}; {error.rule}"))
     return told
 
 
 def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
     wanted = registers_of_d(view.shape, view.types[0])
     if not isinstance(view.d, Vector):
-        yield "form-operands", "found no vector for D"
+        yield "form-operands", "D is not a vector"
     elif len(view.d.items) != wanted:
-        yield "form-registers", f"found {len(view.d.items)} for D, which has {wanted}"
+        yield "form-registers", f"D has {counted(len(view.d.items), 'register')}, not {wanted}"
     if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
-        yield "form-registers", f"found {len(view.a.items)} for A, which has {REGISTERS_OF_A}"
+        yield "form-registers", f"A has {counted(len(view.a.items), 'register')}, not {REGISTERS_OF_A}"
     for name, operand in (("A", view.a), ("B", view.b)):
         if not isinstance(operand, str | Vector):  # a vector for B is reported by its class
-            yield "form-operands", f"found no register with a descriptor for {name}"
+            yield "form-operands", f"{name} is not a register with a descriptor"
+    extra = ".".join(view.extra)
     if view.kind == "b1" and view.extra != ("and", "popc"):
-        yield "form-qualifier", f"found .{'.'.join(view.extra) or '(nothing)'}, and b1 has .and.popc alone"
+        yield "form-qualifier", f"b1 is used with {f'.{extra}' if extra else 'no operation'}, not with .and.popc"
     elif view.kind != "b1" and view.extra not in ((), ("satfinite",) if view.kind == "i8" else ()):
-        yield "form-qualifier", f"found .{'.'.join(view.extra)} of {view.types[1]}"
+        yield "form-qualifier", f"{view.types[1]} is used with .{extra}"
 
 
 def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
     if isinstance(view.scale_d, int) and view.scale_d not in (0, 1):
-        yield "form-immediate", f"found scale-d {view.scale_d}, which must be a predicate, 0 or 1"
+        yield "form-immediate", f"scale-d is {view.scale_d}, not a predicate, 0 or 1"
     elif not isinstance(view.scale_d, str | int | Negated):
-        yield "form-operands", "found no predicate for scale-d"
+        yield "form-operands", "scale-d is not a predicate, 0 or 1"
     yield from _metadata(view)
     for name, values, legal in (("imm-scale", view.scales, (-1, 1)), ("imm-trans", view.transposes, (0, 1))):
         for value in values:
             if value not in legal:
-                yield "form-immediate", f"found {name} {_shown(value)}, which must be {legal[0]} or {legal[1]}"
+                yield "form-immediate", f"{name} is {_shown(value)}not {legal[0]} or {legal[1]}"
     if view.transposes and view.kind != "f16":
-        yield "form-transpose", f"found {len(view.transposes)} transposes of {view.types[1]}"
+        yield "form-transpose", f"transpose immediates are used with {view.types[1]}"
 
 
 def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
@@ -170,15 +173,16 @@ def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
         return
     register, selector = alone(view.metadata[0]), view.metadata[1]
     if not isinstance(register, str):
-        yield "form-operands", f"found {_shown(register)} for sp-meta, which must be a register"
+        yield "form-operands", f"sp-meta is {_shown(register)}not a register"
     legal = (0,) if view.kind in ("f8", "i8") else (0, 1)
     if selector not in legal:
-        must = "0 of 8-bit types" if len(legal) == 1 else "0 or 1"
-        yield "form-immediate", f"found sp-sel {_shown(selector)}, which must be an immediate, {must}"
+        numbers = "0, the only value for 8-bit types" if len(legal) == 1 else "0 or 1"
+        yield "form-immediate", f"sp-sel is {_shown(selector)}not {numbers}"
 
 
 def _shown(value: Operand) -> str:
-    return str(value) if isinstance(value, int | str) else "no number"
+    """Return a number or a name with a comma after it; "" for other operands."""
+    return f"{value}, " if isinstance(value, int | str) else ""
 
 
 #: Registers of the mask of output lanes, by cta_group.
@@ -202,14 +206,14 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
     >>> list(multiplication(made, "sm_100a"))
-    [('form-registers', 'found 2 for the mask, which has 4')]
+    [('form-registers', 'the mask of output lanes has 2 registers, not 4')]
     """
     view = tensor_mma(one)
     if view is None:
-        yield "form-operands", f"found {len(one.operands)} operands"
+        yield "form-operands", f"tcgen05.mma does not accept these {len(one.operands)} operands"
         return
     if view.kind not in _KINDS:
-        yield "form-qualifier", f"found .kind::{view.kind}"
+        yield "form-qualifier", f"tcgen05.mma does not accept .kind::{view.kind}"
         return
     for feature in _features(view, one):
         yield from needed(feature, target, version)
@@ -218,22 +222,22 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
     yield from _mask(view)
     yield from _tail(view)
     if not isinstance(view.b, str):
-        yield "form-operands", "found no register with a descriptor for B"
+        yield "form-operands", "B is not a register with a descriptor"
     if view.ws and one.qualifiers[2] != "ws":
-        yield "form-qualifier", "found .ws elsewhere than behind tcgen05.mma"
+        yield "form-qualifier", ".ws is not directly after tcgen05.mma"
     if len([w for w in one.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
-        yield "form-qualifier", "found two scale vectors"
+        yield "form-qualifier", "two scale vectors are given"
     if view.ws and view.cta_group == 2:
-        yield "form-qualifier", "found .cta_group::2 with .ws"
+        yield "form-qualifier", ".cta_group::2 is used with .ws"
     if view.ashift and (view.ws or not view.in_tensor_memory):
-        yield "form-qualifier", f"found .ashift with {'.ws' if view.ws else 'A in shared memory'}"
+        yield "form-qualifier", f".ashift is used with {'.ws' if view.ws else 'A in shared memory'}"
     if (
         not scaled
         and view.table is not None
         and (view.kind not in _DECOMPRESSED or view.ws or view.ashift or view.sparse)
     ):
         why = next((f".{name}" for name in ("ws", "ashift", "sparse") if getattr(view, name)), f"kind {view.kind}")
-        yield "form-qualifier", f"found .decompress::lut::b with {why.replace('sparse', 'sp')}"
+        yield "form-qualifier", f".decompress::lut::b is used with {why.replace('sparse', 'sp')}"
 
 
 def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]:
@@ -244,7 +248,7 @@ def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]
     ['form-target', 'form-version']
     """
     if lack := lacking(feature, target, version):
-        yield ("form-version" if has(feature, target) else "form-target"), f"found {target}: {lack}"
+        yield ("form-version" if has(feature, target) else "form-target"), lack
 
 
 def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
@@ -270,12 +274,15 @@ def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
 def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
     legal = _SCALE_NAMES.get(view.kind)
     if (legal is not None) != view.block_scaled:
-        yield "form-qualifier", f"found kind {view.kind} with{'' if view.block_scaled else 'out'} .block_scale"
+        yield "form-qualifier", f"kind {view.kind} is used with{'' if view.block_scaled else 'out'} .block_scale"
     elif legal is not None and view.scale_name not in legal:
         names = ", ".join(name or "none" for name in legal)
-        yield "form-qualifier", f"found scale vector {view.scale_name or 'none'}; kind {view.kind} has {names}"
+        yield (
+            "form-qualifier",
+            f"kind {view.kind} is used with the scale vector {view.scale_name or '(none)'}; it has {names}",
+        )
     if view.block_scaled and (view.ws or view.ashift):
-        yield "form-operands", f"found .block_scale with {'.ws' if view.ws else '.ashift'}"
+        yield "form-operands", f".block_scale is used with {'.ws' if view.ws else '.ashift'}"
 
 
 def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
@@ -287,11 +294,11 @@ def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
         buffer, _, use = word.removeprefix("collector::").partition("::")
         legal = ("b0", "b1", "b2", "b3") if view.ws else ("a",) if view.kind == "i8" else ("a", "b")
         if buffer not in legal or use not in _BUFFERS:
-            yield "form-qualifier", f"found .{word}{' with .ws' if view.ws else f' of kind {view.kind}'}"
+            yield "form-qualifier", f".{word} is used with {'.ws' if view.ws else f'kind {view.kind}'}"
         elif view.ashift and buffer == "a" and use in ("fill", "use"):
-            yield "form-qualifier", f"found .{word} with .ashift"
+            yield "form-qualifier", f".{word} is used with .ashift"
         elif buffer[0] in seen:
-            yield "form-qualifier", f"found .{word} as a second collector of {buffer[0].upper()}"
+            yield "form-qualifier", f".{word} is a second collector of {buffer[0].upper()}"
         seen.append(buffer[:1])
 
 
@@ -299,9 +306,10 @@ def _mask(view: TensorMma) -> Iterator[tuple[str, str]]:
     if view.mask is None:
         return
     if view.block_scaled or view.ws:
-        yield "form-operands", f"found a mask of output lanes with {'.ws' if view.ws else '.block_scale'}"
+        yield "form-operands", f"a mask of output lanes is used with {'.ws' if view.ws else '.block_scale'}"
     elif isinstance(view.mask, Vector) and view.cta_group and len(view.mask.items) != MASKS[view.cta_group]:
-        yield "form-registers", f"found {len(view.mask.items)} for the mask, which has {MASKS[view.cta_group]}"
+        given = counted(len(view.mask.items), "register")
+        yield "form-registers", f"the mask of output lanes has {given}, not {MASKS[view.cta_group]}"
 
 
 def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
@@ -309,9 +317,9 @@ def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
         return
     (scale,) = view.tail
     if view.kind not in _SCALED_D or view.table is not None:
-        yield "form-immediate", f"found scale-input-d with kind {view.kind}, which has none"
+        yield "form-immediate", f"scale-input-d is used with kind {view.kind}, which has none"
     elif not isinstance(scale, int) or (view.kind != "i8" and not 0 <= scale <= 15):  # of i8 as the assembler has it
-        yield "form-immediate", f"found scale-input-d {scale if isinstance(scale, int) else '?'}, which must be 0 to 15"
+        yield "form-immediate", f"scale-input-d is {f'{scale}, ' * isinstance(scale, int)}not a number from 0 to 15"
 
 
 def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
@@ -319,7 +327,7 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
 
     >>> made = Instruction(3, "tcgen05.wait::ld.aligned", ())
     >>> [found.found for found in tcgen05_findings(made, "sm_100a")]
-    ['found none of .sync for tcgen05.wait::ld']
+    ['tcgen05.wait::ld lacks .sync']
     """
     lacks = list(needed("tcgen05", target, version))
     told: list[tuple[str, str]]
@@ -339,16 +347,16 @@ def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield qualifiers that no ``tcgen05.mma`` has, has twice, or lacks.
 
     >>> [found for _, found in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
-    ['found .cta_group::3 .sync, which tcgen05.mma does not have', 'found two .kind']
+    ['tcgen05.mma does not accept .cta_group::3 .sync', '.kind is given 2 times']
     """
     if unknown := [word for word in words if not _MMA_WORDS.fullmatch(word)]:
-        yield "form-qualifier", f"found .{' .'.join(unknown)}, which tcgen05.mma does not have"
+        yield "form-qualifier", f"tcgen05.mma does not accept .{' .'.join(unknown)}"
     heads = Counter(word.partition("::")[0] for word in words if not word.startswith("collector::"))
     for head, many in heads.items():
         if many > 1:
-            yield "form-qualifier", f"found two .{head}"
+            yield "form-qualifier", f".{head} is given {many} times"
     if not heads["cta_group"]:
-        yield "form-qualifier", "found no .cta_group::1 or .cta_group::2"
+        yield "form-qualifier", "tcgen05.mma lacks .cta_group::1 or .cta_group::2"
 
 
 def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
@@ -363,7 +371,8 @@ def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
         group = next((word for word in one.qualifiers if word in ("cta_group::1", "cta_group::2")), "")
         first = first or group
         if group != first and group:
-            yield finding(one.line, "tcgen05-cta-group", f"found .{group} after .{first}", one.opcode)
+            fact = f"this instruction has .{group}, and earlier ones have .{first}"
+            yield finding(one.line, "tcgen05-cta-group", fact, one.opcode)
 
 
 def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
@@ -377,7 +386,7 @@ def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
     >>> read = operands("{a,b,c,d}, x, y, 1, 1, 1, 0, 0")
     >>> made = [Instruction(n, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", read) for n in (7, 9)]
     >>> [one.found for one in limit_findings(made, 24)], list(limit_findings(made, 30))
-    (['found a limit of 24; m64n8k16 into f32 needs 30; 2 instructions, lines 7..9'], [])
+    (['a thread may have 24 registers, but m64n8k16 into f32 needs 30; 2 instructions, lines 7..9'], [])
     """
     views = [(one, view) for one in code if one.qualifiers[1:2] == ("mma_async",) and (view := wgmma(one))]
     rows = [
@@ -389,10 +398,10 @@ def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
     if over:
         wanted, first, view = max(over, key=lambda row: row[0])
         m, n, k = view.shape
-        found = f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
+        fact = f"a thread may have {room} registers, but m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
         lines = [one.line for _, one, _ in over]
         many = f"; {len(over)} instructions, lines {min(lines)}..{max(lines)}" if len(over) > 1 else ""
-        yield finding(first.line, "form-limit", found + many, first.opcode)
+        yield finding(first.line, "form-limit", fact + many, first.opcode)
 
 
 def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
@@ -404,7 +413,7 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     >>> rows = (("alloc", "shared::cta.b32", "[s], 48"), ("dealloc", "b32", "t, 48"), ("dealloc", "b32", "t, 16"))
     >>> code = [Instruction(1, f"tcgen05.{name}.{words}", operands(of)) for name, words, of in rows]
     >>> [one.found for one in column_findings(code)]  # doctest: +ELLIPSIS
-    ['found 48 columns, which must be 32, 64, 128, 256 or 512', 'found 16 columns, ...']
+    ['the number of columns is 48, not 32, 64, 128, 256 or 512', 'the number of columns is 16, not ...']
     """
     allocations = []
     for instruction in code:
@@ -416,8 +425,8 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     for instruction, allocation in allocations:
         if not allocation.is_legal and (instruction.qualifiers[1] == "alloc" or allocation not in allocated):
             must = f"a multiple of {LEAST_COLUMNS}" if allocation.exclusive else "32, 64, 128, 256 or 512"
-            found = f"found {allocation.columns} columns, which must be {must}"
-            yield finding(instruction.line, "form-immediate", found, instruction.opcode)
+            fact = f"the number of columns is {allocation.columns}, not {must}"
+            yield finding(instruction.line, "form-immediate", fact, instruction.opcode)
 
 
 def _apart(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
@@ -425,4 +434,4 @@ def _apart(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
     filled = [name for operand in operands if isinstance(operand, str | Vector) for name in names(operand)]
     for name, many in Counter(filled).items():
         if many > 1 and name != "_":
-            yield "form-registers", f"found {name} {many} times among those that are filled"
+            yield "form-registers", f"{name} is {many} times among the registers that the load fills"

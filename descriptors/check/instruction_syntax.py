@@ -39,6 +39,7 @@ from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector, alone
 from descriptors.check.tensor_forms import tensor_forms
 from descriptors.targets import has, lacking
+from descriptors.text import counted
 from descriptors.tmem.moves import MOST, tmem_move
 
 _TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
@@ -385,19 +386,19 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> made = Instruction(1, "mbarrier.arrive.release.shared.b64", operands("_, [%r1]"))
     >>> syntax_findings(made, "sm_90a", "9.5", lambda name: None)
-    [('form-qualifier', 'found .release, which mbarrier.arrive does not have so')]
+    [('form-qualifier', 'mbarrier.arrive does not accept .release in this form')]
     """
     name, words = _parted(one.qualifiers)
     if one.qualifiers[:3] in (("cp", "async", "ca"), ("cp", "async", "cg")):  # whose forms are not looked at
         return []
     if not name:
-        return [("form-qualifier", f"found {one.opcode}")]
+        return [("form-qualifier", f"{one.opcode} is not a known instruction")]
     joined = _joined(words)
     best: tuple[tuple[int, int], list[Told]] | None = None
     for form in forms()[name]:
         told = list(_unlike(form, frozenset(joined), joined, name))
         if form.last in words[:-1]:
-            told.append(("form-qualifier", f"found no .{form.last} at the end"))
+            told.append(("form-qualifier", f".{form.last} is not the last qualifier"))
         if best is not None and len(told) > best[0][0]:
             continue
         known = joined if not told else tuple(word for word in joined if word in form.words)
@@ -441,7 +442,8 @@ def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: st
         if chosen is not None:
             left.difference_update(chosen)
         elif slot.needed:
-            missing.append((_rule_of(slot, name), ", ".join("." + ".".join(one) for one in slot.choices)))
+            choices = ", ".join("." + ".".join(one) for one in slot.choices)
+            missing.append((_rule_of(slot, name), f"{'one of ' * (len(slot.choices) > 1)}{choices}"))
             left.difference_update(*(one for one in slot.choices if len(one) > 1))  # the half of a choice
     scopes = left.intersection(_SCOPES.split("|")) if left.intersection(_ORDERS) else set()
     shown = [
@@ -454,13 +456,13 @@ def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: st
         if word != "sync" and joined.count(word) > 1
     ]
     if len(shown) == 1 and missing:
-        missing = [(missing[0][0], " and one of ".join(lack for _, lack in missing))]
+        missing = [(missing[0][0], " and ".join(lack for _, lack in missing))]
     for word, (rule, lack) in zip(shown, missing, strict=False):
-        yield rule, f"found {word}, where this form of {name} has {'one of ' * (',' in lack)}{lack}"
+        yield rule, f"this form of {name} has {lack}, not {word}"
     if surplus := shown[len(missing) :]:
-        yield "form-qualifier", f"found {', '.join(surplus)}, which {name} does not have so"
+        yield "form-qualifier", f"{name} does not accept {', '.join(surplus)} in this form"
     if absent := missing[len(shown) :]:
-        yield absent[0][0], f"found none of {' and none of '.join(lack for _, lack in absent)} for {name}"
+        yield absent[0][0], f"{name} lacks {' and '.join(lack for _, lack in absent)}"
 
 
 #: Instructions with a shape and a type, which have rules of their own.
@@ -483,7 +485,7 @@ def _available(form: Form, name: str, words: tuple[str, ...], target: str, versi
             needs.append(feature)
     for feature in dict.fromkeys(needs):
         if lack := lacking(feature, target, version):
-            yield ("form-target" if not has(feature, target) else "form-version"), f"found {target}: {lack}"
+            yield ("form-target" if not has(feature, target) else "form-version"), lack
             return
 
 
@@ -497,7 +499,7 @@ def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], cl
             break
         wanted.append(rest if asked else text)
     if len(given) != len(wanted):
-        return [("form-operands", f"found {len(given)} operands where there are {len(wanted)}")]
+        return [("form-operands", f"the instruction has {counted(len(given), 'operand')}, not {len(wanted)}")]
     told: list[Told] = []
     misplaced: list[str] = []
     for number, (operand, text) in enumerate(zip(given, wanted, strict=True), 1):
@@ -505,9 +507,9 @@ def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], cl
         if None not in found and found[0] is not None:
             rule, what = found[0]
             if rule == "form-operands":  # one operand too many moves all behind it
-                misplaced.append(f"{what} as operand {number}")
+                misplaced.append(f"operand {number} {what}")
             else:
-                told.append((rule, f"{what} as operand {number}"))
+                told.append((rule, f"operand {number} {what}"))
     return [("form-operands", "; ".join(misplaced)), *told] if misplaced else told
 
 
@@ -516,23 +518,23 @@ _STORED_IN = {"b": "abfsux", "f": "bf", "s": "bsu", "u": "bsu"}
 
 
 def _value(operand: Operand, length: int, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
-    """What is wrong with a value, or with a vector of values, of the type among the qualifiers."""
+    """Return what is wrong with a value, or with a vector of values, of the type among the qualifiers."""
     of = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
     if not of:
         return None
     if length == 1 and isinstance(operand, Vector):
-        return "form-operands", f"found a vector for a value of .{of}"
+        return "form-operands", f"is a vector, not one value of .{of}"
     items = operand.items if isinstance(operand, Vector) else (operand,)
     if len(items) != length:
-        return "form-registers", f"found {len(items)} of .{of}, where {length} must be"
+        return "form-registers", f"has {counted(len(items), 'value')} of .{of}, not {length}"
     for item in items:
         if isinstance(item, int):
             continue
         if wrong := register_of(item, f"b{of[1:]}", class_of):
-            return wrong
+            return wrong[0], f"has an element that {wrong[1]}" if isinstance(operand, Vector) else wrong[1]
         class_ = class_of(item) if isinstance(item, str) else None
         if class_ is not None and class_ not in _WIDTHS and class_[0] not in _STORED_IN[of[0]]:
-            return "form-class", f"found {item} in .{class_} for a value of .{of}"
+            return "form-class", f"has a value of .{of} in {item}, which is .{class_}"
     return None
 
 
@@ -545,12 +547,13 @@ def _width(class_: str) -> str:
 
 
 def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
-    """What is wrong with an operand; None if nothing is."""
+    """Return the rule that an operand breaks and a predicate such as "is not a vector"; None if it is right."""
     if wanted == "any":
         return None
     if wanted in ("[*]", "value"):
-        found = "no address in brackets" if wanted == "[*]" else "an address in brackets"
-        return None if isinstance(operand, Address) == (wanted == "[*]") else ("form-operands", f"found {found}")
+        if isinstance(operand, Address) == (wanted == "[*]"):
+            return None
+        return "form-operands", "is not an address in brackets" if wanted == "[*]" else "is an address in brackets"
     if wanted.startswith("["):
         return _address(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler wants no brackets there
@@ -560,9 +563,9 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
     if wanted.endswith("type"):
         return _value(operand, int(wanted[1]) if wanted != "type" else 1, words, class_of)
     if wanted == "_":
-        return None if operand == "_" else ("form-operands", "found no sink _")
+        return None if operand == "_" else ("form-operands", "is not the sink _")
     if wanted == "pred|pred":
-        return None if isinstance(operand, Pair) else ("form-operands", "found no pair of predicates")
+        return None if isinstance(operand, Pair) else ("form-operands", "is not a pair of predicates")
     if wanted in ("vR", "vM", "vH"):
         return _vector(operand, _moved(wanted, words), "", class_of)
     if wanted.startswith("v"):
@@ -576,16 +579,16 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
 
 
 def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None:
-    """What is wrong with an operand that must be a register of a width, as ``b32``; None if nothing is.
+    """Return the rule and a predicate for an operand that is not a register of a width, as ``b32``; else None.
 
     >>> register_of("%h1", "b32", {"%h1": "u16"}.get)
-    ('form-class', 'found %h1 in .u16, which must be of .b32,')
+    ('form-class', 'is %h1 in .u16, not in .b32')
     """
     if not isinstance(operand, str) or operand == "_":
-        return "form-operands", f"found no register of .{wanted}"
+        return "form-operands", f"is not a register of .{wanted}"
     class_ = class_of(operand)
     if class_ is not None and _width(class_) != wanted:
-        return "form-class", f"found {operand} in .{class_}, which must be of .{wanted},"
+        return "form-class", f"is {operand} in .{class_}, not in .{wanted}"
     return None
 
 
@@ -593,12 +596,12 @@ def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told |
     kind, multiple, low, high = found.groups()
     if isinstance(operand, int):
         if multiple and operand % int(multiple):
-            return "form-immediate", f"found {operand}, which must be a multiple of {multiple},"
+            return "form-immediate", f"is {operand}, which is not a multiple of {multiple}"
         if (low and operand < int(low)) or (high and operand > int(high)):
-            return "form-immediate", f"found {operand}, which must be from {low}{' to ' * bool(high)}{high or ' on'},"
+            return "form-immediate", f"is {operand}, not {f'{low} to {high}' if high else f'at least {low}'}"
         return None
     if kind == "#":
-        return "form-immediate", "found no number"
+        return "form-immediate", "is not a number"
     return register_of(operand, "b32", class_of)
 
 
@@ -625,25 +628,25 @@ def _dimensions(words: tuple[str, ...]) -> int:
 
 def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Told | None:
     if not isinstance(operand, Vector):
-        return "form-operands", "found no vector of registers"
+        return "form-operands", "is not a vector of registers"
     if len(operand.items) != length:
-        return "form-registers", f"found {len(operand.items)} registers of {length}"
+        return "form-registers", f"has {counted(len(operand.items), 'register')}, not {length}"
     for item in operand.items if width else ():
         if not isinstance(item, int) and (wrong := register_of(item, width, class_of)):
-            return wrong
+            return wrong[0], f"has an element that {wrong[1]}"
     return None
 
 
 def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
     if not isinstance(operand, Address):
-        return "form-operands", "found no address in brackets"
+        return "form-operands", "is not an address in brackets"
     if not operand.base and "tensormap::generic" not in words:
-        return "form-operands", "found a number where an address must have a register or a name"
+        return "form-operands", "is a number in brackets, and an address begins with a register or a name"
     many = _dimensions(words)
     points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else many
     generic = wanted == "[b64]" or (wanted == "[g]" and not any(word.startswith("shared") for word in words))
     if generic and class_of(operand.base) and (wrong := register_of(operand.base, "b64", class_of)):
-        return wrong[0], f"{wrong[1]} as an address without a state space"
+        return wrong[0], f"is an address without a state space that {wrong[1]}"
     if wanted in ("[]", "[b64]", "[g]"):
         shapes: list[tuple[int, str]] = []
     else:
@@ -654,9 +657,12 @@ def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Cl
         elif "override::global_dim_stride" in words:
             shapes[1:1] = [(many, "b16"), (many - 1, "b32"), (0, "b16")]
     if len(operand.rest) != len(shapes):
-        return "form-operands", f"found {len(operand.rest)} parts behind the base of an address where {len(shapes)} are"
+        return (
+            "form-operands",
+            f"has {counted(len(operand.rest), 'part')} after the base of its address, not {len(shapes)}",
+        )
     for item, (length, width) in zip(operand.rest, shapes, strict=True):
         wrong = _vector(item, length, width, class_of) if length else _wrong(item, width, words, class_of)
         if wrong:
-            return wrong
+            return wrong[0], f"is an address with a part that {wrong[1]}"
     return None

@@ -28,7 +28,7 @@ Law: a step that reads what another instruction read is none.
 >>> d = derive((64, 128), "bf16", "MN", "128B", (64, 16), arch="sm90")
 >>> one = SmemOperand("B", "sm90", "bf16", "MN", (64, 16), Known(d.descriptor.encode(), START_FREE))
 >>> [fault.text for fault in wrong_steps(lines_of(one), [0, 1024], None)]
-['by 1024 bytes, where it reads rows of K that another instruction has as other rows']
+['advances by 1024 bytes, to rows of K that are other rows of K for another instruction']
 """
 
 from __future__ import annotations
@@ -168,11 +168,13 @@ def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
     for number, at in enumerate(starts):
         inside, moved = at % span, at - starts[0]
         if moved % block:
-            text = f"by {moved // 16} units of 16 bytes, which is no whole number of K blocks of {block} bytes"
+            text = f"advances by {moved // 16} units of 16 bytes, not a whole number of K blocks of {block} bytes"
             yield Fault(number, "word-advance", text)
         elif inside + block > span:
             yield Fault(
-                number, "word-advance", f"by {moved} bytes, where a K block passes the end of its row of {span}"
+                number,
+                "word-advance",
+                f"advances by {moved} bytes, past the end of a row of {span} bytes",
             )
         else:
             sound.setdefault(at - inside, []).append(number)
@@ -195,13 +197,13 @@ def _chunks(lines: Lines, starts: Sequence[int], chunks: dict[int, list[int]]) -
         if main in touched or any(abs(other - main) <= abs(moved) for other in touched):
             whole = all(len(held[other]) == many for other in (chunk, *touched))
             for number in numbers:
-                text = f"by {starts[number] - starts[0]} bytes, {where}, of lines that another instruction reads"
+                text = f"advances by {starts[number] - starts[0]} bytes, {where}, into lines of another instruction"
                 yield Fault(number, "slides" if whole else "word-advance", text)
         elif row:
-            text = f"by {starts[numbers[0]] - starts[0]} bytes, {where}"
+            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, {where}"
             yield Fault(numbers[0], "word-suspect", text)
         elif held[chunk] != held[main] and held[chunk] != set(range(len(held[chunk]))):
-            text = f"by {starts[numbers[0]] - starts[0]} bytes, to K block {min(held[chunk])} of new rows"
+            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, to K block {min(held[chunk])} of new rows"
             yield Fault(numbers[0], "word-suspect", text)
 
 
@@ -224,17 +226,25 @@ def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
         if at in sound:
             continue
         if moved % lines.span:
-            yield Fault(number, "word-advance", f"by {moved} bytes, which is no whole number of lines of {lines.span}")
+            yield Fault(
+                number,
+                "word-advance",
+                f"advances by {moved} bytes, which is not a whole number of lines of {lines.span} bytes",
+            )
             continue
         met = [(seen[at + line], row) for line, row in lines.starts if at + line in seen]
         if any(row != other for (_, other), row in met):
-            text = f"by {moved} bytes, where it reads rows of K that another instruction has as other rows"
+            text = f"advances by {moved} bytes, to rows of K that are other rows of K for another instruction"
             yield Fault(number, "word-advance", text)
             continue
         if met:
             related[number] = met[0][0][0]
         elif moved % (lines.rows * lines.span):
-            yield Fault(number, "word-suspect", f"by {moved} bytes, into a pattern of {lines.rows * lines.span}")
+            yield Fault(
+                number,
+                "word-suspect",
+                f"advances by {moved} bytes, into a pattern of {lines.rows * lines.span} bytes",
+            )
         seen |= {at + line: (number, row) for line, row in lines.starts}
         sound.append(at)
     yield from _slides(starts, related, len(sound))
@@ -245,7 +255,7 @@ def _slides(starts: Sequence[int], related: dict[int, int], many: int) -> Iterat
     """Instructions that read what another one reads, as other columns of MN."""
     whole = bool(related) and many % (many - len(related)) == 0
     for number in related:
-        text = f"by {starts[number] - starts[0]} bytes along MN, to columns that another instruction reads"
+        text = f"advances by {starts[number] - starts[0]} bytes along MN, to columns that another instruction reads"
         yield Fault(number, "slides" if whole else "word-advance", text)
 
 
@@ -264,11 +274,13 @@ def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[F
     far = max(range(len(starts)), key=lambda number: starts[number])
     if len(runs) > 1 and (any(run != runs[0] for run in runs[:-1]) or runs[-1] > runs[0]):
         yield Fault(
-            far, "word-suspect", f"by {starts[far] - starts[0]} bytes, with steps of {least} and others between"
+            far,
+            "word-suspect",
+            f"advances by {starts[far] - starts[0]} bytes, in steps of {least} bytes and other steps",
         )
     elif len(runs) == 1 and lines.dense and least > lines.dense:
-        text = f"by {least} bytes a step, of which it reads rows of K as far as {lines.dense}"
-        text += "; the word counts in 16 bytes" * (least == 16 * lines.dense)
+        text = f"advances by {least} bytes per step, but one instruction reads only {lines.dense} bytes of K"
+        text += "; the start address of the descriptor is in units of 16 bytes" * (least == 16 * lines.dense)
         yield Fault(far, "word-suspect", text)
 
 
@@ -279,7 +291,7 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
     >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
     >>> [(index, found) for index, _, found in advance_findings(steps)]
-    [(2, 'found A moved by 5 units of 16 bytes, which is no whole number of K blocks of 32 bytes')]
+    [(2, 'A advances by 5 units of 16 bytes, not a whole number of K blocks of 32 bytes')]
     """
     slid: dict[str, list[tuple[int, str]]] = {}
     for matrix in ("A", "B"):
@@ -289,10 +301,10 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
             if fault.kind == "slides":
                 slid.setdefault(matrix, []).append((index, fault.text))
             else:
-                yield index, fault.kind, f"found {matrix} moved {fault.text}"
+                yield index, fault.kind, f"{matrix} {fault.text}"
     for matrix, found in slid.items():
         rule = "word-advance" if len(slid) == 2 else "word-suspect"
-        yield from ((index, rule, f"found {matrix} moved {text}") for index, text in found)
+        yield from ((index, rule, f"{matrix} {text}") for index, text in found)
     yield from _together(chain)
 
 
@@ -308,11 +320,11 @@ def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple
         changed = (before.word.value ^ after.word.value) & known
         if changed and before.word.base == after.word.base:
             names = [f.name for f in smem_word(after.arch).fields if f.mask & changed] or ["bits of no field"]
-            text = f"found {matrix} with another {', '.join(names)} than the instruction before it"
-            yield index, "word-advance", text
+            fact = f"the descriptor of {matrix} has another {', '.join(names)} than in the first instruction"
+            yield index, "word-advance", fact
         elif before.major != after.major and before.dtype == after.dtype and not changed:
-            text = f"found {matrix} {after.major}-major, and {before.major}-major in the first"
-            yield index, "word-transpose", text
+            fact = f"{matrix} is {after.major}-major, but {before.major}-major in the first instruction"
+            yield index, "word-transpose", fact
 
 
 def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOperand, int]]]:
@@ -351,7 +363,7 @@ def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
             continue
         first = _begins(held[0][1], lines)
         if lines.block and (first or 0) % lines.block:
-            text = f"by {first} bytes into a row, which is no whole number of K blocks of {lines.block}"
+            text = f"starts {first} bytes into a row, which is not a whole number of K blocks of {lines.block} bytes"
             yield held[0][0], Fault(0, "word-suspect", text)
         for fault in wrong_steps(lines, [at for _, _, at in held], first):
             yield held[fault.number][0], fault
@@ -366,8 +378,9 @@ def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fau
     if not (wider and one.shape[0] > lines.rows):
         return
     if not any(abs(at - starts[0]) // lines.span * lines.span % stride for at in starts):
-        text = f"by {stride} bytes from group to group of {lines.rows} rows, which are {group} bytes, and {stride} of"
-        yield Fault(0, "word-suspect", f"{text} {wider[0]}; nothing reads what lies between")
+        text = f"has {stride} bytes from one group of {lines.rows} rows to the next, but a group has {group} bytes"
+        note = f"with swizzle {wider[0]} it has {stride}, and no instruction reads the bytes in between"
+        yield Fault(0, "word-suspect", f"{text}; {note}")
 
 
 def _alike(one: SmemOperand, other: SmemOperand) -> bool:
@@ -410,10 +423,16 @@ def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
             continue
         key = (step.elsewhere, tuple(moved))
         if key in seen:
-            yield step.index, "word-repeated", f"found the same {_named(step)} as in an instruction before it"
+            yield (
+                step.index,
+                "word-repeated",
+                f"an earlier instruction of this accumulation reads the same {_named(step)}",
+            )
         elif len(step.operands) == 1 and key[1] in occupied:
-            text = f"found the same {step.operands[0].matrix} as in an instruction before it, with another A"
-            yield step.index, "word-repeated", text
+            fact = (
+                f"an earlier instruction of this accumulation reads the same {step.operands[0].matrix} with another A"
+            )
+            yield step.index, "word-repeated", fact
         seen.add(key)
         occupied.add(key[1])
         table.append((step, moved))
@@ -435,8 +454,8 @@ def _paired(table: list[tuple[Step, list[int | None]]]) -> Iterator[tuple[int, s
         at = [_block(one, by) for one, by in zip(lines, moved, strict=True)]
         a, b = (one if one is None else one % min(many) for one in at)
         if a is not None and b is not None and a != b:
-            text = f"found A at K block {a} and B at {b} of their rows, counted from the first"
-            yield step.index, "word-advance", text
+            fact = f"A is at K block {a} of its row and B at K block {b}, counted from the first instruction"
+            yield step.index, "word-advance", fact
     yield from _ranked(pairs, lines)
 
 
@@ -457,12 +476,16 @@ def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) 
         if len(visits[side]) > 1 and visits[1 - side] == {1}:
             begun = {place: n for n, place in reversed([*enumerate(places[side])])}
             numbers = [n for n, place in enumerate(places[side]) if begun[place] < n]
-            text = f"found {matrix} at a K block where it was, and {'BA'[side]} at another"
-            yield from ((pairs[number][0].index, "word-advance", text) for number in numbers)
+            fact = f"{matrix} is at the K block of an earlier instruction, but {'BA'[side]} is not"
+            yield from ((pairs[number][0].index, "word-advance", fact) for number in numbers)
     steps = [{b - a for a, b in pairwise(sorted(set(one)))} for one in places]
     if visits == [{1}, {1}] and all(len(one) == 1 for one in steps):
         ranks = [{place: rank for rank, place in enumerate(sorted(one))} for one in places]
         for step, moved in pairs:
             a, b = (ranks[side][moved[side]] for side in (0, 1))
             if a != b:
-                yield step.index, "word-advance", f"found A at K block {a} and B at {b} of those that are read"
+                yield (
+                    step.index,
+                    "word-advance",
+                    f"A is at K block {a} and B at K block {b} of those that the accumulation reads",
+                )

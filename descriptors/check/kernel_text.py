@@ -182,7 +182,7 @@ def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -
     lines = []
     for row in _alike(rows, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
         first = row[0]
-        about = _short(printable(f"{first.what}, {first.why}")) + _times(row)
+        about = _short(printable(f"{first.what}: {first.why}" if first.why else first.what)) + _times(row)
         place = _lit(f"{name}:{first.line}:", _PLACE, color)
         lines.append(f"{place} {_lit(f'undecided[{first.property}]:', _OPEN, color)} {about}")
         if first.decides:

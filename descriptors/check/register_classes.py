@@ -73,18 +73,18 @@ def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> I
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> made = Instruction(1, "tcgen05.cp.cta_group::1.128x256b", operands("[%r1], %r2"))
     >>> list(class_findings(made, {"%r1": "b32", "%r2": "b32"}.get))
-    [('form-class', 'found %r2 in .b32 for the descriptor of the copy, which may be in .b64, .u64 or .s64')]
+    [('form-class', '%r2 is in .b32, but the descriptor of the copy must be in .b64, .u64 or .s64')]
     """
     for what, operand in _operands(one):
         if isinstance(operand, Vector | Other) and not (isinstance(operand, Vector) and what.startswith(_VECTORS)):
-            yield "form-operands", f"found {'a vector' if isinstance(operand, Vector) else operand.text} for {what}"
+            yield "form-operands", f"{what} cannot be {'a vector' if isinstance(operand, Vector) else operand.text}"
             continue
         for name in _registers(operand):
             found = class_of(name)
             if found is not None and found not in TAKES[what]:
                 *others, last = (f".{takes}" for takes in TAKES[what])
                 may = f"{', '.join(others)} or {last}" if others else last
-                yield "form-class", f"found {name} in .{found} for {what}, which may be in {may}"
+                yield "form-class", f"{name} is in .{found}, but {what} must be in {may}"
                 break  # one of a vector
 
 

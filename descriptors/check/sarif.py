@@ -148,7 +148,7 @@ def _undecided(name: str, one: Undecided) -> dict[str, Any]:
     return {
         "level": "note",
         "descriptor": {"id": f"undecided/{one.property.replace(' ', '-')}"},
-        "message": {"text": f"{one.property}: {one.what}, {one.why}{decides}"},
+        "message": {"text": f"{one.property}: {one.what}: {one.why}{decides}"},
         "locations": [place(name, one.line, one.function)],
     }
 

@@ -20,6 +20,7 @@ from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector, alone
 from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
 from descriptors.targets import has, lacking
+from descriptors.text import counted
 from layoutalg.frozen import frozen
 
 
@@ -89,31 +90,31 @@ def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf
 
     >>> made = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
     >>> list(warp_findings(made, "sm_80", "8.0", lambda name: None))
-    [('form-types', 'found f16 by bf16 into f32 with C f32')]
+    [('form-types', 'mma does not multiply f16 by bf16 into f32 with C f32')]
     """
     view = warp_mma(one)
     if view is None:
-        yield "form-shape", "found no shape"
+        yield "form-shape", "the instruction has no shape"
         return
     words = list(_words(view))
     yield from words
     if len(view.types) != 4 + view.scaled:
-        yield "form-types", f"found {len(view.types)} types where there are {4 + view.scaled}"
+        yield "form-types", f"the instruction has {counted(len(view.types), 'type')}, not {4 + view.scaled}"
         return
     d, a, b, c = view.types[:4]
     if view.kind and view.kind not in KIND_ROWS:
-        yield "form-qualifier", f"found .kind::{view.kind}"
+        yield "form-qualifier", f"mma does not accept .kind::{view.kind}"
         return
     quad = view.shape == QUAD or view.types[0] == "f64"
     rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if quad or QUAD not in row.dense]
     rows = [row for row in rows if a in row.types and b in row.types and (d, c) in row.accumulators]
     if not rows:
-        yield "form-types", f"found {a} by {b} into {d} with C {c}"
+        yield "form-types", f"mma does not multiply {a} by {b} into {d} with C {c}"
         return
     row = next((row for row in rows if view.shape in (row.sparse if view.sparse else row.dense)), None)
     if row is None or (view.kind == "f8f6f4" and view.shape[2] == 16 and not _eight_bits(view)):
         m, n, k = view.shape
-        yield "form-shape", f"found {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} of {a} by {b}"
+        yield "form-shape", f"mma has no {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} for {a} by {b}"
         return
     if not words:
         yield from _scaled(view)
@@ -129,7 +130,7 @@ def _words(view: WarpMma) -> Iterator[Told]:
     integers = view.types[:1] == ("s32",) and "b1" not in view.types
     wanted = ("row", "col")
     if view.layouts != wanted and not (view.shape == QUAD and "f64" not in view.types and len(view.layouts) == 2):
-        yield "form-qualifier", f"found layouts {'.'.join(view.layouts) or '(none)'}, which must be row.col"
+        yield "form-qualifier", f"the layouts are {'.'.join(view.layouts) or '(none)'}, not row.col"
     surplus: list[Told] = []
     for word in view.words[1 if view.sparse else 0 :]:
         known = (
@@ -138,36 +139,36 @@ def _words(view: WarpMma) -> Iterator[Told]:
             or (word in _ROUNDINGS and "f64" in view.types) or word.startswith(("kind::", "scale_vec::"))
         )  # fmt: skip
         if not known:
-            surplus.append(("form-qualifier", f"found .{word}, which mma does not have so"))
+            surplus.append(("form-qualifier", f"mma does not accept .{word} in this form"))
         elif word == "aligned" and view.words.count(word) > 1:
-            surplus.append(("form-qualifier", f"found .{word} {view.words.count(word)} times"))
+            surplus.append(("form-qualifier", f".{word} is given {view.words.count(word)} times"))
     if len(shapes := [word for word in view.words if SHAPE.match(word)]) > 1:
-        surplus.append(("form-shape", f"found {' and '.join(shapes)}"))
-    missing = [f"no .{word}" for word in ("sync", "aligned") if word not in view.words]
+        surplus.append(("form-shape", f"{' and '.join(shapes)} are given together"))
+    missing = [f"mma lacks .{word}" for word in ("sync", "aligned") if word not in view.words]
     logic = tuple(word for word in view.words if word in _LOGIC)
     if logic not in ((("xor", "popc"), ("and", "popc")) if "b1" in view.types else ((),)):
-        shown = f".{'.'.join(logic) or '(nothing)'} of {view.types[1] if view.types[1:] else '?'}"
-        missing.append(shown)
+        operation = f".{'.'.join(logic)}" if logic else "no operation"
+        missing.append(f"{view.types[1] if view.types[1:] else 'the type'} is used with {operation}")
     # A word in place of another is one fault, and reported once.
-    yield from ((rule, f"{found} and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
+    yield from ((rule, f"{found}, and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
     yield from surplus[len(missing) :]
-    yield from (("form-qualifier", f"found {lack}") for lack in missing[len(surplus) :])
+    yield from (("form-qualifier", lack) for lack in missing[len(surplus) :])
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
-        yield "form-qualifier", f"found .{view.sparse}"
+        yield "form-qualifier", f"mma does not accept .{view.sparse}"
     elif view.sparse == "sp" and (view.kind or (_eight_bits(view) and view.types[:1] == ("f16",))):
-        yield "form-qualifier", "found .sp, which must be .sp::ordered_metadata"
+        yield "form-qualifier", "these types need .sp::ordered_metadata, not .sp"
 
 
 def _scaled(view: WarpMma) -> Iterator[Told]:
     legal = SCALES.get((view.kind, view.scale_vector), ())
     if view.kind.startswith("mx") != view.scaled:
-        yield "form-qualifier", f"found kind {view.kind or '(none)'} with{'' if view.scaled else 'out'} .block_scale"
+        yield "form-qualifier", f"kind {view.kind or '(none)'} is used with{'' if view.scaled else 'out'} .block_scale"
     elif view.scaled and not legal:
-        yield "form-qualifier", f"found scale vector {view.scale_vector or 'none'} of kind {view.kind}"
+        yield "form-qualifier", f"kind {view.kind} is used with the scale vector {view.scale_vector or '(none)'}"
     elif view.scaled and view.types[4] not in legal:
-        yield "form-types", f"found scale factors of {view.types[4]}, which must be of {' or '.join(legal)}"
+        yield "form-types", f"the scale factors are of {view.types[4]}, not of {' or '.join(legal)}"
     elif not view.scaled and view.scale_vector:
-        yield "form-qualifier", f"found .scale_vec::{view.scale_vector} without .block_scale"
+        yield "form-qualifier", f".scale_vec::{view.scale_vector} is used without .block_scale"
 
 
 def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterator[Told]:
@@ -191,7 +192,7 @@ def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterat
         needs.append(_NEW)
     for feature in filter(None, needs):
         if lack := lacking(feature, target, version):
-            yield ("form-target" if not has(feature, target) else "form-version"), f"found {target}: {lack}"
+            yield ("form-target" if not has(feature, target) else "form-version"), lack
             return
 
 
@@ -216,34 +217,39 @@ def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
 def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
     wanted = 4 + 2 * bool(view.sparse) + 4 * view.scaled
     if len(given) != wanted:
-        yield "form-operands", f"found {len(given)} operands where there are {wanted}"
+        yield "form-operands", f"the instruction has {counted(len(given), 'operand')}, not {wanted}"
         return
     for name, operand, count in zip("DABC", given, _fragments(view, row), strict=False):
         if not isinstance(operand, Vector):
-            yield "form-operands", f"found no vector for {name}"
+            yield "form-operands", f"{name} is not a vector"
         elif len(operand.items) != count:
-            yield "form-registers", f"found {len(operand.items)} for {name}, which has {count}"
+            yield "form-registers", f"{name} has {counted(len(operand.items), 'register')}, not {count}"
         else:
             yield from _classes(name, operand, "b64" if row.bits == 64 else "b32", class_of)
     if view.sparse:
         most = row.sparse[view.shape]
         if wrong := register_of(alone(given[4]), "b32", class_of):
-            yield wrong[0], f"{wrong[1]} for the metadata"
+            yield wrong[0], f"the metadata {wrong[1]}"
         if not isinstance(given[5], int) or not 0 <= given[5] <= most:
-            shown = given[5] if isinstance(given[5], int) else "no number"
-            yield "form-immediate", f"found sparsity selector {shown}, which must be from 0 to {most}"
+            fact = (
+                f"the sparsity selector is {f'{given[5]}, ' * isinstance(given[5], int)}not a number from 0 to {most}"
+            )
+            yield "form-immediate", fact
         elif view.shape == (16, 8, 32) and given[5] > 1:  # taken of f16 into f32, and refused where it is run
-            yield "fragment-selector", f"found sparsity selector {given[5]}, which must be 0 or 1: two threads of four"
+            yield (
+                "fragment-selector",
+                f"the sparsity selector is {given[5]}, not 0 or 1; two threads of four provide the metadata",
+            )
     if view.scaled:
         yield from _selectors(view, given[-4:], class_of)
 
 
 def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Iterator[Told]:
     if len({isinstance(item, int) for item in operand.items if item != "_"}) > 1:
-        yield "form-operands", f"found numbers and registers for {name}"
+        yield "form-operands", f"{name} has numbers beside registers"
     for item in operand.items:
         if isinstance(item, str) and item != "_" and (wrong := register_of(item, width, class_of)):
-            yield wrong[0], f"{wrong[1]} for {name}"
+            yield wrong[0], f"{name} has an element that {wrong[1]}"
             return
 
 
@@ -251,14 +257,14 @@ def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> 
     """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
     for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
         if wrong := register_of(alone(scale), "b32", class_of):
-            yield wrong[0], f"{wrong[1]} for the scale factors of {matrix}"
+            yield wrong[0], f"the register with the scale factors of {matrix} {wrong[1]}"
         if not isinstance(pair, Vector) or len(pair.items) != 2:
-            yield "form-operands", f"found no pair of byte-id and thread-id for {matrix}"
+            yield "form-operands", f"{matrix} has no pair of byte-id and thread-id"
             continue
         for what, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
             if isinstance(value, int) and value not in legal:
-                numbers = ", ".join(map(str, legal))
-                yield "form-immediate", f"found {what}-{matrix.lower()} {value}, which must be of {numbers}"
+                numbers = " or ".join(map(str, legal))
+                yield "form-immediate", f"{what}-{matrix.lower()} is {value}, not {numbers}"
             elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
-                yield wrong[0], f"{wrong[1]} for {what}-{matrix.lower()}"
+                yield wrong[0], f"{what}-{matrix.lower()} {wrong[1]}"
                 break  # of one pair

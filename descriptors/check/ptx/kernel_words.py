@@ -132,13 +132,15 @@ def complaints(word: int, use: Use) -> list[str]:
     if read.unknown_bits:
         told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
     if read["sparse"] != use.sparse:
-        told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
+        told.append(
+            f"bit 2 means {'sparse' if read['sparse'] else 'dense'}, but the instruction has {_sp(use.sparse)}.sp"
+        )
     if values.get("k_is_96") and use.target and not has("K = 96", use.target):
-        told.append(f"bit 31 (K 96) must be 0 but on {holders('K = 96')}, found {use.target}")
+        told.append(f"bit 31 (K 96) is set, which {use.target} does not support; supported by {holders('K = 96')}")
     of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
     told += illegal(use.kind, values, arch=use.arch, **of_use)
     if use.ashift and values["m"] not in (128, 256):
-        told.append(f"M must be 128 or 256 with .ashift, found {values['m']}")
+        told.append(f"M is {values['m']}, but .ashift needs 128 or 256")
     return told
 
 
@@ -256,7 +258,7 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     version = fields["version"].mask if not has_wgmma(one.arch) else 0
     if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
-        yield "word-version", f"found {shown} for {one.matrix}, which has 0"
+        yield "word-version", f"descriptor {shown} of {one.matrix} has 0 in bits [46,49)"
         word |= fields.encode() & version
     elif one.word.mask & version != version:
         word = word & ~version | fields.encode() & version
@@ -269,7 +271,7 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         if remark.kind in _OF_THE_START and (not known or remark.field == "start_address"):
             continue
         if all(kind in other for other in told):
-            yield _rule(remark), f"found {shown} for {one.matrix}: {remark}"
+            yield _rule(remark), f"descriptor {shown} of {one.matrix}: {remark}"
 
 
 def _phase(one: SmemOperand) -> int:
@@ -358,7 +360,5 @@ def _of_the_address(one: SmemOperand) -> Iterator[tuple[str, str]]:
     right = smem_word(one.arch)["start_address"].unit.bit_length() - 1
     if one.shifts and right not in one.shifts:
         by = " or ".join(map(str, one.shifts))
-        yield (
-            "word-start",
-            f"found {one.matrix} at an address shifted by {by} bits; the field counts {1 << right} bytes",
-        )
+        fact = f"the start of {one.matrix} is an address shifted right by {by} bits"
+        yield "word-start", f"{fact}; the field is in units of {1 << right} bytes"
