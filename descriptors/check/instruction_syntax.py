@@ -598,7 +598,8 @@ def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told |
         if multiple and operand % int(multiple):
             return "form-immediate", f"is {operand}, which is not a multiple of {multiple}"
         if (low and operand < int(low)) or (high and operand > int(high)):
-            return "form-immediate", f"is {operand}, not {f'{low} to {high}' if high else f'at least {low}'}"
+            wrong = f"not from {low} to {high}" if high else f"which is less than {low}"
+            return "form-immediate", f"is {operand}, {f'not {low}' if low == high else wrong}"
         return None
     if kind == "#":
         return "form-immediate", "is not a number"

@@ -532,9 +532,10 @@ def _stored(state: TensorState, event: Issue | Load) -> _Found:
 
 def _fenced(state: TensorState, event: _Access) -> _Found:
     if not state.fenced:
-        rule, wait = ("fence-relaxed", "relaxed wait") if state.relaxed else ("fence-after", "wait")
-        fact = f"no tcgen05.fence::after_thread_sync is between the {wait} and this instruction"
-        yield broken(f"tcgen05-{rule}", fact)
+        fact = (
+            f"no tcgen05.fence::after_thread_sync is between the {'relaxed ' * state.relaxed}wait and this instruction"
+        )
+        yield broken("tcgen05-fence-relaxed" if state.relaxed else "tcgen05-fence-after", fact)
 
 
 def _freed_before(state: TensorState, event: _Access) -> _Found:

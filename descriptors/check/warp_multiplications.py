@@ -263,7 +263,7 @@ def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> 
             continue
         for what, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
             if isinstance(value, int) and value not in legal:
-                numbers = " or ".join(map(str, legal))
+                numbers = "one of " * (len(legal) > 1) + ", ".join(map(str, legal))
                 yield "form-immediate", f"{what}-{matrix.lower()} is {value}, not {numbers}"
             elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
                 yield wrong[0], f"{what}-{matrix.lower()} {wrong[1]}"

@@ -30,7 +30,7 @@ def test_a_missing_target_is_reported_once() -> None:
     report = check_ptx(f".version 8.8\n{BODY}")
     told = [one for one in report.findings if one.rule.property == "forms"]
     assert [(one.rule.name, one.sentence) for one in told] == [
-        ("form-directive", "a module must name its target, found no .target")
+        ("form-directive", "the module has no .target directive")
     ]
 
 
