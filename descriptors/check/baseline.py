@@ -47,7 +47,7 @@ def baseline(text: str) -> Baseline:
 
     >>> baseline("{}")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: a baseline must be one that --write-baseline wrote, found another text
+    descriptors.errors.DescriptorError: check: this is not a baseline that --write-baseline wrote
     """
     try:
         read = json.loads(text)
@@ -55,9 +55,9 @@ def baseline(text: str) -> Baseline:
             raise ValueError
         rows = [(tuple([row[name] for name in _FIELDS]), row["count"]) for row in read["findings"]]
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise DescriptorError("check: a baseline must be one that --write-baseline wrote, found another text") from None
+        raise DescriptorError("check: this is not a baseline that --write-baseline wrote") from None
     if not all(type(count) is int and all(isinstance(word, str) for word in key) for key, count in rows):
-        raise DescriptorError("check: a baseline must have texts and a count in each row, found another")
+        raise DescriptorError("check: a row of the baseline is not texts and a count")
     return dict(rows)
 
 

@@ -109,9 +109,7 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
     state, findings, most = TensorState(), [], 0
     for number, event in enumerate([*events, End()]):
         if isinstance(event, Alloc) and state.named(event.name):
-            raise DescriptorError(
-                f"tmem check: a name must stand for one allocation, found {event.name} allocated twice"
-            )
+            raise DescriptorError(f"tmem check: {event.name} is allocated twice; each allocation needs its own name")
         told = breaches(state, event, MEMORY)
         findings += [EventFinding(number, one.rule.guardrail, one.sentence) for one in told]
         state = after(state, event)
@@ -121,10 +119,10 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
 
 def _events(lines: Iterable[str | LineEvent]) -> Iterator[LineEvent]:
     if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
-        raise DescriptorError(f"tmem check: the events must be a sequence of lines, found {brief(lines)}")
+        raise DescriptorError(f"tmem check: {brief(lines)} is not a sequence of lines")
     for number, line in enumerate(lines):
         if number == MOST_EVENTS:
-            raise DescriptorError(f"tmem check: there must be at most {MOST_EVENTS} events, found more")
+            raise DescriptorError(f"tmem check: there are more than {MOST_EVENTS} events")
         yield line if isinstance(line, LineEvent) else parse_event(line)
 
 

@@ -383,9 +383,9 @@ def parse_event(line: str) -> LineEvent:
     words = line.split() if isinstance(line, str) else []
     kind = words[0] if words else ""
     if kind not in _FORMS:
-        raise DescriptorError(f"tmem check: an event must be one of {', '.join(_FORMS)}, found {brief(line)}")
+        raise DescriptorError(f"tmem check: {brief(line)} is not an event; supported: {', '.join(_FORMS)}")
     shown, pattern, make = _FORMS[kind]
     read = re.fullmatch(pattern, " ".join(words[1:]), re.ASCII)
     if read is None:
-        raise DescriptorError(f"tmem check: an event must read {shown}, found {brief(line)}")
+        raise DescriptorError(f"tmem check: {brief(line)} is not a valid event; its form is {shown}")
     return make(read.groupdict())

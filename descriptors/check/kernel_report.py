@@ -210,6 +210,7 @@ class Verdict:
         number: how many things of it the kernel has.
         unit: what is counted, one of them.
         looked_at: how many of them were looked at.
+        is_checked: whether any part of the check looked at the property.
         errors: findings of level error.
         remarks: the other findings.
         undecided: how many things were not decided.
@@ -222,11 +223,23 @@ class Verdict:
     number: int
     unit: str
     looked_at: int
+    is_checked: bool = True
     errors: int = 0
     remarks: int = 0
     undecided: int = 0
     left_out: int = 0
     known: int = 0
+
+    @property
+    def result(self) -> str:
+        """The word for the verdict in the text: ``clean``, ``errors``, ``incomplete``, ``not checked`` or ``not used``.
+
+        >>> Verdict("words", "incomplete", 4, "descriptor", 0, is_checked=False).result
+        'not checked'
+        """
+        if not self.is_checked:
+            return NOT_LOOKED_AT
+        return {"absent": "not used", "wrong": "errors"}.get(self.verdict, self.verdict)
 
 
 @frozen
@@ -286,15 +299,16 @@ class Report(Told):
             [one for one in row if one.rule.property == name] for row in (self.findings, self.hidden, self.known)
         )
         errors = sum(one.rule.level is Level.ERROR for one in told)
-        left = sum(one.property == name for one in self.undecided)
+        left = [one for one in self.undecided if one.property == name]
         verdict = "clean" if scope.number else "absent"
         if errors:
             verdict = "wrong"
         elif left or scope.looked_at < scope.number:
             verdict = "incomplete"
+        unchecked = verdict == "incomplete" and not scope.looked_at and {one.why for one in left} == {NOT_LOOKED_AT}
         return Verdict(
-            name, verdict, scope.number, scope.unit, scope.looked_at, errors=errors, remarks=len(told) - errors,
-            undecided=left, left_out=len(hidden), known=len(known),
+            name, verdict, scope.number, scope.unit, scope.looked_at, is_checked=not unchecked, errors=errors,
+            remarks=len(told) - errors, undecided=len(left), left_out=len(hidden), known=len(known),
         )  # fmt: skip
 
     @property
@@ -304,6 +318,11 @@ class Report(Told):
             return "errors"
         held = {one.verdict for one in self.properties}
         return "clean" if "clean" in held and "incomplete" not in held else "incomplete"
+
+    @property
+    def result(self) -> str:
+        """The verdict, or ``not checked`` if the file has no tensor-core instruction."""
+        return self.verdict if self.functions or self.notes else NOT_LOOKED_AT
 
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:
@@ -355,14 +374,14 @@ def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
 
     >>> rule_names(["wait"], "--rule")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: a rule must be one of descriptors check --rules, found 'wait'; --rule
+    descriptors.errors.DescriptorError: check: 'wait' is not a rule; --rule; descriptors check --rules lists the rules
     """
     found = frozenset(names)
     for name in sorted(found - ALL_RULES.keys()):
         near = get_close_matches(name, ALL_RULES, 1)
-        close = f" (close to {near[0]})" if near else ""
+        close = f" (did you mean {near[0]}?)" if near else ""
         raise DescriptorError(
-            f"check: a rule must be one of descriptors check --rules, found {brief(name)}{close}; {where}"
+            f"check: {brief(name)} is not a rule{close}; {where}; descriptors check --rules lists the rules"
         )
     return found
 
@@ -382,16 +401,14 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
         if comment := _COMMENT.search(written):
             names = rule_names(comment[1].replace(",", " ").split(), f"the comment in line {line}")
             if not names:
-                raise DescriptorError(f"check: a comment must name the rules to ignore, found none; line {line}")
+                raise DescriptorError(f"check: the comment in line {line} names no rule to ignore")
             waiting |= names
         if waiting and code[line - 1].partition("//")[0].strip():
             found[line], waiting = waiting, frozenset()
         elif waiting and comment:
             last = line
     if waiting:
-        raise DescriptorError(
-            f"check: a comment that ignores rules must be about a line of code, found none; line {last}"
-        )
+        raise DescriptorError(f"check: the comment in line {last} ignores rules, but no code follows it")
     return found
 
 

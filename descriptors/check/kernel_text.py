@@ -110,14 +110,14 @@ def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, c
     >>> from descriptors import check_ptx
     >>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {", "wgmma.wait_group.sync 0; ret; }"
     >>> print(tell_summary([check_ptx(head + one) for one in (bad, bad, "}")], 1))
-    4 files: 2 with errors, 1 incomplete, 1 not checked. 2 errors.
+    4 files: 2 with errors, 2 not checked. 2 errors.
     """
-    held = Counter(one.verdict for one in reports)
+    held = Counter(one.result for one in reports)
     found = (
         ("with errors", held["errors"], _LIT[Level.ERROR]),
         ("incomplete", held["incomplete"], _OPEN),
         ("clean", held["clean"], _RIGHT),
-        ("not checked", refused, _LIT[Level.ERROR]),
+        ("not checked", refused + held[NOT_LOOKED_AT], _LIT[Level.ERROR] if refused else _OPEN),
     )
     parts = [(f"{number} {what}", how) for what, number, how in found if number]
     errors = sum(len(one.errors) for one in reports)
@@ -177,7 +177,7 @@ def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> l
 
 def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -> list[str]:
     """Return the lines of what was not decided, without properties that were not checked at all."""
-    unchecked = {one.property for one in report.properties if not _was_looked_at(report, one)}
+    unchecked = {one.property for one in report.properties if not one.is_checked}
     rows = [one for one in report.undecided if one.property not in unchecked]
     lines = []
     for row in _alike(rows, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
@@ -198,22 +198,15 @@ def _short(text: str) -> str:
     return text if len(text) <= LETTERS else f"{text[:LETTERS]}..."
 
 
-def _was_looked_at(report: Report, verdict: Verdict) -> bool:
-    """Whether anybody looked at a property, be it in vain."""
-    why = {one.why for one in report.undecided if one.property == verdict.property}
-    return verdict.verdict != "incomplete" or verdict.looked_at > 0 or why != {NOT_LOOKED_AT}
-
-
 def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
     """Return the line with the verdict of a file, and the table with the result of each property."""
     target, place = printable(report.target) or "no target", _lit(f"{name}:", _PLACE, color)
     verdicts = [one for one in report.properties if one.property != "fragments" or one.verdict != "absent"]
-    unchecked = [one for one in verdicts if not _was_looked_at(report, one)]
-    if not report.functions and not report.notes:
-        items = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unchecked))
+    if report.result == NOT_LOOKED_AT:
+        items = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in verdicts if not one.is_checked))
         why = f"{target} code without tensor-core instructions{f' ({items})' if items else ''}"
         return [f"{place} {_lit('not checked:', _OPEN, color)} {why}"]
-    rows = [(one.property, *_result(one, one in unchecked), _checked(one), _details(one)) for one in verdicts]
+    rows = [(one.property, *_result(one), _checked(one), _details(one)) for one in verdicts]
     table = aligned(
         [("property", "result", "checked", "details")]
         + [(name, result, checked, details) for name, result, _, checked, details in rows]
@@ -257,18 +250,16 @@ def _architecture(target: str) -> str:
         return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
 
 
-def _result(verdict: Verdict, unchecked: bool) -> tuple[str, str]:
+def _result(verdict: Verdict) -> tuple[str, str]:
     """Return the result of a property, and the style in which a terminal shows it."""
-    if unchecked:
-        return "not checked", _OPEN
-    match verdict.verdict:
-        case "wrong":
+    match verdict.result:
+        case "errors":
             return counted(verdict.errors, "error"), _LIT[Level.ERROR]
-        case "incomplete":
-            return "incomplete", _OPEN
+        case "incomplete" | "not checked" as result:
+            return result, _OPEN
         case "clean":
             return "clean", "" if verdict.left_out or verdict.known or verdict.remarks else _RIGHT
-    return "not used", ""
+    return verdict.result, ""
 
 
 def _checked(verdict: Verdict) -> str:
@@ -333,6 +324,7 @@ def rules_text() -> str:
 #: The verdict on a property of a kernel.
 VERDICT = Record(
     "Verdict",
+    result={"clean", "errors", "incomplete", "not checked", "not used"},
     verdict={"absent", "clean", "incomplete", "wrong"},
     **attributes(Verdict, "looked_at number unit errors remarks undecided left_out known"),
 )
@@ -359,6 +351,7 @@ record_report = Record(
     "Kernel",
     file=Row(str, Option("name", "<ptx>")),
     **attributes(Report, "target functions multiplications words resolved"),
+    result={"clean", "errors", "incomplete", "not checked"},
     verdict={"clean", "errors", "incomplete"},
     properties=Row(
         dict.fromkeys(PROPERTIES, VERDICT), lambda report: {verdict.property: verdict for verdict in report.properties}

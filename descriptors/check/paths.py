@@ -137,8 +137,8 @@ def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
     registers = {name for event in flat if isinstance(event, Mma) for name in (*event.accumulators, *event.a)}
     looks = sum(isinstance(event, Fence | Commit | Wait) for event in flat) + len(graph)
     if len(registers) * looks > WORK:
-        found = f"found {len(registers)} registers and {looks} blocks, fences, commits and waits"
-        raise DescriptorError(f"check: a function must be one that can be followed, {found}")
+        size = f"{len(registers)} registers of multiplications, and {looks} blocks, fences, commits and waits"
+        raise DescriptorError(f"check: a function is too large to be analyzed; it has {size}")
 
 
 def _of_warpgroup(

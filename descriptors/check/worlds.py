@@ -177,7 +177,7 @@ class Worlds:
             seen[number] += 1
             worlds = before[number]
             if seen[number] > ROUNDS or worlds is None:
-                raise DescriptorError(f"check: states must settle in {ROUNDS} rounds, found a block that does not")
+                raise DescriptorError(f"check: the states of a block do not settle in {ROUNDS} iterations")
             now = {world: copy(state) for world, state in worlds.items()} if self.looked[number] else worlds
             for index in self.looked[number]:
                 now = self._through(index, now)

@@ -68,7 +68,7 @@ def blocks(function: Function) -> list[Block]:
     number = {start: index for index, start in enumerate(starts)}
     ways = sum(len(_table(function, code[index])) for index in function.having("brx"))
     if ways > WAYS:
-        raise DescriptorError(f"ptx: the tables of branches must have at most {WAYS} labels together, found {ways}")
+        raise DescriptorError(f"ptx: the branch tables have {ways} labels together, which is more than {WAYS}")
     return [Block(a, b, _next(function, b, number, starts)) for a, b in pairwise(starts)]
 
 
@@ -95,7 +95,7 @@ def _targets(function: Function, branch: Instruction) -> list[str]:
     if branch.opcode.startswith("brx"):
         return [one for one in _table(function, branch) if one in function.labels]
     if not isinstance(wanted, str) or wanted not in function.labels:
-        raise DescriptorError(f"ptx: a branch must lead to a label, found {wanted}; line {branch.line}")
+        raise DescriptorError(f"ptx: a branch leads to {wanted or 'nothing'}, which is not a label; line {branch.line}")
     return [wanted]
 
 
@@ -136,7 +136,7 @@ def fixed_point(
         state = before[number]
         seen[number] += 1
         if seen[number] > ROUNDS or state is None:
-            raise DescriptorError(f"ptx: states must settle in {ROUNDS} rounds, found a block that does not; {number}")
+            raise DescriptorError(f"ptx: the states of block {number} do not settle in {ROUNDS} iterations")
         after = through(number, state)
         for follower in known[number].next:
             old = before[follower]

@@ -110,12 +110,11 @@ def statements(text: str) -> Iterator[Statement]:
     ['line', 'open', 'code', 'close']
     """
     if len(text) > LIMIT:
-        raise DescriptorError(f"ptx: a text must have at most {LIMIT} bytes, found {len(text)}")
+        raise DescriptorError(f"ptx: the text has {len(text)} bytes, which is more than {LIMIT}")
     if found := _LONG_NAME.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        raise DescriptorError(
-            f"ptx: a name must have at most {NAME_LETTERS} letters, found {brief(found[0])}; line {line}"
-        )
+        name = brief(found[0])
+        raise DescriptorError(f"ptx: the name {name} has more than {NAME_LETTERS} characters; line {line}")
     place, line, depth, counted = 0, 1, 0, 0
     while True:
         if found := _CODE.match(text, place):
@@ -131,11 +130,13 @@ def statements(text: str) -> Iterator[Statement]:
         kind, body, place = _next(text, place, line)
         depth += {"open": 1, "close": -1}.get(kind, 0)
         if depth < 0 or depth > DEPTH:
-            what = "closed must be open" if depth < 0 else f"open must be one of at most {DEPTH} nested"
-            raise DescriptorError(f"ptx: a block that is {what}, found a brace too many; line {line}")
+            what = "a '}' closes no block" if depth < 0 else f"more than {DEPTH} blocks are nested"
+            raise DescriptorError(f"ptx: {what}; line {line}")
         yield Statement(kind, body, line)
     if depth:
-        raise DescriptorError(f"ptx: every block must be closed, found {depth} open at the end")
+        raise DescriptorError(
+            f"ptx: {depth} {'block is' if depth == 1 else 'blocks are'} not closed at the end of the text"
+        )
 
 
 def _next(text: str, place: int, line: int) -> tuple[str, str, int]:
@@ -165,12 +166,12 @@ def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
             parts.append(text[kept : found.start()])
             end = text.find("\n" if mark == "//" else "*/", place)
             if end < 0:
-                raise DescriptorError(f"ptx: a comment must end before the text does; line {line}")
+                raise DescriptorError(f"ptx: a comment is not closed; line {line}")
             place = kept = end + (0 if mark == "//" else 2)
         elif mark == '"':
             string = _STRING.match(text, place)
             if string is None:
-                raise DescriptorError(f"ptx: a string must be closed; line {line}")
+                raise DescriptorError(f"ptx: a string is not closed; line {line}")
             place = string.end()
         elif mark == ";" and depth == 0:
             parts.append(text[kept : found.start()])
@@ -183,7 +184,7 @@ def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
             if depth < 0:
                 break
     shown = brief(text[start : start + 40])
-    raise DescriptorError(f"ptx: a statement must end with a semicolon, found {shown}; line {line}")
+    raise DescriptorError(f"ptx: the statement {shown} does not end with a semicolon; line {line}")
 
 
 class Instruction(NamedTuple):
@@ -389,7 +390,7 @@ def parse(text: str) -> Module:
     'sm100'
     """
     if not isinstance(text, str):
-        raise DescriptorError(f"ptx: a text must be a str, found {brief(text)}")
+        raise DescriptorError(f"ptx: the text is not a str but {brief(text)}")
     reader = _Reader()
     for statement in statements(text):
         if statement.kind == "code":
@@ -397,7 +398,7 @@ def parse(text: str) -> Module:
         else:
             reader.take(statement)
     if not reader.version:
-        raise DescriptorError(f"ptx: a text must begin with .version, found {brief(text[:40])}")
+        raise DescriptorError(f"ptx: this is not PTX: it begins with {brief(text[:40])}, not with .version")
     return Module(reader.version, reader.target, tuple(reader.functions), reader.variables)
 
 
@@ -504,11 +505,11 @@ class _Reader:
         if not self.version:
             first = self.first or one
             what = "a block" if first.kind == "open" else brief(first.text)
-            raise DescriptorError(f"ptx: a text must begin with .version, found {what}; line {first.line}")
+            raise DescriptorError(f"ptx: this is not PTX: it begins with {what}, not with .version; line {first.line}")
         if self.open is None:
             head = _HEAD.search(one.text)
             if head is None:
-                raise DescriptorError(f"ptx: a block must be that of a function, found none; line {one.line}")
+                raise DescriptorError(f"ptx: a block is outside of a function; line {one.line}")
             self.open = _Open(head[2], one.line, one.text, entry=head[1] == "entry")
         self.blocks += 1
         self.scopes.append(_Scope(f"#{self.blocks}" if self.scopes else ""))
@@ -539,7 +540,7 @@ class _Reader:
 
     def _label(self, one: Statement) -> None:
         if self.open is None:
-            raise DescriptorError(f"ptx: a label must stand in a function, found {brief(one.text)}; line {one.line}")
+            raise DescriptorError(f"ptx: the label {brief(one.text)} is outside of a function; line {one.line}")
         self.last_label = self._own(one.text)
         self.open.labels[self.last_label] = len(self.open.code)
 
@@ -572,7 +573,7 @@ class _Reader:
         """Read one instruction."""
         if self.open is None:
             shown = brief(one.text)
-            raise DescriptorError(f"ptx: an instruction must stand in a function, found {shown}; line {one.line}")
+            raise DescriptorError(f"ptx: the instruction {shown} is outside of a function; line {one.line}")
         found = _PARTS.match(one.text)
         assert found is not None  # every part may be empty
         negated, predicate, opcode, rest = found.groups("")

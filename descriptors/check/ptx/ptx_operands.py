@@ -163,7 +163,7 @@ def number(text: str) -> int:
     """
     digits = text.rstrip("U").lstrip("+-")
     if len(digits) > DIGITS:
-        raise DescriptorError(f"ptx: a number must have at most {DIGITS} digits, found {brief(text, 40)}")
+        raise DescriptorError(f"ptx: the number {brief(text, 40)} has more than {DIGITS} digits")
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit() and not set(digits) & {"8", "9"}
     value = int(digits, 8) if octal else int(digits, 0) if digits[:1] != "0" or not digits.isdigit() else int(digits)
     return -value if text.startswith("-") else value

@@ -97,9 +97,9 @@ def test_grades_of_rules() -> None:
 
 
 def test_a_name_stands_for_one_allocation_and_sequences_have_an_end() -> None:
-    with pytest.raises(DescriptorError, match="found d allocated twice"):
+    with pytest.raises(DescriptorError, match="d is allocated twice"):
         check_events(["alloc d 32", "alloc d 32"])
-    with pytest.raises(DescriptorError, match="at most 10000 events"):
+    with pytest.raises(DescriptorError, match="more than 10000 events"):
         check_events(["relinquish"] * 10_001)
 
 

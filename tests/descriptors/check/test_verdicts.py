@@ -170,8 +170,25 @@ def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
     told = record_report(found)
     assert told["verdict"] == "incomplete" and list(told["properties"]) == list(PROPERTIES)
     assert told["properties"]["words"]["verdict"] == "incomplete"
+    assert told["result"] == "incomplete"
+    assert {name: row["result"] for name, row in told["properties"].items()} == {
+        **dict.fromkeys(PROPERTIES, "not used"), "forms": "clean", "words": "incomplete", "order": "clean",
+        "reuse": "incomplete",
+    }  # fmt: skip
     assert (told["properties"]["words"]["looked_at"], told["properties"]["words"]["number"]) == (2, 4)
     assert [one["property"] for one in told["undecided"]] == ["words", "reuse", "words"]
+
+
+def test_a_finding_has_its_fact_notes_and_help_as_keys() -> None:
+    wrong = check("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [t], x, y, i, [s], [u], p;\n")
+    row = next(row for row in record_report(wrong)["findings"] if "scale vector" in row["fact"])
+    fact, note = "kind mxf4nvf4 is used with the scale vector (none)", "it has 2X, 4X, block16, block32"
+    assert (row["fact"], row["notes"], row["help"]) == (fact, (note,), row["fix"]) and row["found"] == f"{fact}; {note}"
+
+
+def test_a_file_without_tensor_core_instructions_is_not_checked() -> None:
+    told = record_report(check(""))
+    assert (told["result"], told["verdict"]) == ("not checked", "incomplete")
 
 
 def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:

@@ -52,7 +52,7 @@ def test_a_file_that_cannot_be_checked_stops_no_other_and_the_status_is_the_wors
     status, out, _ = run(capsys, "check", folder, folder / "gone.ptx")
     assert status == 2
     assert out.splitlines()[-1] == "5 files: 2 with errors, 1 incomplete, 2 not checked. 2 errors."
-    assert f"{folder / 'aa.ptx'}: not checked: ptx: a statement must end with a semicolon" in out
+    assert f"{folder / 'aa.ptx'}: not checked: ptx: the statement 'hello' does not end with a semicolon" in out
     assert f"{folder / 'gone.ptx'}: not checked: check: the file must exist" in out
     told = json.loads(run(capsys, "check", folder, "--json")[1])["files"]
     assert [one.get("verdict", one.get("error", {}).get("type")) for one in told] == [

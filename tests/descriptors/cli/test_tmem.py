@@ -132,7 +132,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row must be at most 6"),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3xx", "must be numbers like 128x128"),
         ("shift --height 9 --width 9 --channels 16 --filters 16", "--taps is missing"),
-        ("check free", "an event must be one of"),
+        ("check free", "'free' is not an event"),
         ("check", "EVENT... is missing"),
         ("nothing", "No such command 'nothing'"),
     ],
