@@ -207,10 +207,10 @@ class Verdict:
     Args:
         property: one of ``PROPERTIES``.
         verdict: ``clean``, ``wrong``, ``incomplete`` or ``absent``.
+        result: the word in the text: ``clean``, ``errors``, ``incomplete``, ``not checked`` or ``not used``.
         number: how many things of it the kernel has.
         unit: what is counted, one of them.
         looked_at: how many of them were looked at.
-        is_checked: whether any part of the check looked at the property.
         errors: findings of level error.
         remarks: the other findings.
         undecided: how many things were not decided.
@@ -220,26 +220,15 @@ class Verdict:
 
     property: str
     verdict: str
+    result: str
     number: int
     unit: str
     looked_at: int
-    is_checked: bool = True
     errors: int = 0
     remarks: int = 0
     undecided: int = 0
     left_out: int = 0
     known: int = 0
-
-    @property
-    def result(self) -> str:
-        """The word for the verdict in the text: ``clean``, ``errors``, ``incomplete``, ``not checked`` or ``not used``.
-
-        >>> Verdict("words", "incomplete", 4, "descriptor", 0, is_checked=False).result
-        'not checked'
-        """
-        if not self.is_checked:
-            return NOT_LOOKED_AT
-        return {"absent": "not used", "wrong": "errors"}.get(self.verdict, self.verdict)
 
 
 @frozen
@@ -305,9 +294,11 @@ class Report(Told):
             verdict = "wrong"
         elif left or scope.looked_at < scope.number:
             verdict = "incomplete"
-        unchecked = verdict == "incomplete" and not scope.looked_at and {one.why for one in left} == {NOT_LOOKED_AT}
+        result = {"absent": "not used", "wrong": "errors"}.get(verdict, verdict)
+        if verdict == "incomplete" and not scope.looked_at and {one.why for one in left} == {NOT_LOOKED_AT}:
+            result = NOT_LOOKED_AT
         return Verdict(
-            name, verdict, scope.number, scope.unit, scope.looked_at, is_checked=not unchecked, errors=errors,
+            name, verdict, result, scope.number, scope.unit, scope.looked_at, errors=errors,
             remarks=len(told) - errors, undecided=len(left), left_out=len(hidden), known=len(known),
         )  # fmt: skip
 

@@ -177,7 +177,7 @@ def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> l
 
 def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -> list[str]:
     """Return the lines of what was not decided, without properties that were not checked at all."""
-    unchecked = {one.property for one in report.properties if not one.is_checked}
+    unchecked = {one.property for one in report.properties if one.result == NOT_LOOKED_AT}
     rows = [one for one in report.undecided if one.property not in unchecked]
     lines = []
     for row in _alike(rows, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
@@ -203,7 +203,9 @@ def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
     target, place = printable(report.target) or "no target", _lit(f"{name}:", _PLACE, color)
     verdicts = [one for one in report.properties if one.property != "fragments" or one.verdict != "absent"]
     if report.result == NOT_LOOKED_AT:
-        items = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in verdicts if not one.is_checked))
+        items = ", ".join(
+            dict.fromkeys(counted(one.number, one.unit) for one in verdicts if one.result == NOT_LOOKED_AT)
+        )
         why = f"{target} code without tensor-core instructions{f' ({items})' if items else ''}"
         return [f"{place} {_lit('not checked:', _OPEN, color)} {why}"]
     rows = [(one.property, *_result(one), _checked(one), _details(one)) for one in verdicts]
