@@ -309,7 +309,7 @@ def test_a_hang_of_a_cluster_names_the_cta_that_waits(old: str, new: str, found:
 
 def test_the_story_of_a_cluster_names_the_ctas_that_use_its_mbarriers() -> None:
     text = tell_story(explain_ptx(PEERS.replace("END", "")))
-    assert "mbarriers of CTA 0, as a run saw them (32 threads, a cluster of 2x1x1" in text
+    assert "mbarriers of CTA 0 in an execution (32 threads, a cluster of 2x1x1" in text
     assert "arrivals by warp 0 of CTA 1, line " in text and "waits by warp 0 of CTA 0, line " in text
     assert " of CTA" not in tell_story(explain_ptx(ring_sm90(2)))
 
@@ -338,7 +338,7 @@ def test_a_fault_is_told_with_its_round_and_that_of_the_event_before(stages: int
     moment = next(one.moment for one in report.errors if one.rule.name == "reuse-order")
     assert moment is not None and moment.parameters == "k_param_0 = 256"
     assert (moment.round, moment.other_round, moment.rounds) == (stages + 1, 1, 256 // 64)
-    assert f"round {stages + 1} of 4, after line {moment.other_line} in round 1" in str(report)
+    assert f"iteration {stages + 1} of 4, after line {moment.other_line} in iteration 1" in str(report)
 
 
 def test_a_wait_that_never_ends_is_told_with_its_round_and_what_told_its_mbarrier_last() -> None:
