@@ -59,7 +59,7 @@ def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
         "order clean 5 of 5 instructions",
         *(f"{name} not used" for name in ("tensor memory", "barriers", "bytes", "proxies")),
         "reuse incomplete 2 of 2 asynchronous operations 1 undecided",
-        "k was not run: nothing in it writes shared memory or waits for a barrier",
+        "k was not executed: it does not write shared memory or wait for a barrier",
     ]
 
 

@@ -223,7 +223,7 @@ def test_what_assumed_integers_bring_about_is_not_decided() -> None:
     report = check_ptx(right)
     assert not report.errors and report.verdict == "incomplete"
     assert any("global memory" in one.why for one in report.undecided if one.property == "barriers")
-    assert any("assumed: integers in global memory" in note for note in report.notes)
+    assert any("assumes integers in global memory" in note for note in report.notes)
     faulty = check_ptx(right.replace("@!pw bra SLOT;", ""))
     assert not faulty.errors
     assert any(one.what == "reuse-order with assumed data" for one in faulty.undecided)
