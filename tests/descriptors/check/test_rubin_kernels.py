@@ -195,7 +195,7 @@ def test_the_bytes_of_a_compressed_b_are_not_looked_at_and_told_so() -> None:
     report = check_ptx(kernel(**RIGHT["B by a lookup table"]))
     told = {(one.property, one.why) for one in report.undecided if "major" not in one.what}
     assert told == {
-        ("words", "it is of indices into a lookup table, which no model reads"),
+        ("words", "its operand has indices into a lookup table, which the read model does not support"),
         ("proxies", "indices of 3 bits in B, whose bytes no model reads"),
         ("reuse", "indices of 3 bits in B, whose bytes no model reads"),
     }
