@@ -159,7 +159,7 @@ def _decided(one: Instruction) -> set[str]:
 
 
 def _runs(graph: list[Block]) -> Iterator[list[int]]:
-    """Yield runs of blocks that only a label separates: each is the only successor of the one before it, and v.v."""
+    """Yield runs of blocks that only labels separate: each block has one predecessor, of which it is the successor."""
     into: dict[int, list[int]] = {}
     for number, block in enumerate(graph):
         for follower in block.next:
