@@ -49,7 +49,7 @@ class Difference:
     Args:
         line: of the first of them.
         opcode: of the first of them.
-        found: what differs, and from which instructions.
+        found: the fact: what differs, and from which instructions.
         is_certain: whether it is wrong whatever else the kernel does.
         words: the index of each instruction, the place of its descriptor among the operands, and the descriptor that
             agrees with the others.

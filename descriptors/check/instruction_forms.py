@@ -1,17 +1,16 @@
-"""Whether a ``wgmma`` or ``tcgen05`` instruction is one that an assembler takes: its target, qualifiers, types, shape,
-registers, masks, scale factors, immediates.
+"""Checks that an assembler accepts ``wgmma`` and ``tcgen05`` instructions: target, qualifiers, types, shape, operands.
 
-Where the manual is narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an
-assembler rejects. Which target has what is a row of ``targets``.
-Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; the verdicts of ptxas on record, up to 13.5 and
-``.version 9.5``; the rows of our tables.
+An error is what an assembler rejects. If the manual is narrower than ptxas, the check follows ptxas; for example,
+ptxas accepts scale-input-d with kind i8. The features of each target are in ``targets``.
+Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; recorded verdicts of ptxas up to 13.5 and
+``.version 9.5``; the tables of this project.
 
-Law: the registers of an accumulator of ``wgmma`` are M by N over 128 threads, two halves to a register.
+Invariant: an accumulator of ``wgmma`` has M x N elements over 128 threads, and a register has two f16 elements.
 
 >>> [registers_of_d((64, n, 16), d) for n, d in ((8, "f32"), (256, "f32"), (256, "f16"))]
 [4, 128, 64]
 
-Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the CTAs.
+Invariant: the mask of output lanes of ``tcgen05.mma`` has one bit for each lane of the CTAs.
 
 >>> [32 * MASKS[cta_group] for cta_group in (1, 2)]
 [128, 256]
@@ -37,31 +36,31 @@ from descriptors.text import counted
 from descriptors.tmem.allocations import Alloc
 from descriptors.tmem.geometry import LEAST_COLUMNS
 
-#: What may stand behind ``wgmma.mma_async``, in whatever order.
+#: Qualifiers of ``wgmma.mma_async``, in any order.
 _WORDS = re.compile(r"sync|aligned|sp|m\d+n\d+k\d+|[a-z]+\d\w*|satfinite|and|xor|popc")
-#: What may stand behind ``tcgen05.mma``; kinds, scale vectors and collectors are looked at elsewhere.
+#: Qualifiers of ``tcgen05.mma``; kinds, scale vectors and collectors are checked elsewhere.
 _MMA_WORDS = re.compile(
     r"ws|sp|ashift|block_scale|block16|block32|cta_group::[12]|(kind|scale_vec|collector|decompress)::.+"
 )
-#: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
+#: Registers of A per thread for every type: 64 rows of 256 bits over 128 threads.
 REGISTERS_OF_A = 4
 
 
 def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
-    """Registers of the accumulator a thread."""
+    """Return the number of registers of the accumulator per thread."""
     return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
 
 
 def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
-    """What an assembler would refuse about a ``wgmma`` instruction.
+    """Yield what an assembler would reject in a ``wgmma`` instruction.
 
     Args:
         one: the instruction.
         target: the ``.target``.
         version: the ``.version``.
 
-    >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
-    >>> [found.rule.name for found in wgmma_findings(made, "sm_100a")]
+    >>> fence = Instruction(3, "wgmma.fence.sync.aligned", ())
+    >>> [finding.rule.name for finding in wgmma_findings(fence, "sm_100a")]
     ['form-target']
     """
     if target != "sm_90a":
@@ -78,7 +77,7 @@ def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iter
 
 
 def _qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Qualifiers that a ``wgmma.mma_async`` does not have, or lacks."""
+    """Yield the qualifiers that a ``wgmma.mma_async`` does not accept or lacks."""
     if not {"sync", "aligned"} <= set(words):
         yield "form-qualifier", "wgmma.mma_async lacks .sync.aligned"
     for word in dict.fromkeys(words[2:]):
@@ -87,7 +86,7 @@ def _qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _later(words: tuple[str, ...]) -> Iterator[str]:
-    """What a version of PTX must have beside ``wgmma``."""
+    """Yield the features that a ``wgmma.mma_async`` needs besides ``wgmma``."""
     if "sp" in words:
         yield "wgmma.sp"
     if {"s8", "u8"} <= set(words):
@@ -111,7 +110,7 @@ def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
 
 
 def illegal_multiplication(view: Wgmma) -> list[tuple[str, str]]:
-    """Return what is wrong with the types and with the shape of a ``wgmma.mma_async``.
+    """Return the violations of the types and the shape of a ``wgmma.mma_async``.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> words = "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16"
@@ -168,7 +167,7 @@ def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
 
 
 def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
-    """The register and the selector of a sparse one; of 8-bit types all threads are read, so that there is one."""
+    """Yield the violations of metadata and selector of a sparse instruction; 8-bit types have only selector 0."""
     if not view.sparse:
         return
     register, selector = alone(view.metadata[0]), view.metadata[1]
@@ -201,11 +200,11 @@ _SCALED_D = ("f16", "tf32", "i8")
 
 
 def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iterator[tuple[str, str]]:
-    """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
+    """Yield what an assembler would reject in a ``tcgen05.mma``: the rule and the fact.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
-    >>> list(multiplication(made, "sm_100a"))
+    >>> mma = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
+    >>> list(multiplication(mma, "sm_100a"))
     [('form-registers', 'the mask of output lanes has 2 registers, not 4')]
     """
     view = tensor_mma(one)
@@ -241,7 +240,7 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
 
 
 def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]:
-    """What a target or a version lacks of a feature: the rule, and what was found.
+    """Yield the rule and the fact if a target or a version does not support a feature.
 
     >>> [rule for target, version in (("sm_90a", "9.5"), ("sm_107a", "9.1"), ("sm_107a", "9.5"))
     ...     for rule, _ in needed("kind::ti16", target, version)]
@@ -252,7 +251,7 @@ def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]
 
 
 def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
-    """What a target must have beside ``tcgen05``."""
+    """Yield the features that a ``tcgen05.mma`` needs besides ``tcgen05``."""
     if view.kind in ("i8", "ti16"):
         yield f"kind::{view.kind}"
     if view.scale_name[-1:] == "X":
@@ -286,7 +285,7 @@ def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
 
 
 def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
-    """Buffers that are kept: of A, of B where a target has that, and with ``.ws`` one of four of B."""
+    """Yield the violations of collector buffers: A, B on some targets, and one of four of B with ``.ws``."""
     seen = []
     for word in one.qualifiers:
         if not word.startswith("collector::"):
@@ -323,10 +322,10 @@ def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
 
 
 def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
-    """What an assembler would refuse about a ``tcgen05`` instruction, but for the classes of registers.
+    """Yield what an assembler would reject in a ``tcgen05`` instruction, except classes of registers.
 
-    >>> made = Instruction(3, "tcgen05.wait::ld.aligned", ())
-    >>> [found.found for found in tcgen05_findings(made, "sm_100a")]
+    >>> wait = Instruction(3, "tcgen05.wait::ld.aligned", ())
+    >>> [finding.found for finding in tcgen05_findings(wait, "sm_100a")]
     ['tcgen05.wait::ld lacks .sync']
     """
     lacks = list(needed("tcgen05", target, version))
@@ -344,7 +343,7 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
 
 
 def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield qualifiers that no ``tcgen05.mma`` has, has twice, or lacks.
+    """Yield the qualifiers that a ``tcgen05.mma`` does not accept, has twice, or lacks.
 
     >>> [found for _, found in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
     ['tcgen05.mma does not accept .cta_group::3 .sync', '.kind is given 2 times']
@@ -360,7 +359,7 @@ def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
-    """The instructions of a function with another ``.cta_group`` than its first: an assembler takes one a function.
+    """Yield the instructions with another ``.cta_group`` than the first; an assembler accepts one per function.
 
     >>> made = [Instruction(n, f"tcgen05.shift.cta_group::{n}.down", ()) for n in (1, 2)]
     >>> [one.line for one in group_findings(made)]
@@ -430,7 +429,7 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
 
 
 def _apart(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
-    """Registers that a load would fill twice."""
+    """Yield the registers that a load would fill more than once."""
     filled = [name for operand in operands if isinstance(operand, str | Vector) for name in names(operand)]
     for name, many in Counter(filled).items():
         if many > 1 and name != "_":

@@ -1,19 +1,19 @@
-"""The words of one accumulation against each other: each operand must step from K block to K block of one tile.
+"""Checks that the descriptors of one accumulation advance from K block to K block of one tile.
 
-A word says how its operand lies: by the canonical form of its major and swizzle, with LBO and SBO for the free steps.
-So it says which lines of shared memory an instruction reads, and which part of K is in each: of a swizzled K-major
-operand rows of MN, in which K blocks lie side by side; else rows of K. Two instructions of one accumulation that read
-one tile read K blocks of it that do not touch each other. What a step can be follows:
+A descriptor determines the layout of its operand: the canonical form of major and swizzle, with LBO and SBO as strides.
+It therefore determines which lines of shared memory an instruction reads, and which part of K is in each line. The
+lines of a swizzled K-major operand are rows of MN with several K blocks side by side; other lines are rows of K. Two
+instructions of one accumulation read different K blocks of a tile. The possible advances are:
 
-* *along a line* (K-major): whole K blocks, as far as the line goes;
-* *to other lines*: none of them may be a line of another instruction, or they are the same ones, another K block;
-* *to the same lines, other rows* is no step along K. A convolution slides so, over all of its K blocks, and one operand
-  alone: the other holds its weights. Anything else is a mistake.
+* *along a line* (K-major): whole K blocks, up to the end of the line;
+* *to other lines*: either none of them is a line of another instruction, or all are, with another K block;
+* *to the same lines as other rows* is not an advance along K. A convolution does this with all of its K blocks, and
+  with one operand only, since the other has the weights. Everything else is a mistake.
 
-Of what starts in a place that is not known nothing is said, and where both readings are possible it is asked.
-Source: the forms of ``descriptors.smem.operands.forms``, and what ``derive`` makes of them (its advance).
+Operands whose start address is not known are not checked. A case that may be intended is reported as suspect.
+Source: the forms of ``descriptors.smem.operands.forms``, and the advance that ``derive`` computes from them.
 
-Law: the steps of what ``derive`` derives are taken, whatever the layout.
+Invariant: the advances that ``derive`` computes are accepted for every layout.
 
 >>> from descriptors import derive
 >>> from descriptors.check.ptx.known_bits import Known
@@ -23,7 +23,7 @@ Law: the steps of what ``derive`` derives are taken, whatever the layout.
 ...     one = SmemOperand("B", "sm90", "bf16", major, (64, 16), Known(d.descriptor.encode(), START_FREE))
 ...     assert not wrong_steps(lines_of(one), [start for start in d.offsets_bytes()[0]], None)
 
-Law: a step that reads what another instruction read is none.
+Invariant: an advance into rows that another instruction reads as other rows is not accepted.
 
 >>> d = derive((64, 128), "bf16", "MN", "128B", (64, 16), arch="sm90")
 >>> one = SmemOperand("B", "sm90", "bf16", "MN", (64, 16), Known(d.descriptor.encode(), START_FREE))
@@ -50,12 +50,12 @@ from layoutalg.frozen import frozen, replace
 
 @frozen
 class Step:
-    """The operands of one multiplication of an accumulation, in the order in which they are issued.
+    """The operands of one multiplication of an accumulation.
 
     Args:
-        index: of the instruction.
-        operands: A and B, as far as they lie in shared memory.
-        elsewhere: what names A where it lies elsewhere: registers, or an address in tensor memory.
+        index: index of the instruction.
+        operands: A and B, as far as they are in shared memory.
+        elsewhere: name of an A that is not in shared memory: registers, or an address in tensor memory.
     """
 
     index: int
@@ -63,12 +63,12 @@ class Step:
     elsewhere: str = ""
 
 
-#: A rule's name, or "" for what only one of two operands may do.
+#: The rule of an invalid step, or "slides" for a step that one of the two operands may have.
 Kind: TypeAlias = Literal["word-advance", "word-suspect", "slides"]
 
 
 class Fault(NamedTuple):
-    """A step that is none: the number of the instruction, the rule, and where it leads to."""
+    """An invalid step: the number of the instruction in its accumulation, the rule, and a predicate of the operand."""
 
     number: int
     kind: Kind
@@ -77,14 +77,14 @@ class Fault(NamedTuple):
 
 @frozen
 class Lines:
-    """What one instruction reads of an operand, before the swizzle, which moves nothing out of its line.
+    """The lines of shared memory that one instruction reads, before the swizzle, which acts inside of a line.
 
     Args:
-        starts: of each line its offset from the start, in bytes, and its row of K; 0 where K runs along the line.
+        starts: offset of each line from the start in bytes, and its row of K (0 if K runs along the line).
         span: bytes of a line.
-        rows: lines of a swizzle pattern.
-        block: bytes of K that lie along a line; 0 where MN lies along it.
-        dense: bytes from one instruction's K to the next where one step has all of K; 0 if the word does not say.
+        rows: number of lines of a swizzle pattern.
+        block: bytes of a K block in a line; 0 if MN runs along the line.
+        dense: bytes from the K of one instruction to the next if K is dense; 0 if the descriptor does not tell.
     """
 
     starts: tuple[tuple[int, int], ...]
@@ -95,7 +95,7 @@ class Lines:
 
 
 def lines_of(one: SmemOperand) -> Lines | None:
-    """The lines that an instruction reads of an operand; None where the word does not say which.
+    """Return the lines that an instruction reads of an operand; None if the descriptor does not determine them.
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE)
@@ -125,7 +125,7 @@ def _lines(
     extent = {(i, 0): min(units[i], wanted.chunk[i]) for i in (0, 1)}
     extent |= {(i, 1): -(-units[i] // wanted.chunk[i]) for i in (0, 1)}
     swizzled, k_major = mode is not SwizzleMode.NONE, wanted.major is Major.K
-    if swizzled:  # along a line nothing is counted
+    if swizzled:  # a line is one unit
         extent[contiguous, 1 if k_major else 0] = 1
     starts = [(0, 0)]
     for (dimension, part), many in extent.items():
@@ -143,12 +143,13 @@ def _lines(
 
 
 def wrong_steps(lines: Lines, starts: Sequence[int], first: int | None) -> list[Fault]:
-    """What is wrong with where the instructions of an accumulation start in one operand.
+    """Return the invalid steps between the start addresses of one operand in an accumulation.
 
     Args:
-        lines: what each of them reads.
-        starts: where each starts, in bytes, counted from one of them.
-        first: where that one starts in its line, in bytes; None where that is not known: then as it fits best.
+        lines: the lines that each instruction reads.
+        starts: start of each instruction in bytes, relative to one of them.
+        first: offset of that one in its line, in bytes; None if not known. Then the offset with the fewest faults is
+            assumed.
     """
     if not lines.block:
         return list(_across(lines, starts))
@@ -162,7 +163,7 @@ def _badness(faults: list[Fault]) -> tuple[int, int]:
 
 
 def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
-    """Steps of an operand whose K blocks lie side by side in a line."""
+    """Yield the invalid steps of an operand whose K blocks are side by side in a line."""
     span, block = lines.span, lines.block
     sound: dict[int, list[int]] = {}
     for number, at in enumerate(starts):
@@ -182,7 +183,7 @@ def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
 
 
 def _chunks(lines: Lines, starts: Sequence[int], chunks: dict[int, list[int]]) -> Iterator[Fault]:
-    """Steps from one column of lines to another: other lines, or all K blocks of the same lines, slid."""
+    """Yield the invalid steps from some lines to others, which may overlap only if all K blocks slide."""
     span, many = lines.span, lines.span // lines.block
     held = {chunk: {starts[n] % span // lines.block for n in numbers} for chunk, numbers in chunks.items()}
     main = max(held, key=lambda chunk: len(held[chunk]), default=0)
@@ -217,7 +218,7 @@ def _touch(lines: Lines, one: int, other: int) -> bool:
 
 
 def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
-    """Steps of an operand whose lines are rows of K, or pieces of them."""
+    """Yield the invalid steps of an operand whose lines are rows of K or parts of them."""
     seen: dict[int, tuple[int, int]] = {}
     sound: list[int] = []
     related: dict[int, int] = {}
@@ -252,7 +253,7 @@ def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
 
 
 def _slides(starts: Sequence[int], related: dict[int, int], many: int) -> Iterator[Fault]:
-    """Instructions that read what another one reads, as other columns of MN."""
+    """Yield the steps to columns of MN that another instruction reads."""
     whole = bool(related) and many % (many - len(related)) == 0
     for number in related:
         text = f"advances by {starts[number] - starts[0]} bytes along MN, to columns that another instruction reads"
@@ -260,7 +261,7 @@ def _slides(starts: Sequence[int], related: dict[int, int], many: int) -> Iterat
 
 
 def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[Fault]:
-    """Steps that leave K blocks out: runs of equal steps are as long as each other, but for the last."""
+    """Yield steps that skip K blocks: runs of equal steps must have equal lengths, except the last."""
     places = sorted(set(sound))
     steps = [b - a for a, b in pairwise(places)]
     if not steps:
@@ -285,7 +286,7 @@ def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[F
 
 
 def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
-    """Where the words of one accumulation do not go together: the index of the instruction, the rule, what was found.
+    """Yield the descriptors of one accumulation that do not agree: index of the instruction, rule, and fact.
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
@@ -309,12 +310,12 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
 
 
 def replace_offset(one: SmemOperand, offset: int) -> SmemOperand:
-    """The same operand, its word so far from its base."""
+    """Return the operand with another offset of its descriptor from the base."""
     return replace(one, word=one.word._replace(offset=offset))
 
 
 def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
-    """The fields that all words of an operand must have alike, and its major."""
+    """Yield the descriptors of an operand whose fields or major differ from those of the first instruction."""
     for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
         known = before.word.mask & after.word.mask & START_FREE
         changed = (before.word.value ^ after.word.value) & known
@@ -328,10 +329,10 @@ def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple
 
 
 def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOperand, int]]]:
-    """Operands by what their starts are counted from, each with its start in bytes, counted from the first so counted.
+    """Group operands by the base of their start addresses, each with its start in bytes relative to the first.
 
     Args:
-        row: one operand of an accumulation, by the index of the instruction.
+        row: one operand of an accumulation, with the index of each instruction.
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE, "r", 0)
@@ -341,7 +342,7 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
     [[(0, 0), (1, 32)], [(2, 0)]]
     """
     together: list[list[tuple[int, SmemOperand, int]]] = []
-    counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups that a start may be counted from
+    counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups of each base
     for index, one in row:
         keys = [one.word.base] * bool(one.word.base) + [""] * one.start_known
         near = [held for key in keys for held in counted.get(key, []) if distance(held[0][1], one) is not None]
@@ -356,7 +357,7 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
 
 
 def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
-    """The wrong steps of one operand, by the index of the instruction; those counted from one base together."""
+    """Yield the invalid steps of one operand, with the index of the instruction, for each base on its own."""
     for held in places(row):
         lines = lines_of(held[0][1])
         if lines is None:
@@ -372,7 +373,7 @@ def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
 
 
 def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
-    """Groups of rows as far apart as those of a wider swizzle, with nothing between them that is read."""
+    """Yield a fault if groups of rows have the distance of a wider swizzle, and the bytes in between are not read."""
     stride, group = field_value(one, STRIDE) or 0, lines.rows * lines.span
     wider = [mode for mode in SwizzleMode if mode.swizzle and lines.rows * mode.span_bytes == stride > group]
     if not (wider and one.shape[0] > lines.rows):
@@ -389,13 +390,13 @@ def _alike(one: SmemOperand, other: SmemOperand) -> bool:
 
 
 def _begins(one: SmemOperand, lines: Lines) -> int | None:
-    """Where in its line an operand starts, in bytes; None where that is not known."""
+    """Return the offset of the start of an operand in its line, in bytes; None if it is not known."""
     bits = max(lines.span // 16 - 1, 0)
     return 16 * (one.word.value & bits) if one.word.mask & bits == bits else None
 
 
 def distance(before: SmemOperand, after: SmemOperand) -> int | None:
-    """How far one operand starts behind another, in 16-byte units; None where that is not known."""
+    """Return the distance from the start of one operand to that of another in 16-byte units; None if not known."""
     a, b = before.word, after.word
     if a.base and a.base == b.base:
         moved = (b.offset - a.offset + (1 << 63)) % (1 << 64) - (1 << 63)  # words have 64 bits
@@ -408,7 +409,7 @@ def distance(before: SmemOperand, after: SmemOperand) -> int | None:
 
 
 def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
-    """A and B of one instruction have to be at the same K block; and no two instructions at the same place."""
+    """Yield instructions whose A and B are at different K blocks, or which read the same as another instruction."""
     seen: set[tuple[str, tuple[int | None, ...]]] = set()
     occupied: set[tuple[int | None, ...]] = set()
     first: Step | None = None
@@ -460,14 +461,17 @@ def _paired(table: list[tuple[Step, list[int | None]]]) -> Iterator[tuple[int, s
 
 
 def _block(lines: Lines | None, moved: int) -> int | None:
-    """The K block inside of a line that an operand is at, counted from where it was."""
+    """Return the K block in its line that an operand reads, relative to the first instruction."""
     if lines is None or not lines.block or lines.span <= lines.block or moved % lines.block:
         return None
     return moved // lines.block % (lines.span // lines.block)
 
 
 def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) -> Iterator[tuple[int, str, str]]:
-    """Of two majors: neither stands while the other goes on, and by even steps both go through K in one order."""
+    """Yield instructions with operands of two majors that do not advance together along K.
+
+    If one operand advances, the other must too; with equal steps both must visit K in the same order.
+    """
     if None in lines or {bool(one.block) for one in lines if one is not None} != {True, False}:
         return
     places = [[moved[side] for _, moved in pairs] for side in (0, 1)]

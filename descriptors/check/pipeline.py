@@ -1,8 +1,8 @@
-"""The pipeline of a kernel: the rounds of its rings in one run, the first in which something is wrong if there is one.
+"""The pipeline of a kernel: the iterations of its rings in one execution, the first with a finding if there is one.
 
-Source: ``execution.rounds``; which runs there are is said by ``execution.runs``.
+Source: ``execution.rounds``; ``execution.runs`` chooses the executions.
 
-Law: of a kernel in which nothing is wrong it is the run of the first size.
+Invariant: the pipeline of a kernel without findings is the execution with the first size.
 
 >>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; mbarrier.arrive.shared.b64 _, [b];"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
@@ -29,13 +29,13 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Pipeline:
-    """Who waits for whom in a run of a kernel.
+    """The waits on mbarriers in an execution of a kernel.
 
     Args:
-        name: of the kernel.
-        launch: of the run, in words, and where the run stopped if it did not come to its end.
-        rounds: what was seen.
-        wrong: what is wrong in that run: line, rule, what was found, and the line of the other event.
+        name: name of the kernel.
+        launch: description of the launch, and where the execution stopped if it was not completed.
+        rounds: the iterations of the rings.
+        wrong: the findings of the execution: line, rule and fact.
     """
 
     name: str
@@ -45,13 +45,13 @@ class Pipeline:
 
 
 def pipelines(text: str) -> tuple[Pipeline, ...]:
-    """The pipelines of the kernels of a PTX text that have mbarriers.
+    """Return the pipelines of the kernels of a PTX text that have mbarriers.
 
     Args:
-        text: the PTX.
+        text: the PTX text.
 
     Raises:
-        DescriptorError: if it is no PTX text, or no run of its kernels uses an mbarrier; the message says why.
+        DescriptorError: if the text is not PTX, or no execution of its kernels uses an mbarrier.
     """
     module = parse(text)
     found: list[Pipeline] = []
@@ -87,7 +87,7 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
 
 
 def _unused(run: Run) -> str:
-    """Say why a run has no act at an mbarrier."""
+    """Return why an execution has no event at an mbarrier."""
     if run.stop is not None:
         why = f"{run.stop.what}: {run.stop.why}"
         return f"its run stopped at line {run.stop.line} before an mbarrier ended a wait or a phase ({why})"
@@ -95,7 +95,7 @@ def _unused(run: Run) -> str:
 
 
 def _run(made: Program, first: Trial) -> Run:
-    """The first run in which something is wrong; without one, the first."""
+    """Return the first execution with a finding; if there is none, the first execution."""
     held = first.run
     for number, launch in enumerate(launches(made, first)):
         for one in runs(made, launch):

@@ -1,11 +1,11 @@
-"""Whether a ``mma.sync`` is one that an assembler takes: shape, types, kind, scale factors, registers, selectors.
+"""Checks that an assembler accepts an ``mma.sync``: shape, types, kind, scale factors, registers, selectors.
 
-A warp multiplies fragments: 32 threads share the elements of each operand, so that its registers are counted. Types of
-4 and 6 bits lie in bytes of their own with the kinds that end with ``f8f6f4``, and are packed with the others. A sparse
-instruction stores half of A, with metadata in a register and a selector of the threads that give it.
-Source: ptxas 13.5.37, asked of every shape with every types and accumulator; PTX ISA 9.1, mma, mma.sp.
+The elements of each operand are distributed over the registers of the 32 threads of a warp. Types of 4 and 6 bits take
+one byte each with the kinds that end with ``f8f6f4``, and are packed with the others. A sparse instruction stores half
+of A, with metadata in a register and a selector of the threads that provide it.
+Source: ptxas 13.5.37, run on every shape with all types and accumulators; PTX ISA 9.1, mma, mma.sp.
 
-Law: the registers of a fragment hold its elements, once: bits of the operand are bits of 32 threads.
+Invariant: the registers of a fragment in 32 threads have as many bits as the operand.
 
 >>> all(_registers(m, k, 16) * 32 * 32 == 16 * m * k for m, k in ((16, 8), (16, 16), (8, 16)))
 True
@@ -26,14 +26,14 @@ from layoutalg.frozen import frozen
 
 @frozen
 class WarpRow:
-    """Types that go together, and their shapes.
+    """A supported combination of types, with its shapes.
 
     Args:
-        types: of A and B, any with any.
-        accumulators: types of D and C.
-        dense: shapes, and the feature that has them.
-        sparse: shapes, and the greatest selector.
-        bits: of an element as it is stored.
+        types: types of A and B, in any combination.
+        accumulators: pairs of types of D and C.
+        dense: shapes, each with the feature that supports it.
+        sparse: sparse shapes, each with the largest selector.
+        bits: number of bits of an element as it is stored.
     """
 
     types: tuple[str, ...]
@@ -46,7 +46,7 @@ class WarpRow:
 _F32, _F16, _S32, _F64 = ("f32", "f32"), ("f16", "f16"), ("s32", "s32"), ("f64", "f64")
 _OLD, _NEW, _F8, _M16_F64 = "mma.sync", "mma.sync of sm_80", "mma.sync f8", "mma.sync f64 of M 16"
 _BYTES, _WIDE_F8 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), "mma.sync f8 of K 16 or f16 D"
-#: Without a kind.
+#: Instructions without a kind.
 ROWS = (
     WarpRow(("f16",), (_F32,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
     WarpRow(("f16",), (_F16,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 1}, 16),
@@ -66,14 +66,14 @@ ROWS = (
     ),
     WarpRow(("b1",), (_S32,), {(8, 8, 128): _OLD, (16, 8, 128): _NEW, (16, 8, 256): _NEW}, {}, 1),
 )  # fmt: skip
-#: Kinds: of 8, 6 and 4 bits alike, and with scale factors.
+#: Instructions with a kind: types of 8, 6 and 4 bits, with and without scale factors.
 KIND_ROWS: Mapping[str, WarpRow] = {
     "f8f6f4": WarpRow(_BYTES, (_F32, _F16), dict.fromkeys(((16, 8, 32), (16, 8, 16)), ""), {(16, 8, 64): 0}, 8),
     "mxf8f6f4": WarpRow(_BYTES, (_F32,), {(16, 8, 32): ""}, {(16, 8, 64): 0}, 8),
     "mxf4": WarpRow(("e2m1",), (_F32,), {(16, 8, 64): ""}, {(16, 8, 128): 0}, 4),
     "mxf4nvf4": WarpRow(("e2m1",), (_F32,), {(16, 8, 64): ""}, {(16, 8, 128): 0}, 4),
 }
-#: Scale vectors of a kind, with the types of a scale factor.
+#: Types of scale factors, by kind and scale vector.
 SCALES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("mxf8f6f4", ""): ("ue8m0",),
     ("mxf8f6f4", "1X"): ("ue8m0",),
@@ -86,10 +86,10 @@ _ROUNDINGS, _LOGIC = frozenset({"rn", "rz", "rm", "rp"}), frozenset({"and", "xor
 
 
 def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:
-    """What an assembler would refuse about a ``mma.sync``: the rule, and what was found.
+    """Yield what an assembler would reject in an ``mma.sync``: rule and fact.
 
-    >>> made = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
-    >>> list(warp_findings(made, "sm_80", "8.0", lambda name: None))
+    >>> mma = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
+    >>> list(warp_findings(mma, "sm_80", "8.0", lambda name: None))
     [('form-types', 'mma does not multiply f16 by bf16 into f32 with C f32')]
     """
     view = warp_mma(one)
@@ -149,7 +149,7 @@ def _words(view: WarpMma) -> Iterator[Told]:
     if logic not in ((("xor", "popc"), ("and", "popc")) if "b1" in view.types else ((),)):
         operation = f".{'.'.join(logic)}" if logic else "no operation"
         missing.append(f"{view.types[1] if view.types[1:] else 'the type'} is used with {operation}")
-    # A word in place of another is one fault, and reported once.
+    # A word in place of another is one mistake, so both are reported as one finding.
     yield from ((rule, f"{found}, and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
     yield from surplus[len(missing) :]
     yield from (("form-qualifier", lack) for lack in missing[len(surplus) :])
@@ -197,12 +197,12 @@ def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterat
 
 
 def _registers(rows: int, columns: int, bits: int) -> int:
-    """Registers of 32 bits a thread of a fragment; those of 64-bit types are as wide as those."""
+    """Return the number of registers of a fragment per thread: 64-bit registers for 64-bit types, else 32-bit."""
     return max(1, rows * columns * bits // 1024) if bits < 64 else rows * columns // 32
 
 
 def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
-    """Registers of D, A, B and C."""
+    """Return the number of registers of D, A, B and C per thread."""
     (m, n, k), (d, _, _, c) = view.shape, view.types[:4]
     accumulator = {"f16": 16, "f64": 64}
     if view.shape == QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
@@ -235,7 +235,9 @@ def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of:
                 f"the sparsity selector is {f'{given[5]}, ' * isinstance(given[5], int)}not a number from 0 to {most}"
             )
             yield "form-immediate", fact
-        elif view.shape == (16, 8, 32) and given[5] > 1:  # taken of f16 into f32, and refused where it is run
+        elif (
+            view.shape == (16, 8, 32) and given[5] > 1
+        ):  # ptxas accepts it for f16 into f32, but it is an illegal instruction
             yield (
                 "fragment-selector",
                 f"the sparsity selector is {given[5]}, not 0 or 1; two threads of four provide the metadata",
@@ -254,7 +256,7 @@ def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Itera
 
 
 def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
-    """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
+    """Yield the violations of the scale factors: each is a register, and a pair of byte-id and thread-id."""
     for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
         if wrong := register_of(alone(scale), "b32", class_of):
             yield wrong[0], f"the register with the scale factors of {matrix} {wrong[1]}"
@@ -267,4 +269,4 @@ def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> 
                 yield "form-immediate", f"{what}-{matrix.lower()} is {value}, not {numbers}"
             elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
                 yield wrong[0], f"{what}-{matrix.lower()} {wrong[1]}"
-                break  # of one pair
+                break  # report one value per pair
