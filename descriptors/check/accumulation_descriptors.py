@@ -1,4 +1,4 @@
-"""Compare the instruction descriptors of one accumulation: each must have the same M, N and types.
+r"""Compare the instruction descriptors of one accumulation: each must have the same M, N and types.
 
 A ``tcgen05.mma`` with another N reads other bytes of B and writes other columns of D, so one wrong descriptor breaks
 many rules in an execution. This module finds the cause: the difference, its instruction, and a function without it.
@@ -15,7 +15,7 @@ Invariant: instructions that agree have no difference.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(*words):
 ...     mma = "".join(f"tcgen05.mma.cta_group::1.kind::f16 [d], a, b, {word}, 1;" for word in words)
-...     function = parse(f".version 8.8\\n.entry k() {{ ld.shared.b32 d, [s]; {mma} ret; }}").functions[0]
+...     function = parse(f".version 8.8\n.entry k() {{ ld.shared.b32 d, [s]; {mma} ret; }}").functions[0]
 ...     graph = blocks(function)
 ...     found = list(multiplications(function, fold(function, {}, observed(function), graph)))
 ...     return [one.found for one in differences(function, found, graph)]

@@ -1,4 +1,4 @@
-"""Baselines: files with the known and accepted findings of kernels, so that a check reports only new ones.
+r"""Baselines: files with the known and accepted findings of kernels, so that a check reports only new ones.
 
 A finding is identified by the name of its file without folders, its rule, function and opcode, and its detail without
 line numbers and register names. It is therefore still known if lines move, or if a compiler caches the file in another
@@ -9,10 +9,10 @@ Source: the format of the file is ours.
 Invariant: exactly the findings that were written into a baseline are known.
 
 >>> from descriptors import check_ptx
->>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync 0;"
+>>> head, bad = ".version 8.8\n.target sm_90a\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync 0;"
 >>> known = baseline(baseline_text([("k.ptx", check_ptx(head.format(bad)))]))
 >>> def after(name, n):
-...     report = without_known(check_ptx(head.format("\\n".join([bad] * n))), name, known)
+...     report = without_known(check_ptx(head.format("\n".join([bad] * n))), name, known)
 ...     return len(report.errors), len(report.known)
 >>> after("k.ptx", 1), after("cache/k.ptx", 2), after("other.ptx", 1)
 ((0, 1), (1, 1), (1, 0))

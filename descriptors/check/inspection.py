@@ -1,4 +1,4 @@
-"""The check of a PTX text: forms, descriptors, protocol and execution of all functions with tensor-core instructions.
+r"""The check of a PTX text: forms, descriptors, protocol and execution of all functions with tensor-core instructions.
 
 The check does not guess: a descriptor that is not a constant is undecided, and the report has its line. This module
 combines the findings of the text with the judgement of ``EXECUTION``, which executes the kernels.
@@ -6,7 +6,7 @@ Source: the source of each rule.
 
 Invariant: a text without tensor-core instructions has no finding.
 
->>> check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }").findings
+>>> check_ptx(".version 8.8\n.target sm_80\n.entry k() { ret; }").findings
 ()
 """
 
@@ -256,9 +256,9 @@ def _line(one: Finding | Undecided) -> int:
 
 
 def forms_of(function: Function, module: Module) -> Iterator[Finding]:
-    """Yield what an assembler would reject in the instructions of a function.
+    r"""Yield what an assembler would reject in the instructions of a function.
 
-    >>> module = parse(".version 9.5\\n.target sm_107a\\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
+    >>> module = parse(".version 9.5\n.target sm_107a\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
     >>> [one.instruction for one in forms_of(module.functions[0], module)]
     ['fence.proxy.other']
     """

@@ -1,4 +1,4 @@
-"""The protocol events of the instructions of a function.
+r"""The protocol events of the instructions of a function.
 
 Events have only the registers of ``wgmma.mma_async`` and ``tcgen05.ld``, and registers that are copied from these. An
 instruction that is not understood writes its first operand and reads the registers of the others.
@@ -7,7 +7,7 @@ Source: PTX ISA 9.1, instruction syntax: the first operand is the result.
 Invariant: an instruction without such a register has no event.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> function = parse(".version 8.8\\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
+>>> function = parse(".version 8.8\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
 >>> events_of(function, {}, {})
 {1: [End()]}
 """

@@ -1,4 +1,4 @@
-"""The report of a kernel check: findings, undecided items, and a verdict for each property of the kernel.
+r"""The report of a kernel check: findings, undecided items, and a verdict for each property of the kernel.
 
 The verdict of a property is *clean* (all of it was checked, and there is no error), *wrong* (it has an error),
 *incomplete* (some items are undecided, and the report lists each) or *absent* (the kernel has nothing of this kind).
@@ -25,7 +25,7 @@ Invariant: a property is clean only if all of it was checked, nothing is undecid
 
 Invariant: a comment removes the findings of its rules from one line, and nothing else.
 
->>> text = "a; // descriptors: ignore wgmma-wait\\n// descriptors: ignore word-smem wgmma-call\\n\\nb;"
+>>> text = "a; // descriptors: ignore wgmma-wait\n// descriptors: ignore word-smem wgmma-call\n\nb;"
 >>> {line: sorted(rules) for line, rules in ignored(text).items()}
 {1: ['wgmma-wait'], 4: ['wgmma-call', 'word-smem']}
 """

@@ -1,9 +1,9 @@
-"""The text and the plain data of a kernel report and of a kernel summary.
+r"""The text and the plain data of a kernel report and of a kernel summary.
 
 Invariant: each finding is in both, and the table that ends the text has each property; fragments only if there are any.
 
 >>> from descriptors import check_ptx
->>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
+>>> text = ".version 8.8\n.target sm_90\n.entry k() { wgmma.fence.sync.aligned; ret; }"
 >>> report = check_ptx(text)
 >>> print(tell_report(report, "k.ptx"))
 k.ptx:3: error[form-target]: sm_90 has no wgmma instructions
@@ -57,7 +57,7 @@ _Lit: TypeAlias = Sequence[tuple[str, str]]
 
 
 def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, color: bool = False) -> str:
-    """Return the text of a report: its findings, the undecided items, and a table with the result of each property.
+    r"""Return the text of a report: its findings, the undecided items, and a table with the result of each property.
 
     Findings of one function with the same text are grouped into one line with a count; so are undecided items.
 
@@ -68,7 +68,7 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
         color: whether to color the text for a terminal.
 
     >>> from descriptors import check_ptx
-    >>> print(tell_report(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx"))
+    >>> print(tell_report(check_ptx(".version 8.8\n.target sm_80\n.entry k() { ret; }"), "k.ptx"))
     k.ptx: not checked: sm_80 code without tensor-core instructions
     """
     lines: list[str] = []
@@ -101,7 +101,7 @@ def tell_refused(name: str, why: str, color: bool = False) -> str:
 
 
 def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, color: bool = False) -> str:
-    """Return the summary of all files.
+    r"""Return the summary of all files.
 
     Args:
         reports: the reports of the files that were checked.
@@ -110,7 +110,7 @@ def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, c
         color: whether to color the text for a terminal.
 
     >>> from descriptors import check_ptx
-    >>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {", "wgmma.wait_group.sync 0; ret; }"
+    >>> head, bad = ".version 8.8\n.target sm_90a\n.entry k() {", "wgmma.wait_group.sync 0; ret; }"
     >>> print(tell_summary([check_ptx(head + one) for one in (bad, bad, "}")], 1))
     4 files: 2 with errors, 2 not checked. 2 errors.
     """
@@ -384,10 +384,10 @@ def _known(target: str, functions: Sequence[object]) -> str | None:
 
 
 def tell_story(story: Story) -> str:
-    """Return the summary of the kernels of a file as text.
+    r"""Return the summary of the kernels of a file as text.
 
     >>> from descriptors import explain_ptx
-    >>> print(tell_story(explain_ptx(".version 8.8\\n.target sm_80\\n")))
+    >>> print(tell_story(explain_ptx(".version 8.8\n.target sm_80\n")))
     sm_80: 0 functions with tensor-core instructions
     """
     kernels = [line for kernel in story.kernels for line in _kernel(kernel)]

@@ -1,4 +1,4 @@
-"""The protocols of ``wgmma`` and ``tcgen05`` on every path of a function, including loops.
+r"""The protocols of ``wgmma`` and ``tcgen05`` on every path of a function, including loops.
 
 The states are computed as a fixed point. Then each block is walked once more and its violations are reported once.
 This module also checks what the states do not contain: tensor memory that is never allocated, and the parity of waits
@@ -12,7 +12,7 @@ Invariant: a violation on one of two paths is found, wherever the paths meet.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> body = f"wgmma.fence.sync.aligned; {mma} @p bra L; wgmma.wait_group.sync.aligned 0; L: st.global.f32 [q], a; ret;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> [(index, one.rule.name) for index, one in path_breaches(function, {}, {})]
 [(4, 'wgmma-wait')]
 
@@ -21,7 +21,7 @@ Invariant: a wait whose parity changes is not reported.
 >>> from descriptors.check.ptx.known_bits import NOTHING, exactly
 >>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [m];"
 >>> text = f".entry k() {{ L: {commit} mbarrier.try_wait.parity.b64 w, [m], f; @q bra L; ret; }}"
->>> function, place = parse(".version 8.8\\n" + text).functions[0], exactly(0)._replace(base="&bar")
+>>> function, place = parse(".version 8.8\n" + text).functions[0], exactly(0)._replace(base="&bar")
 >>> known = [{0: {"m": place}, 1: {"m": place, "f": f}} for f in (exactly(0), NOTHING)]
 >>> [[i for i, _ in stuck_waits(function, values)] for values in known]
 [[1], []]

@@ -1,4 +1,4 @@
-"""The pipeline of a kernel: the iterations of its rings in one execution, the first with a finding if there is one.
+r"""The pipeline of a kernel: the iterations of its rings in one execution, the first with a finding if there is one.
 
 Source: ``execution.rounds``; ``execution.runs`` chooses the executions.
 
@@ -7,7 +7,7 @@ Invariant: the pipeline of a kernel without findings is the execution with the f
 >>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; mbarrier.arrive.shared.b64 _, [b];"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
 >>> def law(count):
-...     head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
+...     head = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[8];\n.entry k() .reqntid 32"
 ...     return pipelines(f"{head} {{ {init.replace('32', str(count))} {wait} }}")[0]
 >>> law(32).launch, law(32).wrong, law(33).wrong
 ('32 threads, one CTA', (), ('line 4: barrier-hang: found [b], in phase 0 with 32 of 33 arrivals',))

@@ -1,4 +1,4 @@
-"""The part of a report that comes from executing the kernels: barriers, bytes, proxies, reuse and fragments.
+r"""The part of a report that comes from executing the kernels: barriers, bytes, proxies, reuse and fragments.
 
 These properties are checked if all kernels of a text were executed to their ends. The report lists what an execution
 could not check, and names the launches: threads, clusters, and the values of scalar parameters.
@@ -6,7 +6,7 @@ could not check, and names the launches: threads, clusters, and the values of sc
 Invariant: a property of a kernel that was not executed is not clean.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
+>>> head = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[8];\n.entry k() .reqntid 32"
 >>> wait = "wgmma.fence.sync.aligned; L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 >>> def of(text):
 ...     judgement = executed(parse(text), text)
@@ -126,14 +126,14 @@ _OTHER_SPACES = {"global", "local", "param", "param::func", "param::entry"}
 
 
 def _is_idle(function: Function) -> bool:
-    """Return whether an execution decides nothing: the only events are ``wgmma`` that all threads execute together.
+    r"""Return whether an execution decides nothing: the only events are ``wgmma`` that all threads execute together.
 
     Such a kernel does not write shared memory, so no two accesses of the same bytes need an order, and it waits only
     for multiplications that every warp issues.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> def of(body):
-    ...     text = f".version 8.8\\n.entry k() {{ wgmma.fence.sync.aligned; {body} ret; }}"
+    ...     text = f".version 8.8\n.entry k() {{ wgmma.fence.sync.aligned; {body} ret; }}"
     ...     return _is_idle(parse(text).functions[0])
     >>> apart = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p ret;"
     >>> of("@p bra L; L: st.global.u32 [q], 0;"), of("st.u32 [q], 0;"), of(apart)

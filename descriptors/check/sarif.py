@@ -1,4 +1,4 @@
-"""Reports of checks in the SARIF format, with one run for all files.
+r"""Reports of checks in the SARIF format, with one run for all files.
 
 A finding is a result. Its fingerprint does not depend on line numbers. The verdicts are properties of the artifact of
 the file. Undecided items and files that could not be checked are notifications of the run, because they are not faults
@@ -9,7 +9,7 @@ Invariant: each finding is a result; each undecided item and each executed kerne
 
 >>> from descriptors import check_ptx
 >>> body = "wgmma.fence.sync.aligned; mbarrier.init.b64 [b], 1;"
->>> report = check_ptx(f".version 8.8\\n.target sm_90\\n.entry k() {{ {body} }}")
+>>> report = check_ptx(f".version 8.8\n.target sm_90\n.entry k() {{ {body} }}")
 >>> (run,) = sarif([("k.ptx", report)])["runs"]
 >>> len(report.findings), len(run["results"])
 (1, 1)

@@ -1,4 +1,4 @@
-"""Conditions under which an assembler serializes the multiplications of ``wgmma``: they are correct, but slow.
+r"""Conditions under which an assembler serializes the multiplications of ``wgmma``: they are correct, but slow.
 
 The conditions are calls that are not inlined, multiplications outside of a kernel, and branches that may differ between
 threads inside a pipeline stage. Groups in flight across a loop and missing registers are reported by ``paths``. A
@@ -12,7 +12,7 @@ Invariant: a multiplication that does not depend on a thread's number is not rep
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
->>> text = ".version 8.8\\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
+>>> text = ".version 8.8\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
 >>> def told(*parts): return [one.rule.name for _, one in serializations(parse(text.format(*parts)), 0)]
 >>> told("%tid.x", mma), told("%ctaid.x", mma)
 (['wgmma-divergent'], [])
@@ -20,7 +20,7 @@ Invariant: a multiplication that does not depend on a thread's number is not rep
 Invariant: a register is varying if it is computed from a varying register.
 
 >>> body = "mov.u32 a, %tid.x; shr.u32 b, a, 7; shfl.sync.idx.b32 c, b, 0, 31, -1; ld.global.u32 d, [e+4]; ret;"
->>> sorted(varying(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]))
+>>> sorted(varying(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]))
 ['a', 'b']
 """
 
@@ -98,11 +98,11 @@ class Calls:
 
 
 def calls_of(module: Module) -> Calls:
-    """Return the functions of a module, and which of them call themselves.
+    r"""Return the functions of a module, and which of them call themselves.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> def text(name, other): return f".func {name}() {{ call {other}; ret; }} "
-    >>> module = parse(".version 8.8\\n" + text("a", "b") + text("b", "c") + text("c", "b") + text("d", "e"))
+    >>> module = parse(".version 8.8\n" + text("a", "b") + text("b", "c") + text("c", "b") + text("d", "e"))
     >>> sorted(calls_of(module).circles), sorted(calls_of(module).names)
     (['b', 'c'], ['a', 'b', 'c', 'd'])
     """

@@ -1,11 +1,11 @@
-"""The summary of a kernel: multiplications, operands and tiles, groups in flight, tensor memory, and mbarriers.
+r"""The summary of a kernel: multiplications, operands and tiles, groups in flight, tensor memory, and mbarriers.
 
 Consecutive multiplications into one accumulator are one *accumulation*. Together they read a tile of K.
 Source: the instructions and descriptors as ``multiplications`` reads them.
 
 Invariant: each multiplication that is understood is in exactly one accumulation.
 
->>> summary = explain_ptx(".version 8.8\\n.target sm_90a\\n.entry k() { ret; }")
+>>> summary = explain_ptx(".version 8.8\n.target sm_90a\n.entry k() { ret; }")
 >>> summary.kernels
 ()
 """
@@ -106,7 +106,7 @@ class Story(Told):
 
 
 def explain_ptx(text: str) -> Story:
-    """Summarize each function of a PTX text that has tensor-core instructions.
+    r"""Summarize each function of a PTX text that has tensor-core instructions.
 
     Args:
         text: the PTX text.
@@ -117,7 +117,7 @@ def explain_ptx(text: str) -> Story:
     Source: as ``check_ptx``.
 
     >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 1;"
-    >>> explain_ptx(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {mma} }}").kernels[0].accumulations[0].shape
+    >>> explain_ptx(f".version 8.8\n.target sm_90a\n.entry k() {{ {mma} }}").kernels[0].accumulations[0].shape
     (64, 8, 16)
     """
     module = parse(text)

@@ -1,4 +1,4 @@
-"""The threads that execute an instruction: a whole warp, one elected thread, or the threads of a role.
+r"""The threads that execute an instruction: a whole warp, one elected thread, or the threads of a role.
 
 A predicate has a known value for each thread if it is computed from the thread's number, an election and constants. A
 predicate that is unknown but the same for all threads does not exclude a thread. A predicate that is unknown and may
@@ -13,7 +13,7 @@ Invariant: an elected thread may multiply, and a warp may not; for an aligned in
 
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
->>> text = ".version 8.8\\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
+>>> text = ".version 8.8\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
 >>> def told(body):
 ...     function = parse(text.format(body)).functions[0]
 ...     return [one.rule.name for _, one in thread_findings(Threads(function, blocks(function)))]

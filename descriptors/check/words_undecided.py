@@ -1,4 +1,4 @@
-"""The items about descriptors that the text of a kernel does not decide, each with the reason and what would decide it.
+r"""The items about descriptors that the text of a kernel does not decide, each with the reason and what would decide it.
 
 A descriptor may come from memory or from the caller. The start address of an operand may be computed in a way that the
 check does not follow. A descriptor does not store the major, so a single instruction may read a tile of either major.
@@ -14,7 +14,7 @@ Invariant: a descriptor that is known, and whose major follows from the advance 
 >>> def rows_of(*steps):
 ...     words = [0x4000004000010000 + step for step in steps]
 ...     code = "".join(f"mov.b64 x, {word}; mov.b64 y, {word}; {mma}" for word in words)
-...     function = parse(f".version 8.8\\n.entry k() {{ {code} ret; }}").functions[0]
+...     function = parse(f".version 8.8\n.entry k() {{ {code} ret; }}").functions[0]
 ...     found = list(multiplications(function, fold(function, {}, observed(function))))
 ...     return [(row.what, row.why) for row in words_undecided(function, found, blocks(function))]
 >>> rows_of(0, 2)

@@ -1,4 +1,4 @@
-"""States of a protocol along the paths of a function, separate for different outcomes of branches and guards.
+r"""States of a protocol along the paths of a function, separate for different outcomes of branches and guards.
 
 If paths meet, their states stay separate as long as the known conditions differ. A *world* is the set of known values
 of the conditions that more than one branch or guard depends on; each world has a state. So a wait after a branch
@@ -14,7 +14,7 @@ Invariant: the states after two paths meet are the states after each of them.
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> sets = Family(frozenset(), lambda state, index, event: state | {event}, frozenset.union)
 >>> def after(body, *events):
-...     function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+...     function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 ...     graph = blocks(function)
 ...     worlds = Worlds(function, graph, {i: [e] for i, e in enumerate(events) if e}, sets)
 ...     return sorted("".join(sorted(world)) for world in worlds.states()[len(function.code) - 1])

@@ -1,4 +1,4 @@
-"""The conditions of guards and branches, traced to the registers and comparisons that decide them.
+r"""The conditions of guards and branches, traced to the registers and comparisons that decide them.
 
 A *condition* is a register, a comparison, an election, or a combination of conditions by *not*, *and*, *or*. A register
 with a single definition is replaced by that definition, unless a register that it was computed from is written in
@@ -11,7 +11,7 @@ Invariant: a condition and its negation are never both true.
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "setp.eq.s32 p, r, 0; setp.ne.s32 q, r, 0; not.pred n, q; and.pred m, p, e; @p x; @q y; @n z; @m w; ret;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> known = Conditions(function, blocks(function))
 >>> x, y, z, w = (known.guard(index) for index in range(4, 8))
 >>> x == z, truth(y, {x: True}), truth(w, {x: False}), truth(w, {x: True})

@@ -1,4 +1,4 @@
-"""Constant folding: the known bits and values of the operands of some instructions of a function.
+r"""Constant folding: the known bits and values of the operands of some instructions of a function.
 
 Only the registers on which these operands depend are computed. The value of a register is that of the definition that
 reaches the read. If several definitions reach it, the value is what they agree on, and the set of their values if each
@@ -14,14 +14,14 @@ Invariant: a folded constant is what the instructions compute.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 %r1, 5; shl.b32 %r2, %r1, 4; or.b32 %r3, %r2, 3; cvt.u64.u32 %d, %r3; st.use %d;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> fold(function, {}, [4])[4]["%d"].constant(64)
 83
 
 Invariant: a counter has exactly the values that the loop gives it.
 
 >>> loop = "mov.u32 %s, 0; L: add.s32 %t, %s, 1; setp.gt.s32 %p, %t, 2; selp.b32 %s, 0, %t, %p; st.use %s; bra L;"
->>> fold(parse(f".version 8.8\\n.entry k() {{ {loop} }}").functions[0], {}, [4])[4]["%s"].values(32)
+>>> fold(parse(f".version 8.8\n.entry k() {{ {loop} }}").functions[0], {}, [4])[4]["%s"].values(32)
 (0, 1, 2)
 """
 
@@ -334,7 +334,7 @@ class _Folder:
         return _Work(found, read, bits, origin, grows=grows, other=made.opcode.startswith("shfl"))
 
     def _rule(self, one: Instruction, name: str, index: int) -> tuple[Rule, Sequence[Operand]]:
-        """How an instruction computes a register that it writes, and from which operands."""
+        """Return the rule and the operands by which an instruction computes a register that it writes."""
         written = targets(one)
         if written.count(name) != 1:
             return _nothing, ()
@@ -354,7 +354,7 @@ class _Folder:
         found = rule(operation if number == 0 else operation.opposite())
         constants = {operand for operand in read if isinstance(operand, int)}
         allowed = {0} if operation.type[0] == "f" else {0, 1, -1} if operation.type == "pred" else constants
-        if found is None or not allowed >= constants:  # a number may stand for a float of another width
+        if found is None or not allowed >= constants:  # the number may be a float of another width
             return _nothing, ()
         return found, read
 
@@ -365,14 +365,14 @@ _GROWS = ("add.", "sub.", "mov.", "cvt.")
 
 
 def _hit(base: str, at: int, place: tuple[str, int], opcode: str) -> bool:
-    """Whether a store to a place writes the four bytes at another."""
+    """Return whether a store to a place writes the four bytes at another place."""
     size = _SIZE.search(opcode)
     many = int(size[1] or 1) * int(size[2]) // 8 if size else 32
     return base == place[0] and place[1] - 4 < at < place[1] + many
 
 
 def _width(kind: str, one: Instruction) -> int:
-    """The bits of a register of a class; of one that is not declared what the instruction says."""
+    """Return the width of a register by its class, or by the instruction if it is not declared."""
     if kind == "pred":
         return 1
     if not kind[1:].isdigit():
@@ -385,7 +385,7 @@ def _nothing(_: Sequence[Known]) -> Known:
 
 
 def _applied(how: Rule, read: Sequence[Known]) -> Known:
-    """What a rule makes of operands, of which some have choices: each choice by itself."""
+    """Apply a rule to operands, separately for each combination of their choices."""
     roots = {one.root: len(one.choices) for one in read if one.choices}
     plain = how(read)
     if not roots or plain.mask == ALL or prod(roots.values()) > MOST:
@@ -403,7 +403,7 @@ def _applied(how: Rule, read: Sequence[Known]) -> Known:
 
 
 def _guarded(how: Rule, bits: int, negated: bool, read: Sequence[Known]) -> Known:
-    """One of two: what an instruction makes, and what was there before."""
+    """Return the result of a guarded instruction: its result if the guard holds, and the earlier value if not."""
     guard, before = read[0].constant(1), read[1]
     if guard is not None:
         return how(read[2:]) if bool(guard) != negated else before
@@ -411,12 +411,12 @@ def _guarded(how: Rule, bits: int, negated: bool, read: Sequence[Known]) -> Know
 
 
 def _turned(how: Rule, turned: tuple[bool, ...], read: Sequence[Known]) -> Known:
-    """A rule of operands of which some are negated predicates."""
+    """Apply a rule to operands of which some are negated predicates."""
     return how([differ(one, exactly(1), 1) if other else one for one, other in zip(read, turned, strict=True)])
 
 
 def _lane(read: Sequence[Known]) -> Known:
-    """The value that some thread has, this one or another: what is known of it in all of them."""
+    """Return what is known of a value of some thread, this one or another."""
     one = read[0]
     return one if one.base[:1] == "&" else Known(one.value, one.mask, "", 0, tuple(dict.fromkeys(one.choices)))
 
@@ -470,10 +470,10 @@ def _packed(part: int, total: int, read: Sequence[Known]) -> Known:
 
 
 def observed(function: Function) -> list[int]:
-    """Return the indices of the instructions whose operands the checker needs.
+    r"""Return the indices of the instructions whose operands the checker needs.
 
     >>> from descriptors.check.ptx.ptx_module import parse
-    >>> observed(parse(".version 8.8\\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
+    >>> observed(parse(".version 8.8\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
     [1]
     """
     wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _OBSERVED))

@@ -1,4 +1,4 @@
-"""The control flow of a function: basic blocks, fixed points of states, dominators, and control dependence.
+r"""The control flow of a function: basic blocks, fixed points of states, dominators, and control dependence.
 
 A block ends at a branch or before a label. States that can only grow finitely many times reach a fixed point; for
 others, a limit on the visits of a block ends the computation with an error. A block is *under* a branch (control
@@ -10,7 +10,7 @@ the dominator algorithm of Cooper, Harvey and Kennedy 2001. The tests compare wi
 Invariant: every instruction is in one block, in order, and each edge ends at the start of a block.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> text = ".version 8.8\\n.entry k() { L: add.s32 r, r, 1; @p bra L; ret; }"
+>>> text = ".version 8.8\n.entry k() { L: add.s32 r, r, 1; @p bra L; ret; }"
 >>> [(one.start, one.end, one.next) for one in blocks(parse(text).functions[0])]
 [(0, 2, (1, 0)), (2, 3, ())]
 

@@ -1,4 +1,4 @@
-"""The multiplications of a kernel: their operands by name, the known descriptors, and their accumulations.
+r"""The multiplications of a kernel: their operands by name, the known descriptors, and their accumulations.
 
 ``wgmma`` and ``tensor_mma`` parse the operands of an instruction; ``instruction_forms`` checks that they are legal. If
 the operands do not match the instruction, the result is None. An *accumulation* is a sequence of multiplications into
@@ -24,7 +24,7 @@ Invariant: instructions follow one another across branches, but not across loop 
 
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
->>> function = parse(".version 8.8\\n.entry k() { a; @p bra L; b; L: c; M: d; @q bra M; ret; }").functions[0]
+>>> function = parse(".version 8.8\n.entry k() { a; @p bra L; b; L: c; M: d; @q bra M; ret; }").functions[0]
 >>> follow = Follow(function, blocks(function))
 >>> follow(0, 2), follow(0, 3), follow(0, 4)
 (True, True, False)

@@ -1,4 +1,4 @@
-"""Parse PTX text into statements, and into a module of functions with their instructions.
+r"""Parse PTX text into statements, and into a module of functions with their instructions.
 
 Comments and strings are skipped. Braces of vectors and of blocks are distinguished by their position. Directives
 without a semicolon end with their line. A block in braces has its own registers and labels, as inline assembly does.
@@ -9,14 +9,14 @@ Source: PTX ISA 9.1, Syntax; Kernel and Function Directives; Variable Declaratio
 
 Invariant: each code statement is an instruction of a function, with its line.
 
->>> text = ".version 8.8\\n.target sm_90a\\n.entry k() {\\n.reg .b32 %r<2>;\\nmov.b32 %r0, 1;\\n@%p1 ret;\\n}"
+>>> text = ".version 8.8\n.target sm_90a\n.entry k() {\n.reg .b32 %r<2>;\nmov.b32 %r0, 1;\n@%p1 ret;\n}"
 >>> [(one.opcode, one.line) for one in parse(text).functions[0].code]
 [('mov.b32', 5), ('ret', 6)]
 
 Invariant: statements contain the whole text except comments and white space.
 
->>> text = ".version 8.8\\n{ .reg .b32 %r<2>; L: mov.b32 %r0, {%r1, 0}; /* ; */ }\\n"
->>> wanted = "".join(re.sub(r"/\\*.*?\\*/", "", text).split())
+>>> text = ".version 8.8\n{ .reg .b32 %r<2>; L: mov.b32 %r0, {%r1, 0}; /* ; */ }\n"
+>>> wanted = "".join(re.sub(r"/\*.*?\*/", "", text).split())
 >>> "".join("".join(one.text.split()) + _END[one.kind] for one in statements(text)) == wanted
 True
 
@@ -101,12 +101,12 @@ _SECTION = re.compile(r"\.section\b[^{;]*\{[^}]*\}")
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of a PTX text, in order.
+    r"""Yield the statements of a PTX text, in order.
 
     Raises:
         DescriptorError: if the text is too long, or a brace, a string or a comment is not closed.
 
-    >>> [one.kind for one in statements(".version 8.8\\n.entry k() { ret; }")]
+    >>> [one.kind for one in statements(".version 8.8\n.entry k() { ret; }")]
     ['line', 'open', 'code', 'close']
     """
     if len(text) > LIMIT:
@@ -348,9 +348,9 @@ class Function:
     writes: Mapping[str, Sequence[int]] = MappingProxyType({})
 
     def having(self, *beginnings: str) -> list[int]:
-        """Return the indices of the instructions whose opcode has one of some beginnings, in order.
+        r"""Return the indices of the instructions whose opcode has one of some beginnings, in order.
 
-        >>> parse(".version 8.8\\n.entry k() { add.s32 a, a, 1; ret; add.f32 b, b, b; }").functions[0].having("add.")
+        >>> parse(".version 8.8\n.entry k() { add.s32 a, a, 1; ret; add.f32 b, b, b; }").functions[0].having("add.")
         [0, 2]
         """
         held = [places for opcode, places in self.opcodes.items() if opcode.startswith(beginnings)]
@@ -383,12 +383,12 @@ class Module:
 
 
 def parse(text: str) -> Module:
-    """Parse a PTX text.
+    r"""Parse a PTX text.
 
     Raises:
         DescriptorError: if the text is not PTX, or is cut off.
 
-    >>> parse(".version 8.8\\n.target sm_100a\\n").arch
+    >>> parse(".version 8.8\n.target sm_100a\n").arch
     'sm100'
     """
     if not isinstance(text, str):
@@ -687,10 +687,10 @@ def registers(head: str) -> int:
 
 
 def allowed(function: Function) -> int:
-    """Return the largest number of registers of a thread of a function; ``setmaxnreg`` may increase it.
+    r"""Return the largest number of registers of a thread of a function; ``setmaxnreg`` may increase it.
 
     >>> body = ".entry k() .maxntid 384 { setmaxnreg.inc.sync.aligned.u32 240; ret; }"
-    >>> allowed(parse(f".version 8.8\\n{body}").functions[0])
+    >>> allowed(parse(f".version 8.8\n{body}").functions[0])
     240
     """
     sizes = [function.code[index].operands for index in function.having("setmaxnreg")]

@@ -1,4 +1,4 @@
-"""The definition of a register that reaches an instruction: an instruction, or a join of several definitions.
+r"""The definition of a register that reaches an instruction: an instruction, or a join of several definitions.
 
 This is static single assignment form, computed only for the registers that are needed. A *join* of a register is a
 block whose head several definitions of the register reach; a path without a definition counts as one. Between a
@@ -10,7 +10,7 @@ Invariant: the definition of a read is the last write on every path.
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 a, 1; @p bra L; mov.b32 a, 2; L: add.s32 b, a, 1; ret;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> found = Definitions(function, blocks(function))
 >>> found.before("a", 2), found.before("a", 3), found.inputs(found.before("a", 3))
 ((0, 'a'), (-3, 'a'), [(0, 'a'), (2, 'a')])

@@ -1,4 +1,4 @@
-"""The shift of a shared-memory address in the computation of the start field of a descriptor.
+r"""The shift of a shared-memory address in the computation of the start field of a descriptor.
 
 The field is in units of 16 bytes, so an address must be shifted right by 4 bits. Starting with the register of a
 descriptor, the definitions are followed back over moves, sums, masks and shifts. Each path that ends at the name of a
@@ -8,7 +8,7 @@ Source: PTX ISA 9.1, matrix descriptors (matrix-start-address); data movement, l
 Invariant: the result is the sum of the right shifts minus the left shifts on a path.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(body): return Shifts(parse(f".version 8.8\\n.entry k() {{ mov.b32 %a, smem; {body} }}").functions[0])("%w")
+>>> def of(body): return Shifts(parse(f".version 8.8\n.entry k() {{ mov.b32 %a, smem; {body} }}").functions[0])("%w")
 >>> of("shr.u32 %b, %a, 4; and.b32 %c, %b, 16383; cvt.u64.u32 %w, %c;")
 (4,)
 >>> of("bfe.u32 %b, %a, 3, 15; mov.b64 %w, {%b, 7};")
