@@ -1,4 +1,4 @@
-r"""The items about descriptors that the text of a kernel does not decide, each with the reason and what would decide it.
+r"""The items about descriptors that the text of a kernel does not decide, with reasons and what would decide them.
 
 A descriptor may come from memory or from the caller. The start address of an operand may be computed in a way that the
 check does not follow. A descriptor does not store the major, so a single instruction may read a tile of either major.
