@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.launch import RANK, place_name
+from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 
@@ -75,9 +75,9 @@ def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
         yield low, high
 
 
-def touch(
+def check_access(
     machine: Machine,
-    one: Fragment,
+    fragment: Fragment,
     step: Step,
     runs: Runs,
     access: Access,
@@ -88,7 +88,7 @@ def touch(
     """An ordinary access by the threads of a fragment.
 
     Args:
-        machine, one, step: the threads, and what they execute.
+        machine, fragment, step: the threads, and what they execute.
         runs: the bytes.
         access: the access.
         writes: whether it writes.
@@ -97,43 +97,43 @@ def touch(
     runs = list(runs)
     check_storage(machine, step, runs, access)
     for start, _ in runs:
-        if start >> RANK != one.cta:
+        if start >> RANK != fragment.cta:
             machine.notes.reach(step.place, start >> RANK, access.bit)
     if machine.launch.sizes is not None:
-        _held(machine, step, runs, access, one.known, writes=writes, is_doubtful=is_doubtful)
+        _check_order(machine, step, runs, access, fragment.known, writes=writes, is_doubtful=is_doubtful)
 
 
 def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> None:
     """Report an access of bytes that a live mbarrier has."""
     for start, end in runs:
         if (barrier := machine.barriers.overlapping(start, end)) is not None:
-            place = place_name(barrier.address, machine.launch)
-            found = f"found {access.kind} of bytes of {place}, live since its init, line {barrier.line}"
-            machine.tell("barrier-storage", step, found, barrier.line)
+            place = address_text(barrier.address, machine.launch)
+            fact = f"found {access.kind} of bytes of {place}, live since its init, line {barrier.line}"
+            machine.report("barrier-storage", step, fact, barrier.line)
 
 
-def asynchronous_write(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access) -> None:
+def check_async_write(machine: Machine, fragment: Fragment, step: Step, runs: Runs, access: Access) -> None:
     """A write by the asynchronous proxy, which a fragment issues."""
     runs = list(runs)
     check_storage(machine, step, runs, access)
-    _held(machine, step, runs, access, machine.told(one)[0], writes=True)
+    _check_order(machine, step, runs, access, machine.release_set(fragment)[0], writes=True)
 
 
-def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
+def check_async_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
     """A read by the asynchronous proxy: what wrote the bytes must be done, and published if it was ordinary."""
     if machine.launch.sizes is None:
         return
     access, known, published = operation
     for start, end in runs:
-        _held(machine, step, [(start, end)], access, known, writes=False)
-        for _, _, writer in machine.memory.shared.rows(start, end):
+        _check_order(machine, step, [(start, end)], access, known, writes=False)
+        for _, _, writer in machine.memory.shared.writers_in(start, end):
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
                 rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
-                found = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
-                machine.tell(rule, step, f"found {found}, and no fence", writer.line, writer.round)
+                fact = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
+                machine.report(rule, step, f"found {fact}, and no fence", writer.line, writer.iteration)
 
 
-def _held(
+def _check_order(
     machine: Machine,
     step: Step,
     runs: Runs,
@@ -147,23 +147,23 @@ def _held(
     for start, end in runs:
         for clash in (machine.memory.shared.write if writes else machine.memory.shared.read)(start, end, access, known):
             earlier, verb = clash.earlier, "written" if clash.wrote else "read"
-            found = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
+            fact = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
             missing, loose = machine.lanes.missing(earlier.bit, known)
             if missing < 0:
                 if clash.wrote and (earlier.kind, earlier.line) == (access.kind, access.line) and is_doubtful():
                     machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
                 else:
-                    machine.clash(step, "reuse-order", clash, f"{found}, with nothing between")
+                    machine.report_clash(step, "reuse-order", clash, f"{fact}, with nothing between")
             elif (
                 not (loose and step.place in machine.notes.doubts)
                 and ("reuse-order", step.place, earlier.line) not in machine.notes.wrong
                 and machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote)
             ):
                 if loose:
-                    machine.notes.doubts.setdefault(step.place, (f"{found[6:]} by other lanes", _LOOSE))
+                    machine.notes.doubts.setdefault(step.place, (f"{fact[6:]} by other lanes", _LOOSE))
                 else:
                     others = "of the lanes of a warp only those that did it told of it, with no bar.warp.sync before"
-                    machine.clash(step, "reuse-order", clash, f"{found}; {others}")
+                    machine.report_clash(step, "reuse-order", clash, f"{fact}; {others}")
 
 
 #: Why an order is not decided.
@@ -182,22 +182,22 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         padded: whether there are bytes among them which nobody need write.
     """
     if runs is None:
-        machine.skip(step, "a descriptor that describes no operand")
+        machine.note_skipped(step, "a descriptor that describes no operand")
         return
     if machine.launch.sizes is None:
         machine.notes.footprints.update(runs)
         return
-    asynchronous_read(machine, step, runs, operation)
-    if padded and any(writer for run in runs for _, _, writer in machine.memory.shared.rows(*run)):
+    check_async_read(machine, step, runs, operation)
+    if padded and any(writer for run in runs for _, _, writer in machine.memory.shared.writers_in(*run)):
         machine.notes.filled = True
     else:
-        _unwritten(machine, step, runs)
+        _note_unwritten(machine, step, runs)
 
 
-def _unwritten(machine: Machine, step: Step, runs: Runs) -> None:
+def _note_unwritten(machine: Machine, step: Step, runs: Runs) -> None:
     """Note the bytes that nothing wrote."""
     for start, end in runs:
-        for low, high, writer in machine.memory.shared.rows(start, end):
+        for low, high, writer in machine.memory.shared.writers_in(start, end):
             if writer is None:
                 machine.notes.unwritten.setdefault(step.place, (low, high))
             else:

@@ -79,15 +79,17 @@ class Reach(NamedTuple):
     needed: int
 
 
-def is_operation(one: Instruction) -> bool:
+def is_operation(instruction: Instruction) -> bool:
     """Whether a completed run must have executed an instruction."""
-    return one.opcode.startswith((*_OPERATIONS, "mma.")) and not one.opcode.startswith(_PREFETCH)
+    return instruction.opcode.startswith((*_OPERATIONS, "mma.")) and not instruction.opcode.startswith(_PREFETCH)
 
 
 def operations(function: Function) -> frozenset[int]:
     """The places of what a completed run must have executed; ``mma.sync`` is judged by its operands instead."""
     return frozenset(
-        place for place, one in enumerate(function.code) if is_operation(one) and not one.opcode.startswith("mma.")
+        place
+        for place, instruction in enumerate(function.code)
+        if is_operation(instruction) and not instruction.opcode.startswith("mma.")
     )
 
 
@@ -95,36 +97,36 @@ def operations(function: Function) -> frozenset[int]:
 
 
 @lru_cache(maxsize=8)
-def bounded_loops(made: Program) -> tuple[BoundedLoop, ...]:
+def bounded_loops(kernel: Program) -> tuple[BoundedLoop, ...]:
     """The loops with operations whose end is computed from a load, outer loops first; at most ``MOST`` of them."""
-    function, graph = made.function, made.graph
+    function, graph = kernel.function, kernel.graph
     writers = _writers(function)
-    held = operations(function) | set(function.having("mma."))
-    full = {number for number, one in enumerate(graph) if not held.isdisjoint(range(one.start, one.end))}
+    wanted = operations(function) | set(function.having("mma."))
+    full = {number for number, block in enumerate(graph) if not wanted.isdisjoint(range(block.start, block.end))}
     bounds: dict[int, tuple[int, ...]] = {}
-    for number, loop in enumerate(made.loops):
+    for number, loop in enumerate(kernel.loops):
         if len(bounds) < MOST and not full.isdisjoint(loop.blocks):
-            found = _bounds(function, writers, list(_leaving(function, graph, loop.blocks)))
-            if found:
-                bounds[number] = found
-    own = {number: set(made.loops[number].blocks) for number in bounds}
+            loads = _source_loads(function, writers, list(_exit_registers(function, graph, loop.blocks)))
+            if loads:
+                bounds[number] = loads
+    own = {number: set(kernel.loops[number].blocks) for number in bounds}
     for number in bounds:
-        around = made.loops[number].around
+        around = kernel.loops[number].around
         while around >= 0:
-            own.get(around, set()).difference_update(made.loops[number].blocks)
-            around = made.loops[around].around
+            own.get(around, set()).difference_update(kernel.loops[number].blocks)
+            around = kernel.loops[around].around
     return tuple(
         BoundedLoop(
             number,
-            min(function.code[graph[block].start].line for block in made.loops[number].blocks),
+            min(function.code[graph[block].start].line for block in kernel.loops[number].blocks),
             tuple(
                 place
                 for block in sorted(own[number] & full)
                 for place in range(graph[block].start, graph[block].end)
-                if place in held
+                if place in wanted
             ),
             bounds[number],
-            made.loops[number].depth,
+            kernel.loops[number].depth,
         )
         for number in bounds
     )
@@ -139,7 +141,7 @@ def _writers(function: Function) -> dict[str, list[int]]:
     return writers
 
 
-def _leaving(function: Function, graph: Sequence[Block], loop: frozenset[int]) -> Iterator[str]:
+def _exit_registers(function: Function, graph: Sequence[Block], loop: frozenset[int]) -> Iterator[str]:
     """The registers that decide whether a thread leaves a loop."""
     for number in loop:
         block = graph[number]
@@ -152,25 +154,25 @@ def _leaving(function: Function, graph: Sequence[Block], loop: frozenset[int]) -
             yield from names(last.operands[0])
 
 
-def _bounds(function: Function, writers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
+def _source_loads(function: Function, writers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
     """The loads that registers are computed from, the nearest first; a wait's or a vote's answer has none."""
-    found: dict[int, None] = {}
+    loads: dict[int, None] = {}
     waiting = deque(registers)
     seen: set[str] = set(waiting)
     while waiting:
         for place in writers.get(waiting.popleft(), ()):
-            one = function.code[place]
-            if one.opcode.startswith(_MEMORY):
-                found[place] = None
+            instruction = function.code[place]
+            if instruction.opcode.startswith(_MEMORY):
+                loads[place] = None
                 continue
-            if is_operation(one) or one.opcode.startswith(("elect", "tcgen05", "wgmma", "call")):
+            if is_operation(instruction) or instruction.opcode.startswith(("elect", "tcgen05", "wgmma", "call")):
                 continue
-            read = [name for operand in one.operands[1:] for name in names(operand)]
-            for name in [*read, *([one.predicate] if one.predicate else [])]:
+            read = [name for operand in instruction.operands[1:] for name in names(operand)]
+            for name in [*read, *([instruction.predicate] if instruction.predicate else [])]:
                 if name not in seen:
                     seen.add(name)
                     waiting.append(name)
-    return tuple(found)
+    return tuple(loads)
 
 
 #: Instructions whose result is an address where an operand is one: not products, which are offsets at most.
@@ -178,37 +180,37 @@ _MOVES = ("mov", "add", "sub", "selp", "cvt", "min", "max")
 
 
 @lru_cache(maxsize=8)
-def count_loads(made: Program) -> frozenset[int]:
+def count_loads(kernel: Program) -> frozenset[int]:
     """The loads of 64-bit parameters that are numbers: they bound a loop, and no address is computed from them."""
-    code = made.function.code
+    code = kernel.function.code
     bounds = [
         [place for place in loop.bounds if re.fullmatch(r"ld\.param(::entry)?\.[bus]64", code[place].opcode)]
-        for loop in bounded_loops(made)
+        for loop in bounded_loops(kernel)
     ]
     if not any(bounds):
         return frozenset()
     results: dict[str, list[str]] = {}
     addresses = set[str]()
-    for one in code:
-        moved = one.operands[1:] if one.opcode.startswith(_MOVES) else ()
-        if one.opcode.startswith(("mad.lo", "mad.wide")):
-            moved = one.operands[3:]
+    for instruction in code:
+        moved = instruction.operands[1:] if instruction.opcode.startswith(_MOVES) else ()
+        if instruction.opcode.startswith(("mad.lo", "mad.wide")):
+            moved = instruction.operands[3:]
         for name in (name for operand in moved for name in names(operand)):
-            results.setdefault(name, []).extend(targets(one))
-        if one.opcode.startswith("cvta"):
-            addresses.update(name for operand in one.operands[1:] for name in names(operand))
-        elif not one.opcode.startswith("ld.param"):
-            addresses.update(operand.base for operand in one.operands if isinstance(operand, Address))
+            results.setdefault(name, []).extend(targets(instruction))
+        if instruction.opcode.startswith("cvta"):
+            addresses.update(name for operand in instruction.operands[1:] for name in names(operand))
+        elif not instruction.opcode.startswith("ld.param"):
+            addresses.update(operand.base for operand in instruction.operands if isinstance(operand, Address))
     return frozenset(
         place
         for loads in bounds
         # A loop over addresses may end at one that nothing is read from.
-        if all(addresses.isdisjoint(_reached(targets(code[load]), results)) for load in loads)
+        if all(addresses.isdisjoint(_computed_from(targets(code[load]), results)) for load in loads)
         for place in loads
     )
 
 
-def _reached(registers: Iterable[str], results: dict[str, list[str]]) -> set[str]:
+def _computed_from(registers: Iterable[str], results: dict[str, list[str]]) -> set[str]:
     """Return the registers, and those that are computed from them."""
     reached = set(registers)
     waiting = deque(reached)
@@ -219,17 +221,17 @@ def _reached(registers: Iterable[str], results: dict[str, list[str]]) -> set[str
     return reached
 
 
-def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozenset[int]]:
+def deciding_loads(kernel: Program, places: Collection[int]) -> dict[int, frozenset[int]]:
     """For some instructions the loads that decide, directly or through other branches, whether a thread reaches them.
 
     A load from shared memory stands for the loads that what is stored there is computed from, too.
     """
-    function, graph = made.function, made.graph
+    function, graph = kernel.function, kernel.graph
     controls: dict[int, set[int]] = {}
     for number, block in enumerate(graph):
         if len(block.next) > 1:
             for start in block.next:
-                for other in made.up_to(start, number):
+                for other in kernel.up_to(start, number):
                     controls.setdefault(other, set()).add(number)
     writers = _writers(function)
     stored = [
@@ -239,8 +241,8 @@ def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozense
         for operand in function.code[index].operands[1:]
         for name in names(operand)
     ]
-    found: dict[int, frozenset[int]] = {}
-    block_of = {place: number for number, one in enumerate(graph) for place in range(one.start, one.end)}
+    deciding: dict[int, frozenset[int]] = {}
+    block_of = {place: number for number, block in enumerate(graph) for place in range(block.start, block.end)}
     for place in places:
         waiting, seen = [block_of[place]], {block_of[place]}
         registers = [function.code[place].predicate] if function.code[place].predicate else []
@@ -251,11 +253,11 @@ def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozense
                 if number not in seen:
                     seen.add(number)
                     waiting.append(number)
-        loads = set(_bounds(function, writers, registers))
+        loads = set(_source_loads(function, writers, registers))
         if any(function.code[load].opcode.startswith("ld.shared") for load in loads):
-            loads.update(_bounds(function, writers, stored))
-        found[place] = frozenset(loads)
-    return found
+            loads.update(_source_loads(function, writers, stored))
+        deciding[place] = frozenset(loads)
+    return deciding
 
 
 # -- how far a run took them
@@ -263,10 +265,10 @@ def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozense
 
 def executed(machine: Machine) -> set[int]:
     """The places of the instructions with which a run did something."""
-    found = {touch.place for touch in machine.barriers.touches}
-    for one in machine.fragments:
-        found.update(one.times)
-    return found
+    places = {touch.place for touch in machine.barriers.touches}
+    for fragment in machine.fragments:
+        places.update(fragment.times)
+    return places
 
 
 def reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
@@ -274,10 +276,13 @@ def reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
     own = [target for target, number in machine.program.back_edges.items() if number == loop.number]
     longest = max((machine.notes.longest.get(target, 0) for target in own), default=0)
     came = not done.isdisjoint(loop.events)
-    return Reach(longest + came, max(LEAST, _of_ring(machine, loop, own), _of_groups(machine.program.function, loop)))
+    return Reach(
+        longest + came,
+        max(LEAST, _iterations_for_ring(machine, loop, own), _iterations_for_groups(machine.program.function, loop)),
+    )
 
 
-def _of_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
+def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
     """Iterations after which each mbarrier that the loop waits for was waited for twice, and one once more."""
     places = set(loop.events)
     waited: dict[tuple[int, int], Counter[int]] = {}
@@ -293,30 +298,30 @@ def _of_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
     return needed
 
 
-def _of_groups(function: Function, loop: BoundedLoop) -> int:
+def _iterations_for_groups(function: Function, loop: BoundedLoop) -> int:
     """Iterations after which each buffer was used again, where the oldest of some groups is waited for."""
     needed = 0
     for place in loop.events:
-        one = function.code[place]
-        if one.opcode.startswith(("cp.async.wait_group", "cp.async.bulk.wait_group")):
-            left = one.operands[0] if one.operands and isinstance(one.operands[0], int) else 0
-            needed = max(needed, 2 * (left + (1 if "bulk" in one.opcode else 2)) + 1)
+        instruction = function.code[place]
+        if instruction.opcode.startswith(("cp.async.wait_group", "cp.async.bulk.wait_group")):
+            left = instruction.operands[0] if instruction.operands and isinstance(instruction.operands[0], int) else 0
+            needed = max(needed, 2 * (left + (1 if "bulk" in instruction.opcode else 2)) + 1)
     return needed
 
 
 def main_parameters(
-    made: Program, reads: dict[int, set[tuple[str, int]]], free: Iterable[tuple[str, int]]
+    kernel: Program, reads: dict[int, set[tuple[str, int]]], free: Iterable[tuple[str, int]]
 ) -> list[tuple[str, int]]:
     """Scalar parameters, those first that bound the inner loops with multiplications, then those of other loops.
 
     Args:
-        made: the kernel.
+        kernel: the kernel.
         reads: the scalar parameters that a load reads, by its place.
         free: the parameters to order.
     """
     order: list[tuple[str, int]] = []
     loops = sorted(
-        bounded_loops(made), key=lambda one: (not one.multiplies(made.function), -one.depth, len(one.bounds))
+        bounded_loops(kernel), key=lambda loop: (not loop.multiplies(kernel.function), -loop.depth, len(loop.bounds))
     )
     for loop in loops:
         order += [key for place in loop.bounds for key in sorted(reads.get(place, ()))]

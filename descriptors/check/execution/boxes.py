@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from descriptors.check.execution.configuration import parameter_text
-from descriptors.check.execution.launch import PARAMETERS, place_name, pointer
+from descriptors.check.execution.launch import PARAMETERS, address_text, pointer
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Box, Phase
 from descriptors.check.execution.outcomes import Witness
@@ -50,20 +50,20 @@ def parameter_of(box: Box, names: Sequence[str]) -> str:
     """
     if not box.of_tensor_map or not isinstance(box.name, int):
         return ""
-    found = [
+    candidates = [
         (offset, number)
         for number, name in enumerate(names)
-        for offset in (box.name - PARAMETERS - (number << 16), _pointed(box.name, name))
+        for offset in (box.name - PARAMETERS - (number << 16), _pointer_offset(box.name, name))
         if 0 <= offset < _SPACE
     ]
-    if not found:
+    if not candidates:
         return ""
-    offset, number = min(found)
+    offset, number = min(candidates)
     name = names[number] if len(names[number]) <= NAME_LETTERS else str(number)
     return parameter_text((name, offset))
 
 
-def _pointed(address: int, name: str) -> int:
+def _pointer_offset(address: int, name: str) -> int:
     """Return the offset of the pointer in a parameter that leads to an address; -1 where none does."""
     first, step = pointer(name, 0), pointer(name, 8) - pointer(name, 0)
     number, rest = divmod(address - first, step)
@@ -106,20 +106,20 @@ def suggestion(machine: Machine, copy: Instruction, box: Box, place: int) -> str
     size = machine.launch.bytes_of(box)
     if not size:
         return f"the box that the host encodes: --tensormap {name}=BOX (extents and type, as 64x128xbf16, or bytes)"
-    dtype, line = _tile(machine, place, size)
+    dtype, line = _read_tile(machine, place, size)
     text = box_text(size, dtype, line, _rank(copy.opcode))
     swizzle = f", swizzle {_SWIZZLES[line]}" if line in _SWIZZLES else ""
     shown = f" ({size} bytes{swizzle})" if "x" in text or swizzle else ""
     return f"the box that the host encodes: --tensormap {name}={text} if it is this one{shown}"
 
 
-def _tile(machine: Machine, place: int, size: int) -> tuple[str, int]:
+def _read_tile(machine: Machine, place: int, size: int) -> tuple[str, int]:
     """Return type and bytes of a line of the operands that are read from some bytes; "" and 16 if they differ."""
-    read = {row for at, row in machine.notes.tiles.items() if place <= at < place + size}
+    read = {row for start, row in machine.notes.tiles.items() if place <= start < place + size}
     return read.pop() if len(read) == 1 else ("", 16)
 
 
-def other_rows(machine: Machine, copy: Instruction, box: Box, place: int) -> str:
+def row_mismatch(machine: Machine, copy: Instruction, box: Box, place: int) -> str:
     """Say that a given box has other rows than the swizzled lines that multiplications read; "" if it does not.
 
     A tensor map may view a matrix so that two rows of the box are one line, so this is no error.
@@ -131,7 +131,7 @@ def other_rows(machine: Machine, copy: Instruction, box: Box, place: int) -> str
         place: where the bytes go.
     """
     row = machine.launch.box_rows.get(box, 0)
-    _, line = _tile(machine, place, machine.launch.boxes.get(box, 0))
+    _, line = _read_tile(machine, place, machine.launch.boxes.get(box, 0))
     if not row or line not in _SWIZZLES or row == line or not _rank(copy.opcode):
         return ""
     return f"its rows have {row} bytes, and multiplications read lines of {line} bytes (swizzle {line}B)"
@@ -158,14 +158,14 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
     ]
     first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
     rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
-    found = f"found given boxes with other bytes than what is expected and read: {', '.join(rows)}; correct --tensormap"
-    return Witness(rule, places[first], found)
+    fact = f"found given boxes with other bytes than what is expected and read: {', '.join(rows)}; correct --tensormap"
+    return Witness(rule, places[first], fact)
 
 
 def _rank(opcode: str) -> int:
     """Return the extents of the box of a tiled copy; 0 for copies whose box has another form."""
-    found = re.search(r"\.tensor\.([1-5])d\b", opcode)
-    return int(found[1]) if found and "im2col" not in opcode and "gather4" not in opcode else 0
+    match = re.search(r"\.tensor\.([1-5])d\b", opcode)
+    return int(match[1]) if match and "im2col" not in opcode and "gather4" not in opcode else 0
 
 
 def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
@@ -179,14 +179,14 @@ def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
         boxes: the bytes of boxes.
     """
     for phase in _phases(machine):
-        counts: Counter[Box] = Counter(one.map for one in phase.landings)
+        counts: Counter[Box] = Counter(copy.map for copy in phase.landings)
         expected = sum(many for _, many in phase.expected) - phase.came
         brought = sum(boxes[box] * many for box, many in counts.items() if box in boxes)
         unknown = sum(many for box, many in counts.items() if box not in boxes)
         least = brought + 16 * unknown
         too_few = not unknown and least < expected and not machine.hung
         if brought and (least > expected or too_few):
-            return _witness(machine, phase, boxes, expected, brought)
+            return _disagreement_witness(machine, phase, boxes, expected, brought)
     return None
 
 
@@ -198,7 +198,9 @@ def _phases(machine: Machine) -> Iterator[Phase]:
             yield Phase(barrier.address, tuple(barrier.expected), barrier.came, tuple(barrier.landings))
 
 
-def _witness(machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected: int, brought: int) -> Witness:
+def _disagreement_witness(
+    machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected: int, brought: int
+) -> Witness:
     code, names = machine.program.function.code, machine.program.names
     rows: dict[Any, list[int]] = {}
     for landing in phase.landings:
@@ -210,11 +212,15 @@ def _witness(machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected:
     more = sum(len(lines) for box, lines in rows.items() if box not in boxes)
     others = f" beside {counted(more, 'copy')} of unknown bytes" if more else ""
     where = phase.expected[0][0] if phase.expected else 0
-    at = f" (line {where})" if where else ""
-    found = (
-        f"found that {place_name(phase.address, machine.launch)} expects {expected} bytes{at} and its copies bring "
-        f"{brought}{others}: {copies}; correct expect_tx or --tensormap"
+    in_line = f" (line {where})" if where else ""
+    fact = (
+        f"found that {address_text(phase.address, machine.launch)} expects {expected} bytes{in_line} and its "
+        f"copies bring {brought}{others}: {copies}; correct expect_tx or --tensormap"
     )
     line = where or phase.landings[0].line
-    place = next(n for n, one in enumerate(code) if one.line == line and one.opcode.startswith(("mbarrier", "cp")))
-    return Witness("barrier-hang", place, found, phase.landings[0].line if where else 0)
+    place = next(
+        n
+        for n, instruction in enumerate(code)
+        if instruction.line == line and instruction.opcode.startswith(("mbarrier", "cp"))
+    )
+    return Witness("barrier-hang", place, fact, phase.landings[0].line if where else 0)

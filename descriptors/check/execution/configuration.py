@@ -52,7 +52,7 @@ class Configuration(NamedTuple):
 
     def scalars(self, names: Sequence[str]) -> dict[Parameter, int]:
         """The values of scalar parameters of a kernel whose parameters are these."""
-        return {(names[at], offset): value for at, offset, value in _of(self.parameters, names)}
+        return {(names[number], offset): value for number, offset, value in _numbered(self.parameters, names)}
 
     def boxes(self, names: Sequence[str]) -> dict[Box, int]:
         """The bytes of tensor copies of such a kernel, by what names their tensor maps."""
@@ -71,25 +71,25 @@ class Configuration(NamedTuple):
         Raises:
             DescriptorError: that says which there are.
         """
-        rows = list(kernels)
+        kernel_parameters = list(kernels)
         for key in (*self.parameters, *self.tensor_maps):
-            if not _is_there(key, rows):
-                names = list(dict.fromkeys(one for row in rows for one in row))
-                there = ", ".join([brief(one, 300).strip("'") for one in names[:_SHOWN]]) or "none"
+            if not _has_parameter(key, kernel_parameters):
+                names = list(dict.fromkeys(name for parameters in kernel_parameters for name in parameters))
+                names_text = ", ".join([brief(name, 300).strip("'") for name in names[:_SHOWN]]) or "none"
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-                found = brief(key[0]).strip("'")
+                shown = brief(key[0]).strip("'")
                 raise DescriptorError(
-                    f"check: a parameter must be one that a kernel has, found {found}; there are {there}{more}"
+                    f"check: a parameter must be one that a kernel has, found {shown}; there are {names_text}{more}"
                 )
 
 
 def _by_box(values: Mapping[Parameter, int], names: Sequence[str]) -> dict[Box, int]:
     """Return values by what names the tensor map that a parameter holds, or leads to."""
-    found: dict[Box, int] = {}
-    for at, offset, value in _of(values, names):
-        found[Box(True, PARAMETERS + (at << 16) + offset)] = value
-        found[Box(True, pointer(names[at], offset))] = value
-    return found
+    boxes: dict[Box, int] = {}
+    for number, offset, value in _numbered(values, names):
+        boxes[Box(True, PARAMETERS + (number << 16) + offset)] = value
+        boxes[Box(True, pointer(names[number], offset))] = value
+    return boxes
 
 
 def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict[str, T]:
@@ -103,24 +103,24 @@ def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict
     {'n': 1, '0': 3, 'n+8': 5}
     """
     rows = list(kernels)
-    return {key: value for key, value in given.items() if _is_there((key.partition("+")[0], 0), rows)}
+    return {key: value for key, value in given.items() if _has_parameter((key.partition("+")[0], 0), rows)}
 
 
-def _is_there(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
+def _has_parameter(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
     """Return whether one of these kernels has a parameter."""
-    return any(key[0] in row or _number(key[0]) in range(len(row)) for row in kernels)
+    return any(key[0] in row or _parameter_number(key[0]) in range(len(row)) for row in kernels)
 
 
-def _of(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
+def _numbered(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
     """Number of the parameter, offset and value, of those that a kernel has."""
     for (name, offset), value in values.items():
         if name in names:
             yield names.index(name), offset, value
-        elif (number := _number(name)) in range(len(names)):
+        elif (number := _parameter_number(name)) in range(len(names)):
             yield number, offset, value
 
 
-def _number(name: str) -> int:
+def _parameter_number(name: str) -> int:
     """The number that a parameter is called by; -1 for a name."""
     return int(name) if name.isascii() and name.isdigit() and len(name) < 5 else -1
 
@@ -143,25 +143,28 @@ def configuration(
     Raises:
         DescriptorError: if one is none.
     """
-    boxes = {_parameter(name): _box_bytes(brief(name), value) for name, value in _named(tensor_maps, "tensor_maps")}
+    boxes = {
+        _parse_parameter(name): _parse_box(brief(name), value)
+        for name, value in _check_mapping(tensor_maps, "tensor_maps")
+    }
     return Configuration(
-        _extents(threads, "threads", MOST_THREADS),
-        _extents(cluster, "cluster", MOST_CTAS),
+        _parse_extents(threads, "threads", MOST_THREADS),
+        _parse_extents(cluster, "cluster", MOST_CTAS),
         {
-            _parameter(name): as_integer(value, f"check: parameter {brief(name)}")
-            for name, value in _named(parameters, "parameters")
+            _parse_parameter(name): as_integer(value, f"check: parameter {brief(name)}")
+            for name, value in _check_mapping(parameters, "parameters")
         },
         {parameter: size for parameter, (size, _) in boxes.items()},
         {parameter: row for parameter, (_, row) in boxes.items() if row},
     )
 
 
-def _extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, int, int] | None:
+def _parse_extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, int, int] | None:
     if given is None:
         return None
     if not isinstance(given, tuple | list):
         raise DescriptorError(f"check: {what} must be 1 to 3 extents, found {brief(given)}")
-    row = [as_integer(one, f"check: {what}", minimum=1) for one in given]
+    row = [as_integer(extent, f"check: {what}", minimum=1) for extent in given]
     if not row or len(row) > 3 or prod(row) > most:
         shown = "x".join(map(str, row)) or "none"
         raise DescriptorError(f"check: {what} must be 1 to 3 extents, at most {most} in all, found {brief(shown)}")
@@ -169,7 +172,7 @@ def _extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, in
     return x, y, z
 
 
-def _named(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, Any]]:
+def _check_mapping(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, Any]]:
     """Values by the names of parameters."""
     if given is None:
         return
@@ -188,17 +191,17 @@ def parameter_text(parameter: Parameter) -> str:
     return f"{name}+{offset}" if offset else name
 
 
-def _parameter(text: str) -> Parameter:
+def _parse_parameter(text: str) -> Parameter:
     name, plus, offset = text.partition("+")
     if not name or (plus and not (offset.isascii() and offset.isdigit() and len(offset) < 6)):
         raise DescriptorError(f"check: a parameter must be NAME or NAME+BYTES, found {brief(text)}")
     return name, int(offset or 0)
 
 
-def _box_bytes(name: str, box: int | str) -> tuple[int, int]:
+def _parse_box(name: str, box: int | str) -> tuple[int, int]:
     """Return the bytes of a box, and those of its first extent; 0 where that is not known, or no whole number.
 
-    >>> _box_bytes("a", "64x128xe4m3"), _box_bytes("a", 8192)
+    >>> _parse_box("a", "64x128xe4m3"), _parse_box("a", 8192)
     ((8192, 64), (8192, 0))
     """
     if not isinstance(box, str) or (box.isascii() and box.isdigit() and len(box) < 8):
@@ -211,5 +214,5 @@ def _box_bytes(name: str, box: int | str) -> tuple[int, int]:
         swizzled = bool(colon) and (with_type := _BOX.fullmatch(plain)) is not None and with_type[2] in ELEMENT_TYPES
         hint = f"; a copy has as many bytes with any swizzle: leave it out, {plain}" if swizzled else ""
         raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}{hint}")
-    extents, bits = [int(one) for one in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
+    extents, bits = [int(extent) for extent in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
     return prod(extents) * bits // 8, extents[0] * bits // 8 if bits % 8 == 0 else 0

@@ -97,8 +97,8 @@ class Origins:
         if place % 4 or size % 4:
             self.forget(place, size)
             return
-        for at in range(0, size, 4):
-            self._words[place + at] = word_from(source + at)
+        for offset in range(0, size, 4):
+            self._words[place + offset] = word_from(source + offset)
 
     def store(self, place: int, word: int | Unknown) -> None:
         """A word of a register is stored."""
@@ -110,8 +110,8 @@ class Origins:
     def forget(self, place: int, size: int) -> None:
         """Something else is written."""
         if self._words:
-            for at in range(place & ~3, place + size, 4):
-                self._words.pop(at, None)
+            for address in range(place & ~3, place + size, 4):
+                self._words.pop(address, None)
 
     def clear(self) -> None:
         """Something else may be anywhere."""
@@ -125,8 +125,8 @@ class Origins:
         """Four bytes as a word, wherever each of them lies."""
         word = 0
         for number, place in enumerate(places):
-            held = self._words.get(place & ~3)
-            if held is None:
+            stored = self._words.get(place & ~3)
+            if stored is None:
                 return None
-            word |= (held >> 64 * (place & 3) & _ADDRESS) << 64 * number
+            word |= (stored >> 64 * (place & 3) & _ADDRESS) << 64 * number
         return word

@@ -9,7 +9,7 @@ Law: two copies that are expected together and lie side by side share the bytes 
 
 >>> from descriptors.check.execution.mbarrier import Landing
 >>> phase = Phase(0, ((7, 3072),), 0, (Landing(8, "a", 4096, 0), Landing(9, "b", 6144, 1)))
->>> infer([phase], places={"a": {4096}, "b": {6144}}, starts=[4096, 6144, 7168], reads=[])
+>>> infer_sizes([phase], places={"a": {4096}, "b": {6144}}, starts=[4096, 6144, 7168], reads=[])
 {'a': 2048, 'b': 1024}
 """
 
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from descriptors.check.execution.mbarrier import Phase
 
 
-def infer(
+def infer_sizes(
     phases: Iterable[Phase],
     places: Mapping[object, set[int]],
     starts: Sequence[int],
@@ -38,14 +38,14 @@ def infer(
         reads: runs of bytes that multiplications read.
     """
     rows = _equations(phases)
-    rooms = {name: room for name in places if (room := _room(places[name], starts)) is not None}
-    read = {name: covered for name in places if (covered := _read(places[name], rooms.get(name, 0), reads))}
+    rooms = {name: room for name in places if (room := _space_before_next(places[name], starts)) is not None}
+    read = {name: covered for name in places if (covered := _bytes_read(places[name], rooms.get(name, 0), reads))}
     sizes: dict[object, int] = {}
     while (
-        _solved(rows, sizes)
-        or _agreed(rows, read, sizes)
-        or _agreed(rows, rooms, sizes)
-        or _remaining(rows, read, rooms, sizes)
+        _solve_single(rows, sizes)
+        or _accept_consistent(rows, read, sizes)
+        or _accept_consistent(rows, rooms, sizes)
+        or _solve_unread(rows, read, rooms, sizes)
     ):
         pass
     return sizes
@@ -65,17 +65,17 @@ class _Equation(NamedTuple):
 
 def _equations(phases: Iterable[Phase]) -> list[_Equation]:
     """An equation of each phase with copies, each once."""
-    found: dict[tuple[tuple[tuple[str, int], ...], int], _Equation] = {}
+    equations: dict[tuple[tuple[tuple[str, int], ...], int], _Equation] = {}
     for phase in phases:
         if phase.landings:
             counts: Counter[object] = Counter(landing.map for landing in phase.landings)
             total = sum(many for _, many in phase.expected) - phase.came
             key = (tuple(sorted((repr(name), many) for name, many in counts.items())), total)
-            found[key] = _Equation(dict(counts), total)
-    return list(found.values())
+            equations[key] = _Equation(dict(counts), total)
+    return list(equations.values())
 
 
-def _solved(rows: list[_Equation], sizes: dict[object, int]) -> bool:
+def _solve_single(rows: list[_Equation], sizes: dict[object, int]) -> bool:
     """Settle each equation with one open size; whether there are any."""
     before = len(sizes)
     for row in rows:
@@ -86,7 +86,7 @@ def _solved(rows: list[_Equation], sizes: dict[object, int]) -> bool:
     return len(sizes) > before
 
 
-def _agreed(rows: list[_Equation], known: Mapping[object, int], sizes: dict[object, int]) -> bool:
+def _accept_consistent(rows: list[_Equation], known: Mapping[object, int], sizes: dict[object, int]) -> bool:
     """Settle an equation with several open sizes, if those that are supposed fulfil it."""
     for row in rows:
         unsized, left = row.rest(sizes)
@@ -98,7 +98,7 @@ def _agreed(rows: list[_Equation], known: Mapping[object, int], sizes: dict[obje
     return False
 
 
-def _remaining(
+def _solve_unread(
     rows: list[_Equation], read: Mapping[object, int], rooms: Mapping[object, int], sizes: dict[object, int]
 ) -> bool:
     """Settle the one size of an equation of which nothing is read, if all others bring what is read of them."""
@@ -116,13 +116,13 @@ def _remaining(
     return False
 
 
-def _room(places: set[int], starts: Sequence[int]) -> int | None:
+def _space_before_next(places: set[int], starts: Sequence[int]) -> int | None:
     """The least distance from a place of a copy to the next thing; None where nothing follows."""
     rooms = [starts[i] - place for place in places if (i := bisect_right(starts, place)) < len(starts)]
     return min(rooms) if rooms else None
 
 
-def _read(places: set[int], room: int, reads: Iterable[tuple[int, int]]) -> int:
+def _bytes_read(places: set[int], room: int, reads: Iterable[tuple[int, int]]) -> int:
     """Bytes that are read of a copy, from its place on as far as they are without a gap."""
     most = 0
     runs = sorted(reads)

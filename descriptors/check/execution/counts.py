@@ -89,69 +89,69 @@ class _Found(Exception):
     """A state has come back."""
 
 
-def counts(made: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> Counts:
+def counts(kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> Counts:
     """The counts of rounds that a parameter brings about.
 
     Args:
-        made: the kernel.
+        kernel: the kernel.
         launch: how it is started.
         parameter: by name and offset.
         budget: steps of all runs.
     """
-    return _Closing(made, launch, parameter, budget).closed()
+    return _PeriodSearch(kernel, launch, parameter, budget).run()
 
 
-class _Closing:
+class _PeriodSearch:
     """The runs of a parameter."""
 
-    def __init__(self, made: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> None:
-        self.made, self.launch, self.parameter = made, launch, parameter
+    def __init__(self, kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> None:
+        self.kernel, self.launch, self.parameter = kernel, launch, parameter
         self.alone, self.budget, self.steps = True, budget, 0
         self.runs: list[Run] = []
 
-    def closed(self) -> Counts:
+    def run(self) -> Counts:
         """Run one count after the other, until all larger ones follow."""
-        loop = self._loop()
+        loop = self._find_loop()
         if isinstance(loop, str):
-            return self._told(0, 0, 0, loop)
+            return self._result(0, 0, 0, loop)
         step, turns, start = loop.by // loop.period.turns, loop.period.turns, 1
-        if why := self._probe(loop, (loop.period.first + 2 * turns) * step):
-            return self._told(0, step, turns, why)
+        if why := self._why_not_periodic(loop, (loop.period.first + 2 * turns) * step):
+            return self._result(0, step, turns, why)
         rests: dict[int, str] = {}
         for number in range(1, _TURNS):
-            rests[number % turns] = self._count(loop, number * step)
+            rests[number % turns] = self._run_count(loop, number * step)
             if rests[number % turns] == _WRONG:
                 start = number + 1
                 rests.clear()
             if len(rests) == turns and not any(rests.values()):
-                return self._told(start * step, step, turns, "")
+                return self._result(start * step, step, turns, "")
             if self.steps >= self.budget:
                 break
         why = next((why for why in rests.values() if why), "too many steps")
-        return self._told(start * step, step, turns, why)
+        return self._result(start * step, step, turns, why)
 
-    def _told(self, start: int, step: int, turns: int, why: str) -> Counts:
+    def _result(self, start: int, step: int, turns: int, why: str) -> Counts:
         return Counts(tuple(self.runs), self.parameter, start, step, turns, self.alone, why, self.steps)
 
     def _machine(self, size: int, by: int, *, alone: bool = False) -> Drifting:
         scalars = {**self.launch.scalars, self.parameter: size}
         launch = self.launch._replace(scalars=scalars)
         budget = self.budget - self.steps
-        return Drifting(self.made, launch, self.parameter, by, alone=alone, budget=budget)
+        return Drifting(self.kernel, launch, self.parameter, by, alone=alone, budget=budget)
 
     def _run(self, machine: Drifting) -> Run:
         stop = None
         try:
             machine.run()
-        except Stop as one:
-            stop = one
+        except Stop as error:
+            stop = error
         finally:
             self.steps += machine.count
         return Run(machine, stop)
 
     # -- the loop
 
-    def _loop(self) -> _Loop | str:
+    def _find_loop(self) -> _Loop | str:
         """The loop that the parameter bounds; why there is none that closes."""
         machine = self._machine(LARGE, _FAR)
         run = self._run(machine)
@@ -164,32 +164,32 @@ class _Closing:
         (who, place), many = machine.bounds.most_common(1)[0]
         if many < 3:
             return "no loop depends on it alone"
-        found = self._returning(who, place)
-        if found is None:
+        period = self._find_period(who, place)
+        if period is None:
             return "no state of the loop comes back"
-        loop = self._bound(machine, who, place, found)
-        if isinstance(loop, _Loop) and self._cost(loop, machine) > self.budget - self.steps:
+        loop = self._match_bound(machine, who, place, period)
+        if isinstance(loop, _Loop) and self._estimated_steps(loop, machine) > self.budget - self.steps:
             return "too many steps"
         return loop
 
-    def _cost(self, loop: _Loop, machine: Drifting) -> int:
+    def _estimated_steps(self, loop: _Loop, machine: Drifting) -> int:
         """Steps that it will take at the least, after a run of a large value."""
         turns = loop.period.turns
         rounds = machine.bounds[loop.who, loop.place]
         last = loop.period.first + 2 * turns
         return machine.count * last * last // (2 * rounds)
 
-    def _returning(self, who: Key, place: int) -> Period | None:
+    def _find_period(self, who: Key, place: int) -> Period | None:
         """The first state that comes back."""
         machine = self._machine(_LONG, _FAR)
         seen: dict[State, tuple[int, Frame]] = {}
-        found: list[Period] = []
+        periods: list[Period] = []
 
         def look() -> None:
             frame = machine.frame()
             first = seen.setdefault(frame.state, (machine.turns, frame))
             if first[1] is not frame:
-                found.append(Period(first[0], machine.turns - first[0], speeds_between(first[1], frame)))
+                periods.append(Period(first[0], machine.turns - first[0], speeds_between(first[1], frame)))
                 raise _Found
             if machine.turns > _TURNS:
                 raise _Found
@@ -197,46 +197,46 @@ class _Closing:
         machine.watch(who, place, seen=look)
         with suppress(_Found):
             self._run(machine)
-        return found[0] if found else None
+        return periods[0] if periods else None
 
-    def _bound(self, machine: Drifting, who: Key, place: int, period: Period) -> _Loop | str:
+    def _match_bound(self, machine: Drifting, who: Key, place: int, period: Period) -> _Loop | str:
         """By how much the parameter moves where a bound is to move as its counter does in a period."""
         for lanes, compare in machine.bounds:
             speeds, drifts = period.speeds.get(lanes, {}), machine.compared[lanes, compare]
             moves = [
-                speeds.get(one, 0) if isinstance(one, str) else 0
-                for one in self.made.function.code[compare].operands[1:3]
+                speeds.get(operand, 0) if isinstance(operand, str) else 0
+                for operand in self.kernel.function.code[compare].operands[1:3]
             ]
-            (first, second), (one, other) = moves, drifts[:2]
-            if first is None or second is None or not isinstance(one, Drift) or not isinstance(other, Drift):
+            (first, second), (left, right) = moves, drifts[:2]
+            if first is None or second is None or not isinstance(left, Drift) or not isinstance(right, Drift):
                 continue
-            if one == other:
+            if left == right:
                 continue
-            by, rest = divmod((second - first) * _FAR, one.past - other.past)
+            by, rest = divmod((second - first) * _FAR, left.past - right.past)
             if by > 0 and not rest and not by % period.turns:
                 return _Loop(who, place, period, by)
         return "what bounds the loop does not move as its counter"
 
     # -- one count
 
-    def _count(self, loop: _Loop, size: int) -> str:
+    def _run_count(self, loop: _Loop, size: int) -> str:
         """Run one count; why it stands for no larger ones, and nothing where it does."""
-        machine, run = self._closing(loop, size, alone=self.alone)
+        machine, run = self._run_periodic(loop, size, alone=self.alone)
         if not run.endless:
             self.runs.append(run)
         if run.stop is not None or machine.hung or is_wrong(machine.notes.wrong.values()):
             return "too many steps" if run.endless else _WRONG
         return machine.why or ("" if machine.closed else "too few rounds")
 
-    def _probe(self, loop: _Loop, size: int) -> str:
+    def _why_not_periodic(self, loop: _Loop, size: int) -> str:
         """Why a count with rounds enough does not close, before all smaller ones are run; nothing where it does."""
         for self.alone in (True, False):
-            machine, run = self._closing(loop, size, alone=self.alone)
+            machine, run = self._run_periodic(loop, size, alone=self.alone)
             if machine.closed and not machine.why:
                 return ""
         return machine.why or ("too many steps" if run.endless else "a period ends too late")
 
-    def _closing(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
+    def _run_periodic(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
         """A run that is to close, with what does not move as it was supposed to taken for not followed."""
         for _ in range(_ATTEMPTS):
             machine = self._machine(size, loop.by, alone=alone)

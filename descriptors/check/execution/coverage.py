@@ -12,7 +12,7 @@ left before all stages of its ring were used again.
 >>> def of(*sizes):
 ...     held = Coverage(made)
 ...     for size in sizes:
-...         held.take(run(made, Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), size, {}, {}, {}, {})))
+...         held.add_run(run(made, Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), size, {}, {}, {}, {})))
 ...     return [(one.line, one.why) for one in held.rows(set())]
 >>> of(256), of(256, 1024)
 ([(2, 'no completed run executes it')], [])
@@ -45,13 +45,13 @@ class Coverage:
     """What the completed runs of a kernel covered.
 
     Args:
-        made: the kernel.
+        kernel: the kernel.
         given: scalar parameters whose values are known.
     """
 
-    def __init__(self, made: Program, given: Collection[tuple[str, int]] = ()) -> None:
-        self.made, self.given = made, given
-        self._wanted = operations(made.function)
+    def __init__(self, kernel: Program, given: Collection[tuple[str, int]] = ()) -> None:
+        self.kernel, self.given = kernel, given
+        self._wanted = operations(kernel.function)
         self._reads: dict[int, set[tuple[str, int]]] = {}  # parameters by the load that reads them
         self._loads: dict[int, frozenset[int]] = {}  # loads that decide whether an operation is reached
         self._executed: set[int] = set()
@@ -62,34 +62,34 @@ class Coverage:
         ] = {}  # iterations of a loop by a parameter
         self._stopped: dict[int, int] = {}  # iterations in a run that was stopped
 
-    def take(self, one: Run) -> None:
+    def add_run(self, run: Run) -> None:
         """Count what a run covered."""
-        machine, done = one.machine, executed(one.machine)
+        machine, done = run.machine, executed(run.machine)
         for place, read in machine.notes.reads.items():
             self._reads.setdefault(place, set()).update(read.difference(self.given))
-        ended = one.stop is None and not machine.hung
+        ended = run.stop is None and not machine.hung
         if ended:
             self._executed |= done
-        for loop in bounded_loops(self.made):
+        for loop in bounded_loops(self.kernel):
             reads = {key for place in loop.bounds for key in machine.notes.reads.get(place, ())}
             self._keys.setdefault(loop.number, set()).update(reads.difference(self.given))
-            now = reach(machine, loop, done)
+            reached = reach(machine, loop, done)
             if not ended:
-                self._stopped[loop.number] = max(self._stopped.get(loop.number, 0), now.iterations)
+                self._stopped[loop.number] = max(self._stopped.get(loop.number, 0), reached.iterations)
                 continue
             for key, value in machine.launch.scalars.items():
                 if key not in self.given:
                     values = self._by_value.setdefault((loop.number, key, machine.launch.size), {})
-                    values[value] = max(values.get(value, 0), now.iterations)
-            before = self._reach.get(loop.number, Reach(0, 0))
-            self._reach[loop.number] = Reach(*map(max, before, now))
+                    values[value] = max(values.get(value, 0), reached.iterations)
+            previous = self._reach.get(loop.number, Reach(0, 0))
+            self._reach[loop.number] = Reach(*map(max, previous, reached))
 
     @property
     def missed(self) -> list[int]:
         """The places of the operations that no completed run executed, and that a free parameter may lead to."""
         missed = sorted(self._wanted - self._executed)
         if fresh := [place for place in missed if place not in self._loads]:
-            self._loads.update(deciding_loads(self.made, fresh))
+            self._loads.update(deciding_loads(self.kernel, fresh))
         return [place for place in missed if any(self._reads.get(load) for load in self._loads[place])]
 
     def keys(self, loop: BoundedLoop) -> set[tuple[str, int]]:
@@ -99,17 +99,17 @@ class Coverage:
     def is_saturated(self, loop: BoundedLoop, key: tuple[str, int]) -> bool:
         """Whether a parameter that is at least twice as large did not make a loop longer, as of a remainder."""
         return any(
-            2 * one <= other and values[other] <= values[one]
+            2 * smaller <= larger and values[larger] <= values[smaller]
             for (number, name, _), values in self._by_value.items()
             if (number, name) == (loop.number, key)
-            for one in values
-            for other in values
+            for smaller in values
+            for larger in values
         )
 
-    def short(self, loop: BoundedLoop) -> bool:
+    def is_short(self, loop: BoundedLoop) -> bool:
         """Whether a loop was executed, and no completed run took it far enough."""
-        found = self._reach.get(loop.number)
-        return found is not None and bool(self.keys(loop)) and 0 < found.iterations < found.needed
+        reach = self._reach.get(loop.number)
+        return reach is not None and bool(self.keys(loop)) and 0 < reach.iterations < reach.needed
 
     def rows(self, closed: Collection[tuple[str, int]]) -> Iterator[Blind]:
         """What is not covered.
@@ -117,7 +117,7 @@ class Coverage:
         Args:
             closed: parameters whose larger values follow from those that were run.
         """
-        code = self.made.function.code
+        code = self.kernel.function.code
         groups: dict[tuple[str, ...], list[int]] = {}
         for place in self.missed:
             groups.setdefault(_properties(code[place].opcode), []).append(place)
@@ -127,14 +127,14 @@ class Coverage:
             more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
             what = ".".join(code[places[0]].opcode.split(".")[:2])
             yield Blind(properties, lines[0], what, f"no completed run executes it{also}{more}")
-        for loop in bounded_loops(self.made):
-            found, keys = self._reach.get(loop.number), self.keys(loop)
+        for loop in bounded_loops(self.kernel):
+            reach, keys = self._reach.get(loop.number), self.keys(loop)
             free = [key for key in keys if not self.is_saturated(loop, key)]
-            if not self.short(loop) or found is None or not free or any(key in closed for key in keys):
+            if not self.is_short(loop) or reach is None or not free or any(key in closed for key in keys):
                 continue
-            made = counted(found.iterations, "iteration")
-            why = f"the completed runs make {made} in a row, and its ring is used again after {found.needed}"
-            if self._stopped.get(loop.number, 0) > found.iterations:
+            iterations = counted(reach.iterations, "iteration")
+            why = f"the completed runs make {iterations} in a row, and its ring is used again after {reach.needed}"
+            if self._stopped.get(loop.number, 0) > reach.iterations:
                 why += "; a run with more was stopped"
             yield Blind(("barriers", "reuse"), loop.line, "the later iterations of the loop", why)
 

@@ -23,7 +23,7 @@ from descriptors.check.execution.branches import BRANCHES, JUMPS
 from descriptors.check.execution.copy_events import COPIES
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.integers import integer_handler, unknown_result
-from descriptors.check.execution.machine import Execution, Guard, Handler, Machine, short
+from descriptors.check.execution.machine import Execution, Guard, Handler, Machine, short_opcode
 from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
@@ -40,8 +40,8 @@ _UNSEEN = ("call", "wgmma.fence", "fence.proxy.async::generic", "mbarrier.pendin
 _STOPS = ("st.async", "red.async")
 
 
-def _stop(machine: Machine, one: Fragment, step: Step) -> None:
-    raise Stop(step.instruction.line, "its effect is not modeled", short(step.instruction))
+def _stop(machine: Machine, fragment: Fragment, step: Step) -> None:
+    raise Stop(step.instruction.line, "its effect is not modeled", short_opcode(step.instruction))
 
 
 _HANDLERS: Mapping[str, Handler] = {

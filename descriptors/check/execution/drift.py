@@ -83,7 +83,7 @@ class Part(NamedTuple):
     rest: Fraction
     most: int
 
-    def whole(self) -> Drift | None:
+    def integral_part(self) -> Drift | None:
         """How it moves by whole numbers, if all that is left never makes one more."""
         steps = floor(self.past), floor(self.ahead)
         left = max(self.past - steps[0], self.ahead - steps[1])
@@ -113,18 +113,18 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
     if any(type(value) is tuple and Unknown in map(type, value) for value in values):
         return None
     if name == "selp":
-        return _selected(values, drifts)
+        return _selection_drift(values, drifts)
     if operation is None:
         return None
     if name == "setp":
-        return _compared(operation, values, drifts)
+        return _comparison_drift(operation, values, drifts)
     if any(drift is None for drift in drifts):
         return None
     if any(isinstance(drift, Part) for drift in drifts):
-        return _of_part(operation, values, drifts)
+        return _part_drift(operation, values, drifts)
     of = _Operands(operation, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
     rule = _RULES.get(name)
-    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not of.small()):
+    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not of.all_fit()):
         return None
     return rule(of)
 
@@ -149,16 +149,16 @@ class _Operands(NamedTuple):
             return None
         return signed(value & (1 << self.operation.bits) - 1, self.operation.bits)
 
-    def natural(self) -> bool:
+    def all_non_negative(self) -> bool:
         """Whether what moves are numbers from 0 on, as those of no sign must be to move in one direction."""
         bits, pairs = self.operation.bits, zip(self.values, self.drifts, strict=True)
-        return self.operation.signed or all(_natural(value, drift, bits) for value, drift in pairs)
+        return self.operation.signed or all(_is_non_negative(value, drift, bits) for value, drift in pairs)
 
-    def small(self) -> bool:
+    def all_fit(self) -> bool:
         """Whether all are numbers from 0 on that have room in the type."""
-        return all(_has_room(v, d, self.operation.bits) for v, d in zip(self.values, self.drifts, strict=True))
+        return all(_fits(v, d, self.operation.bits) for v, d in zip(self.values, self.drifts, strict=True))
 
-    def one_moves(self) -> tuple[Drift, int] | None:
+    def split_constant(self) -> tuple[Drift, int] | None:
         """Of two operands the one that moves, and the number that the other is; None where both move."""
         for place in (0, 1):
             if (number := self.constant(1 - place)) is not None:
@@ -166,13 +166,13 @@ class _Operands(NamedTuple):
         return None
 
 
-def _natural(value: Value, drift: Drift, bits: int) -> bool:
+def _is_non_negative(value: Value, drift: Drift, bits: int) -> bool:
     rows = lane_values(value, 1)
     return drift == FIXED or (min(drift) >= 0 and not any(isinstance(v, int) and v >> (bits - 1) & 1 for v in rows))
 
 
-def _has_room(value: Value, drift: Drift, bits: int) -> bool:
-    return _natural(value, drift, bits) and (
+def _fits(value: Value, drift: Drift, bits: int) -> bool:
+    return _is_non_negative(value, drift, bits) and (
         drift == FIXED or not any(isinstance(v, int) and v >> bits for v in lane_values(value, 1))
     )
 
@@ -184,14 +184,14 @@ def _same(of: _Operands) -> Moving:
 def _converted(of: _Operands) -> Moving:
     bits = min(of.operation.bits, width(of.operation.mode))
     if bits >= 32:
-        return of.drifts[0] if of.natural() else None
-    if bits == 16 and _has_room(of.values[0], of.drifts[0], 16):
+        return of.drifts[0] if of.all_non_negative() else None
+    if bits == 16 and _fits(of.values[0], of.drifts[0], 16):
         return of.drifts[0]
     return FIXED if of.drifts[0].over(1 << bits) is not None else None
 
 
 def _product(of: _Operands) -> Moving:
-    parts = of.one_moves()
+    parts = of.split_constant()
     if parts is None:
         return None
     (drift, number), mode = parts, of.operation.mode
@@ -199,32 +199,34 @@ def _product(of: _Operands) -> Moving:
         number &= (1 << of.operation.bits) - 1
     if mode == "hi":
         return _high(of, drift, number)
-    return drift.times(number) if mode == "lo" or of.natural() else None
+    return drift.times(number) if mode == "lo" or of.all_non_negative() else None
 
 
 def _high(of: _Operands, drift: Drift, number: int) -> Moving:
     """The high half of a product, of numbers from 0 on that no period makes too great."""
     bits, place = of.operation.bits, int(of.drifts[0] == FIXED)
-    if not _natural(of.values[place], drift, bits) or max(drift) <= 0:
+    if not _is_non_negative(of.values[place], drift, bits) or max(drift) <= 0:
         return None
     rows = [v * number for v in lane_values(of.values[place], 1) if isinstance(v, int)]
     rest = max((Fraction(v % (1 << bits), 1 << bits) for v in rows), default=Fraction(0))
     by = Fraction(number, 1 << bits)
-    return _resolved(Part(drift.past * by, drift.ahead * by, rest, _most(of.values[place], drift, bits)))
+    return _integral_if_possible(
+        Part(drift.past * by, drift.ahead * by, rest, _max_periods(of.values[place], drift, bits))
+    )
 
 
-def _most(value: Value, drift: Drift, bits: int) -> int:
+def _max_periods(value: Value, drift: Drift, bits: int) -> int:
     """How often a period is made at the most before a number from 0 on overflows."""
     greatest = max((v for v in lane_values(value, 1) if isinstance(v, int)), default=0)
-    return ((1 << (bits - 1)) - 1 - greatest) // min(one for one in drift if one)
+    return ((1 << (bits - 1)) - 1 - greatest) // min(step for step in drift if step)
 
 
-def _resolved(one: Part) -> Moving:
-    whole = one.whole()
-    return one if whole is None else whole
+def _integral_if_possible(part: Part) -> Moving:
+    whole = part.integral_part()
+    return part if whole is None else whole
 
 
-def _of_part(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+def _part_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
     """A fraction that is shifted, or has something added to it."""
     name, bits = operation.name, operation.bits
     part, other = drifts[0], drifts[1] if len(drifts) > 1 else FIXED
@@ -243,7 +245,7 @@ def _of_part(operation: IntegerOperation, values: Sequence[Value], drifts: Seque
     if min(rows, default=0) < 0 or min(part.past, part.ahead) < 0:
         return None
     rest = max(((v % (1 << by) + part.rest) / (1 << by) for v in rows), default=part.rest)
-    return _resolved(Part(part.past / (1 << by), part.ahead / (1 << by), rest, part.most))
+    return _integral_if_possible(Part(part.past / (1 << by), part.ahead / (1 << by), rest, part.most))
 
 
 def _product_sum(of: _Operands) -> Moving:
@@ -259,23 +261,23 @@ def _left(of: _Operands) -> Moving:
 def _right(of: _Operands) -> Moving:
     by, operation = of.constant(1), of.operation
     if by == operation.bits - 1 and operation.signed:
-        row = _rows([of.values[0], 0])[0]
-        return FIXED if _stable(operation, "lt", row, [of.drifts[0], FIXED]) is not None else None
-    if by is None or not 0 <= by < 64 or not of.natural():
+        row = _lane_pairs([of.values[0], 0])[0]
+        return FIXED if _constant_result(operation, "lt", row, [of.drifts[0], FIXED]) is not None else None
+    if by is None or not 0 <= by < 64 or not of.all_non_negative():
         return None
     drift = of.drifts[0]
-    found = drift.over(1 << by)
-    if found is not None or not _natural(of.values[0], drift, operation.bits) or max(drift) <= 0:
-        return found
+    quotient = drift.over(1 << by)
+    if quotient is not None or not _is_non_negative(of.values[0], drift, operation.bits) or max(drift) <= 0:
+        return quotient
     # The product of a division: what it leaves below makes no more of it before an overflow.
     rest = max(Fraction(v % (1 << by), 1 << by) for v in lane_values(of.values[0], 1) if isinstance(v, int))
-    most = _most(of.values[0], drift, operation.bits)
-    return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).whole()
+    most = _max_periods(of.values[0], drift, operation.bits)
+    return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).integral_part()
 
 
 def _masked(of: _Operands) -> Moving:
     """Low bits do not move where periods are multiples of what lies above them; the others move as all."""
-    parts = of.one_moves()
+    parts = of.split_constant()
     if parts is None:
         return None
     drift, mask = parts
@@ -287,7 +289,7 @@ def _masked(of: _Operands) -> Moving:
 
 def _joined(of: _Operands) -> Moving:
     """``or`` and ``xor`` with low bits, above which periods lie."""
-    parts = of.one_moves()
+    parts = of.split_constant()
     if parts is None or parts[1] < 0:
         return None
     return parts[0] if parts[0].over(1 << parts[1].bit_length()) is not None else None
@@ -305,14 +307,14 @@ def _remainder(of: _Operands) -> Moving:
 def _divisor(of: _Operands) -> int | None:
     """The divisor of what is never negative."""
     by = of.constant(1)
-    return by if by is not None and by > 0 and _natural(of.values[0], of.drifts[0], of.operation.bits) else None
+    return by if by is not None and by > 0 and _is_non_negative(of.values[0], of.drifts[0], of.operation.bits) else None
 
 
 def _extreme(of: _Operands) -> Moving:
-    if not of.natural():
+    if not of.all_non_negative():
         return None
     comparison = "le" if of.operation.name == "min" else "ge"
-    chosen = {_stable(of.operation, comparison, row, of.drifts) for row in _rows(of.values)}
+    chosen = {_constant_result(of.operation, comparison, row, of.drifts) for row in _lane_pairs(of.values)}
     return of.drifts[0 if True in chosen else 1] if chosen in ({True}, {False}) else None
 
 
@@ -350,14 +352,16 @@ _RULES: dict[str, Callable[[_Operands], Moving]] = {
 # -- comparisons
 
 
-def _rows(values: Sequence[Value]) -> list[tuple[int, int]]:
+def _lane_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
     """The two first operands, lane by lane."""
     lanes = max(len(value) if isinstance(value, tuple) else 1 for value in values[:2])
     first, second = (lane_values(value, lanes) for value in values[:2])
     return list({(a, b) for a, b in zip(first, second, strict=True) if isinstance(a, int) and isinstance(b, int)})
 
 
-def _stable(operation: IntegerOperation, comparison: str, row: tuple[int, int], drifts: Sequence[Drift]) -> bool | None:
+def _constant_result(
+    operation: IntegerOperation, comparison: str, row: tuple[int, int], drifts: Sequence[Drift]
+) -> bool | None:
     """What a comparison says in all periods; None where that changes."""
     a, b = map(operation.number(), row)
     apart, moves = a - b, drifts[0].plus(-drifts[1])
@@ -372,7 +376,7 @@ def _stable(operation: IntegerOperation, comparison: str, row: tuple[int, int], 
     return holds if (max(moves) <= 0 if holds else min(moves) >= 0) else None
 
 
-def _compared(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+def _comparison_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
     """``setp``: fixed where it is the same in all periods, alone or by what it is joined with."""
     if len(values) != operation.operands or any(drift != FIXED for drift in drifts[2:]):
         return None
@@ -381,16 +385,16 @@ def _compared(operation: IntegerOperation, values: Sequence[Value], drifts: Sequ
     first, second = drifts[:2]
     if not isinstance(first, Drift) or not isinstance(second, Drift):
         return None
-    if not _Operands(operation, list(values[:2]), [first, second]).natural():
+    if not _Operands(operation, list(values[:2]), [first, second]).all_non_negative():
         return None
-    results = [_stable(operation, operation.mode, row, (first, second)) for row in _rows(values)]
+    results = [_constant_result(operation, operation.mode, row, (first, second)) for row in _lane_pairs(values)]
     return None if None in results else FIXED
 
 
-def _selected(values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+def _selection_drift(values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
     """``selp``: as what is selected, where that is the same in all periods."""
     if len(values) != 3 or drifts[2] != FIXED:
         return None
-    ways = {0 if one else 1 for one in lane_values(values[2], 1) if isinstance(one, int)}
+    ways = {0 if predicate else 1 for predicate in lane_values(values[2], 1) if isinstance(predicate, int)}
     kept = {drifts[way] for way in ways}
     return kept.pop() if len(kept) == 1 else None

@@ -41,7 +41,7 @@ from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of
 from descriptors.check.execution.fragment import Fragment, Join
 from descriptors.check.execution.lanes import Value
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.machine import Guard, Handler, Machine, items_of, short
+from descriptors.check.execution.machine import Guard, Handler, Machine, items_of, short_opcode
 from descriptors.check.execution.program import Program, Step
 from descriptors.check.execution.recurrence import Key, State, key_of, state
 from descriptors.check.ptx.ptx_module import targets
@@ -95,8 +95,8 @@ class Drifting(Machine):
         self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons with what moves, by lanes and instruction
         self.compared: dict[tuple[Key, int], list[Moving]] = {}  # how their operands moved last
         self.loose: set[tuple[Key, str]] = set()  # registers that did not move as it was supposed
-        self._integer = [one.guard is Guard.RESULT for one in self._executions]
-        self._drifts: dict[Fragment, dict[str, Moving]] = {one: {} for one in self.fragments}
+        self._integer = [fragment.guard is Guard.RESULT for fragment in self._executions]
+        self._drifts: dict[Fragment, dict[str, Moving]] = {fragment: {} for fragment in self.fragments}
         self._step = self.steps[0] if self.steps else None
         self._checks, self._parts = True, dict[str, Moving]()
         self._result: Moving = FIXED
@@ -118,49 +118,53 @@ class Drifting(Machine):
 
     # -- how values move
 
-    def drift(self, one: Fragment, operand: Operand) -> Moving:
+    def drift(self, fragment: Fragment, operand: Operand) -> Moving:
         """How an operand moves."""
         if isinstance(operand, Vector):
-            rows = {self.drift(one, item) for item in operand.items}
+            rows = {self.drift(fragment, item) for item in operand.items}
             return FIXED if rows == {FIXED} else None
         if isinstance(operand, (Negated, Address)):
             operand = operand.name if isinstance(operand, Negated) else operand.base
-        return self._drifts[one].get(operand, FIXED) if isinstance(operand, str) else FIXED
+        return self._drifts[fragment].get(operand, FIXED) if isinstance(operand, str) else FIXED
 
-    def value(self, one: Fragment, operand: Operand) -> Value:
+    def value(self, fragment: Fragment, operand: Operand) -> Value:
         """What an operand holds; what reads it decides more than a number."""
-        if self._checks and not self.why and self.drift(one, operand) != FIXED:
+        if self._checks and not self.why and self.drift(fragment, operand) != FIXED:
             assert self._step is not None
-            made = self._step.instruction
-            self.why = f"line {made.line}: what {short(made)} does may change with the count"
-        return super().value(one, operand)
+            instruction = self._step.instruction
+            self.why = f"line {instruction.line}: what {short_opcode(instruction)} does may change with the count"
+        return super().value(fragment, operand)
 
-    def set(self, one: Fragment, name: Operand, value: Value) -> None:
+    def set(self, fragment: Fragment, name: Operand, value: Value) -> None:
         """Write a register, which moves from now on as its result does."""
-        super().set(one, name, value)
+        super().set(fragment, name, value)
         if not isinstance(name, str) or name == "_":
             return
-        held = self._drifts[one]
+        drifts = self._drifts[fragment]
         drift: Moving = self._parts.get(name, self._result)
-        if one.active is not None and len(one.active) < len(one.lanes) and held.get(name, FIXED) != drift:
+        if (
+            fragment.active is not None
+            and len(fragment.active) < len(fragment.lanes)
+            and drifts.get(name, FIXED) != drift
+        ):
             drift = None
         if drift == FIXED:
-            held.pop(name, None)
+            drifts.pop(name, None)
         else:
-            held[name] = drift
+            drifts[name] = drift
 
     # -- lanes that part and meet
 
-    def resume(self, one: Fragment) -> None:
+    def resume(self, fragment: Fragment) -> None:
         """Let a fragment go on, before all of a greater number: so rounds do not take turns in who is first."""
-        one.blocked = None
-        self.runnable.insert(sum(key_of(other) < key_of(one) for other in self.runnable), one)
+        fragment.blocked = None
+        self.runnable.insert(sum(key_of(other) < key_of(fragment) for other in self.runnable), fragment)
 
-    def split(self, one: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
+    def split(self, fragment: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
         """Lanes that part hold what they held."""
-        super().split(one, places, pc, meeting)
+        super().split(fragment, places, pc, meeting)
         other = self.runnable.pop()
-        self._drifts[other] = dict(self._drifts[one])
+        self._drifts[other] = dict(self._drifts[fragment])
         self.resume(other)
 
     def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
@@ -175,47 +179,49 @@ class Drifting(Machine):
 
     # -- steps
 
-    def _guarded(self, one: Fragment, step: Step, guard: Guard) -> bool:
+    def _guarded(self, fragment: Fragment, step: Step, guard: Guard) -> bool:
         self._step = step
-        return super()._guarded(one, step, guard)
+        return super()._guarded(fragment, step, guard)
 
-    def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
+    def _execute(self, handler: Handler, fragment: Fragment, step: Step) -> bool | None:
         self._step = step
-        if self._turn is not None and step.place == self._turn[1] and key_of(one) == self._turn[0]:
+        if self._turn is not None and step.place == self._turn[1] and key_of(fragment) == self._turn[0]:
             self._at_turn()
         self._result = FIXED
         self._parts = {}
-        if self._integer[one.pc]:
-            self._move(one, step)
+        if self._integer[fragment.pc]:
+            self._move(fragment, step)
             self._checks = False
-            done = super()._execute(handler, one, step)
+            done = super()._execute(handler, fragment, step)
             self._checks = True
             return done
         name = step.instruction.opcode
         if name.startswith("mbarrier.arrive"):
             self._result = None  # the number of a phase
         elif name.startswith("ld") and "param" in step.instruction.qualifiers:
-            self._parameter(handler, one, step)
-        return super()._execute(handler, one, step)
+            self._parameter(handler, fragment, step)
+        return super()._execute(handler, fragment, step)
 
-    def _move(self, one: Fragment, step: Step) -> None:
+    def _move(self, fragment: Fragment, step: Step) -> None:
         """How the results of an integer instruction will move."""
-        made = step.instruction
-        rest = made.operands[bool(targets(made)) :]
-        drifts = [self.drift(one, operand) for operand in rest]
+        instruction = step.instruction
+        rest = instruction.operands[bool(targets(instruction)) :]
+        drifts = [self.drift(fragment, operand) for operand in rest]
         if all(drift == FIXED for drift in drifts):
             return
-        if made.opcode.startswith("setp"):
-            self.bounds[key_of(one), step.place] += 1
-            self.compared[key_of(one), step.place] = drifts
-        if made.opcode.startswith("mov") and any(isinstance(operand, Vector) for operand in made.operands):
-            self._pack(one, step)
+        if instruction.opcode.startswith("setp"):
+            self.bounds[key_of(fragment), step.place] += 1
+            self.compared[key_of(fragment), step.place] = drifts
+        if instruction.opcode.startswith("mov") and any(
+            isinstance(operand, Vector) for operand in instruction.operands
+        ):
+            self._pack(fragment, step)
             return
         checks, self._checks = self._checks, False
-        self._result = drift_of(made, [self.value(one, operand) for operand in rest], drifts)
+        self._result = drift_of(instruction, [self.value(fragment, operand) for operand in rest], drifts)
         self._checks = checks
 
-    def _pack(self, one: Fragment, step: Step) -> None:
+    def _pack(self, fragment: Fragment, step: Step) -> None:
         """``mov`` of a vector: of its parts the lowest may move, if it has 32 bits."""
         target, source = step.instruction.operands
         parts = items_of(source if isinstance(source, Vector) else target)
@@ -223,21 +229,21 @@ class Drifting(Machine):
         if len(parts) != 2 or not step.instruction.opcode.endswith("64"):
             return
         if isinstance(source, Vector):
-            low, high = (self.drift(one, part) for part in parts)
+            low, high = (self.drift(fragment, part) for part in parts)
             self._result = low if high == FIXED else None
         elif isinstance(parts[0], str) and isinstance(parts[1], str):
-            self._parts = {parts[0]: self.drift(one, source), parts[1]: FIXED}
+            self._parts = {parts[0]: self.drift(fragment, source), parts[1]: FIXED}
 
-    def _parameter(self, handler: Handler, one: Fragment, step: Step) -> None:
+    def _parameter(self, handler: Handler, fragment: Fragment, step: Step) -> None:
         """A parameter moves as much as it would hold."""
         launch, scalars = self.launch, self.notes.scalars
         rows = []
         for by in (0, self.by):
             value = launch.scalars.get(self.parameter, launch.size) + by
             self.launch, self.notes.scalars = launch._replace(scalars={**launch.scalars, self.parameter: value}), {}
-            super()._execute(handler, one, step)
+            super()._execute(handler, fragment, step)
             names = [item for item in items_of(step.instruction.operands[0]) if isinstance(item, str)]
-            rows.append([one.registers.get(name) for name in names])
+            rows.append([fragment.registers.get(name) for name in names])
         others = self.alone and any(key not in launch.scalars for key in self.notes.scalars)
         narrow = self.alone and step.instruction.opcode.endswith(("8", "16"))
         self.launch, self.notes.scalars = launch, scalars
@@ -249,9 +255,9 @@ class Drifting(Machine):
 
     def frame(self) -> Frame:
         """The moment at hand."""
-        live = [one for one in self.fragments if not one.done]
-        registers = {key_of(one): dict(one.registers) for one in live}
-        return Frame(state(self), registers, {key_of(one): dict(self._drifts[one]) for one in live})
+        live = [fragment for fragment in self.fragments if not fragment.done]
+        registers = {key_of(fragment): dict(fragment.registers) for fragment in live}
+        return Frame(state(self), registers, {key_of(fragment): dict(self._drifts[fragment]) for fragment in live})
 
     def _at_turn(self) -> None:
         if self._seen is not None:
@@ -266,13 +272,13 @@ class Drifting(Machine):
 
     def _begin(self, speeds: Speeds) -> None:
         """From here on periods lie behind: registers have moved in each of them."""
-        for one in self.fragments:
-            if not one.done:
-                rows, held = speeds.get(key_of(one), {}), self._drifts[one]
-                for name in one.registers.keys() | rows.keys():
-                    drift, speed = held.get(name, FIXED), rows.get(name, 0)
+        for fragment in self.fragments:
+            if not fragment.done:
+                lane_speeds, drifts = speeds.get(key_of(fragment), {}), self._drifts[fragment]
+                for name in fragment.registers.keys() | lane_speeds.keys():
+                    drift, speed = drifts.get(name, FIXED), lane_speeds.get(name, 0)
                     followed = drift if speed is not None and isinstance(drift, Drift) else None
-                    held[name] = followed and Drift(followed.ahead + (speed or 0), followed.ahead)
+                    drifts[name] = followed and Drift(followed.ahead + (speed or 0), followed.ahead)
 
     def _compare(self, first: Frame, last: Frame, speeds: Speeds) -> None:
         """Everything must be as it was, but for what moved as it was supposed; from here on no period is to come."""
@@ -289,9 +295,9 @@ class Drifting(Machine):
                 ):
                     self.loose.add((key, name))
         self.closed = not self.loose
-        for held in self._drifts.values():
-            for name, drift in held.items():
-                held[name] = Drift(drift.past, 0) if isinstance(drift, Drift) else None
+        for drifts in self._drifts.values():
+            for name, drift in drifts.items():
+                drifts[name] = Drift(drift.past, 0) if isinstance(drift, Drift) else None
 
 
 def distance(before: Value | None, after: Value | None) -> int | None:
@@ -310,8 +316,8 @@ def distance(before: Value | None, after: Value | None) -> int | None:
 
 def speeds_between(first: Frame, last: Frame) -> Speeds:
     """By how much registers moved from one moment to another of the same state."""
-    found: Speeds = {}
+    speeds: Speeds = {}
     for key, before in first.registers.items():
         after = last.registers[key]
-        found[key] = {name: distance(before.get(name), after.get(name)) for name in before.keys() | after.keys()}
-    return found
+        speeds[key] = {name: distance(before.get(name), after.get(name)) for name in before.keys() | after.keys()}
+    return speeds

@@ -109,34 +109,41 @@ def cells_of_a(m: int, k: int, dtype: str, cta_group: int, sparse: bool, lane: i
     Raises:
         DescriptorError: if A of such an instruction is none in tensor memory.
     """
-    held = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
-    rest = [0] * (len(held.modes) - 2)
-    lanes = {held.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
+    cells = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
+    rest = [0] * (len(cells.modes) - 2)
+    lanes = {cells.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
     if rest:  # a second copy, in the other half
-        lanes |= {at + 4 * GROUP for at in lanes}
-    return Cells(groups_of(lanes), held.columns)
+        lanes |= {lane + 4 * GROUP for lane in lanes}
+    return Cells(groups_of(lanes), cells.columns)
 
 
 @lru_cache(maxsize=256)
-def cells_of_d(one: Instruction, lane: int) -> Cells | None:
+def cells_of_d(instruction: Instruction, lane: int) -> Cells | None:
     """Where the accumulator of an instruction lies, from the lane of its address on; None where it has none."""
     try:
-        held = accumulator(
-            one.m, one.n, one.d_dtype, cta_group=one.cta_group, ws=one.ws, sparse=one.sparse, kind=one.kind,
-            arch=one.arch, legality="lenient",
-        )  # fmt: skip
+        layout = accumulator(
+            instruction.m,
+            instruction.n,
+            instruction.d_dtype,
+            cta_group=instruction.cta_group,
+            ws=instruction.ws,
+            sparse=instruction.sparse,
+            kind=instruction.kind,
+            arch=instruction.arch,
+            legality="lenient",
+        )
     except (DescriptorError, TypeError):
         return None
     lanes, columns = set(), 0
-    for row in range(one.m // one.cta_group):
-        for column in {0, one.n // 2 - 1, one.n // 2, one.n - 1}:
-            cell = held.cell(row, column)
+    for row in range(instruction.m // instruction.cta_group):
+        for column in {0, instruction.n // 2 - 1, instruction.n // 2, instruction.n - 1}:
+            cell = layout.cell(row, column)
             lanes.add(cell.lane + lane)
             columns = max(columns, cell.column + 1)
     return Cells(groups_of(lanes), columns)
 
 
-def columns_of_scales(one: Instruction) -> tuple[int, int]:
+def columns_of_scales(instruction: Instruction) -> tuple[int, int]:
     """How many columns the scale factors of A and of B are read from, from those of their addresses on.
 
     Four factors of a row are a column; the next four lie behind those of all rows, of which there are 128 or 256.
@@ -146,16 +153,20 @@ def columns_of_scales(one: Instruction) -> tuple[int, int]:
     >>> columns_of_scales(Instruction("mxf4nvf4", "e2m1", "e2m1", "f32", m=128, n=192, k=128, scale_vector=16))
     (8, 14)
     """
-    apart = one.cta_group == 2 and one.m == 128  # the halves of N lie in other lanes
-    rows = one.m // one.cta_group, one.n // (2 if apart else 1)
+    apart = instruction.cta_group == 2 and instruction.m == 128  # the halves of N lie in other lanes
+    rows = instruction.m // instruction.cta_group, instruction.n // (2 if apart else 1)
     # Of mxf8f6f4 with K 64 the manual has one and NVIDIA's code two: one is read in either case.
-    factors = 1 if one.kind == "mxf8f6f4" else one.k // (1 + one.sparse) // (one.scale_vector or 32)
-    behind = (((first + factors - 1) // 4) for first in (one.sfa_id, one.sfb_id))
+    factors = (
+        1
+        if instruction.kind == "mxf8f6f4"
+        else instruction.k // (1 + instruction.sparse) // (instruction.scale_vector or 32)
+    )
+    behind = (((first + factors - 1) // 4) for first in (instruction.sfa_id, instruction.sfb_id))
     a, b = (-(-many // 128) * 4 * more - (-many // 32) for many, more in zip(rows, behind, strict=True))
     return a, b
 
 
-def move_of(one: Load) -> TmemMove | None:
+def move_of(load: Load) -> TmemMove | None:
     """The move that a ``tcgen05.ld`` or ``st`` is, by shape and repetitions; None for a shape that there is not.
 
     What reduces or compresses besides reads the same cells.
@@ -165,8 +176,8 @@ def move_of(one: Load) -> TmemMove | None:
     >>> move_of(Load(1, of, operands("{m}, {a,b,c,d}, r, [t]"))).columns
     8
     """
-    offset = next((o for o in one.operands if isinstance(o, int)), None)
-    return _move(one.opcode, offset)
+    offset = next((o for o in load.operands if isinstance(o, int)), None)
+    return _move(load.opcode, offset)
 
 
 @lru_cache(maxsize=256)

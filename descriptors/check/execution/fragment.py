@@ -9,11 +9,11 @@ Law: lanes that part and meet again are what they were.
 
 >>> one = Fragment(0, 0, (0, 1, 2, 3))
 >>> one.known, one.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
->>> other = one.parted([1, 3], pc=9)
+>>> other = one.split_off([1, 3], pc=9)
 >>> one.lanes, one.registers, other.lanes, other.registers, other.known
 ((0, 2), {'a': (10, 12), 'b': 7}, (1, 3), {'a': (11, 13), 'b': 7}, 5)
 >>> other.known |= 8
->>> one.meet([other])
+>>> one.merge([other])
 >>> one.lanes, sorted(one.registers.items()), one.known
 ((0, 1, 2, 3), [('a', (10, 11, 12, 13)), ('b', 7)], 13)
 """
@@ -25,7 +25,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from descriptors.check.execution.lanes import Unknown, Value, lane_values, of_lanes, together
+from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values, select_lanes
 
 #: In front of the name of a register: where its bytes come from, which goes all ways that its value goes.
 ORIGIN = "origin of "
@@ -109,11 +109,11 @@ class CommitGroups:
         """The accesses of all groups."""
         return _union(self._row(kind))
 
-    def met(self, other: CommitGroups) -> CommitGroups:
+    def merged_with(self, other: CommitGroups) -> CommitGroups:
         """The groups of threads that go one way: the newest with the newest."""
         both = CommitGroups()
         for kind in {*self._rows, *other._rows}:
-            rows = [held._rows.get(kind, [0]) for held in (self, other)]
+            rows = [groups._rows.get(kind, [0]) for groups in (self, other)]
             size = max(map(len, rows))
             first, second = ([0] * (size - len(row)) + row for row in rows)
             both._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
@@ -127,21 +127,21 @@ def _union(rows: Collection[int]) -> int:
     return bits
 
 
-def _united(one: Accesses, other: Accesses) -> Accesses:
-    return {place: one.get(place, 0) | other.get(place, 0) for place in one | other}
+def _merge_accesses(first: Accesses, second: Accesses) -> Accesses:
+    return {place: first.get(place, 0) | second.get(place, 0) for place in first | second}
 
 
-def _most(one: Times, other: Times) -> Times:
-    return {**other, **{place: max(many, other.get(place, 0)) for place, many in one.items()}}
+def _merge_times(first: Times, second: Times) -> Times:
+    return {**second, **{place: max(many, second.get(place, 0)) for place, many in first.items()}}
 
 
 #: What each kind of history is at first, and what it is of two that meet. To meet nothing is to be copied.
-_RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
+_MERGE_RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
     "Bits": (int, int.__or__),
     "Count": (int, max),
-    "Accesses": (dict, _united),
-    "Times": (dict, _most),
-    "CommitGroups": (CommitGroups, CommitGroups.met),
+    "Accesses": (dict, _merge_accesses),
+    "Times": (dict, _merge_times),
+    "CommitGroups": (CommitGroups, CommitGroups.merged_with),
 }
 
 
@@ -168,7 +168,7 @@ class Join:
     @property
     def complete(self) -> bool:
         """Whether all have come."""
-        return bool(self.arrived) and sum(len(one.lanes) for one in self.arrived) >= len(self.lanes)
+        return bool(self.arrived) and sum(len(fragment.lanes) for fragment in self.arrived) >= len(self.lanes)
 
 
 class Fragment:
@@ -217,7 +217,7 @@ class Fragment:
         self.done = False
 
     @property
-    def many(self) -> int:
+    def lane_count(self) -> int:
         """Lanes that execute the instruction at hand."""
         return len(self.lanes) if self.active is None else len(self.active)
 
@@ -250,8 +250,8 @@ class Fragment:
         self.known |= known
         self.published |= published
         self.apart, self.loose = (
-            {lanes: left for lanes, bits in held.items() if (left := bits & ~known)}
-            for held in (self.apart, self.loose)
+            {lanes: left for lanes, bits in accesses.items() if (left := bits & ~known)}
+            for accesses in (self.apart, self.loose)
         )
 
     def meet_lanes(self, lanes: int, *, ordered: bool) -> None:
@@ -267,30 +267,30 @@ class Fragment:
         """An instruction is executed, or a wait passed: a round of it is over."""
         self.times[place] = self.times.get(place, 0) + 1
 
-    def lose(self, name: str, unknown: Unknown) -> None:
+    def set_unknown(self, name: str, unknown: Unknown) -> None:
         """A register that something may have written."""
         self.registers[name] = unknown
         self.registers.pop(ORIGIN + name, None)
 
-    def without(self, places: Collection[int]) -> None:
+    def remove_lanes(self, places: Collection[int]) -> None:
         """Take lanes out, by their places."""
         gone = set(places)
         kept = [place for place in range(len(self.lanes)) if place not in gone]
-        self.registers = {name: of_lanes(value, kept) for name, value in self.registers.items()}
+        self.registers = {name: select_lanes(value, kept) for name, value in self.registers.items()}
         self.lanes = tuple(self.lanes[place] for place in kept)
 
-    def parted(self, places: list[int], pc: int) -> Fragment:
+    def split_off(self, places: list[int], pc: int) -> Fragment:
         """Take lanes out, by their places, as a fragment of their own that goes on elsewhere."""
         other = Fragment(self.cta, self.warp, tuple(self.lanes[place] for place in places))
         other.pc, other.joins, other.released = pc, self.joins, self.released
-        other.registers = {name: of_lanes(value, places) for name, value in self.registers.items()}
+        other.registers = {name: select_lanes(value, places) for name, value in self.registers.items()}
         for name, (empty, meet) in _HISTORY.items():
             setattr(other, name, meet(getattr(self, name), empty()))
-        self.without(places)
+        self.remove_lanes(places)
         self.epoch = -1
         return other
 
-    def meet(self, others: list[Fragment], live: Collection[str] | None = None) -> None:
+    def merge(self, others: list[Fragment], live: Collection[str] | None = None) -> None:
         """Take up the lanes of others, which are done then.
 
         Args:
@@ -308,7 +308,7 @@ class Fragment:
         self.epoch = -1
 
 
-_HISTORY = {name: _RULES[kind] for name, kind in Fragment.__annotations__.items()}
+_HISTORY = {name: _MERGE_RULES[kind] for name, kind in Fragment.__annotations__.items()}
 
 
 def _side_by_side(
@@ -332,5 +332,5 @@ def _side_by_side(
             continue
         unset = Unknown(f"{name}, which not every way writes")
         rows = [lane_values(unset if v is None else v, len(p.lanes)) for v, p in zip(values, parts, strict=True)]
-        registers[name] = together([rows[number][place] for number, place in order])
+        registers[name] = join_lanes([rows[number][place] for number, place in order])
     return registers

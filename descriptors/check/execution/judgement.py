@@ -32,7 +32,7 @@ from descriptors.check.execution.bounded_loops import bounded_loops
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.coverage import Coverage
-from descriptors.check.execution.evidence import ALL, Blind, blind, fragments, witnesses
+from descriptors.check.execution.evidence import ALL, Blind, unchecked, unchecked_fragments, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
@@ -55,7 +55,7 @@ from descriptors.check.execution.runs import (
     launches,
     runs,
     trials,
-    with_large,
+    with_parameter,
     with_sizes,
 )
 from descriptors.check.ptx.ptx_module import Function
@@ -107,7 +107,7 @@ class RunJudgement(NamedTuple):
     @property
     def ended(self) -> bool:
         """Whether a launch came to its end."""
-        return any(one.ended for one in self.executed)
+        return any(launch.ended for launch in self.executed)
 
 
 def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
@@ -119,129 +119,137 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target
         known: what is known of its launch.
         target: the ``.target`` of its module; "" where any may be meant.
     """
-    made = program(function, target)
-    held, steps = trials(made, text, known)
-    told: list[RunJudgement] = []
-    for one in held:
-        told.append(_of_trial(made, one, steps))
-        steps = told[-1].steps
-        if told[-1].ended and not is_wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
-            return told[-1]
+    kernel = program(function, target)
+    first_runs, steps = trials(kernel, text, known)
+    judgements: list[RunJudgement] = []
+    for trial in first_runs:
+        judgements.append(_run_launches(kernel, trial, steps))
+        steps = judgements[-1].steps
+        if (
+            judgements[-1].ended
+            and not is_wrong(judgements[-1].witnesses)
+            and CLUSTER not in {row.what for row in judgements[-1].blind}
+        ):
+            return judgements[-1]
         if steps > LIMIT:
             break
-    return told[0] if len(told) == len(held) else _shapeless(told[0], function)
+    return judgements[0] if len(judgements) == len(first_runs) else _without_cluster_errors(judgements[0], function)
 
 
-def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
+def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
     """What the launches say that follow a first run."""
-    record = _Record(made, first, steps)
-    for launch in launches(made, first):
-        if not record.take(launch) or record.steps > record.limit:
+    record = _Record(kernel, first, steps)
+    for launch in launches(kernel, first):
+        if not record.run_launch(launch) or record.steps > record.limit:
             break
     record.go_farther()
-    closed = () if first.stop is not None else record.close(made, first)
+    closed = () if first.stop is not None else record.close(kernel, first)
     if first.stop is not None:
-        record.open(first.stop)
-    found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
-    rows = (*record.rows(closed), *fragments(made.function, record.fragments))
-    told = RunJudgement(tuple(found), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed)
-    hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
+        record.record_stop(first.stop)
+    witnesses = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
+    rows = (*record.rows(closed), *unchecked_fragments(kernel.function, record.fragments))
+    judgement = RunJudgement(
+        tuple(witnesses), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed
+    )
+    hangs = any(witness.rule in ("barrier-hang", "barrier-init") for witness in witnesses)
     if hangs and first.stop is not None:  # other data may be what the kernel is for
-        return told._replace(witnesses=())
-    return _shapeless(told, made.function) if hangs and first.clustered else told
+        return judgement._replace(witnesses=())
+    return _without_cluster_errors(judgement, kernel.function) if hangs and first.clustered else judgement
 
 
-def _shapeless(told: RunJudgement, function: Function) -> RunJudgement:
+def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
     """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
     row = Blind(ALL, function.line, CLUSTER, "the launch says it")
-    return told._replace(witnesses=(), blind=(*told.blind, row)) if is_wrong(told.witnesses) else told
+    return (
+        judgement._replace(witnesses=(), blind=(*judgement.blind, row)) if is_wrong(judgement.witnesses) else judgement
+    )
 
 
 class _Record:
     """What the runs of a kernel said so far.
 
     Args:
-        made: the kernel.
+        kernel: the kernel.
         first: its first run.
         steps: those of runs before.
     """
 
-    def __init__(self, made: Program, first: Trial, steps: int) -> None:
-        self.made, self.first, self.steps = made, first, steps
-        self.function, self.free, self.limit = made.function, first.free, max(LIMIT, steps + BUDGET)
+    def __init__(self, kernel: Program, first: Trial, steps: int) -> None:
+        self.kernel, self.first, self.steps = kernel, first, steps
+        self.function, self.free, self.limit = kernel.function, first.free, max(LIMIT, steps + BUDGET)
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
         self.executed: list[Executed] = []
         self.launches: list[Launch] = []  # likewise, as they were begun
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
         self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
-        self.coverage = Coverage(made, set(first.launch.scalars))
-        for one in first.cut:
-            self.coverage.take(one)
-            self._executed([one], one.machine.launch.size, None)
+        self.coverage = Coverage(kernel, set(first.launch.scalars))
+        for run in first.cut:
+            self.coverage.add_run(run)
+            self._add_launch([run], run.machine.launch.size, None)
 
-    def take(self, launch: Launch) -> bool:
+    def run_launch(self, launch: Launch) -> bool:
         """Run a launch; whether there is a sense in more launches."""
-        several = list(runs(self.made, launch))
+        launch_runs = list(runs(self.kernel, launch))
         self.launches.append(launch)
-        for one in several:
-            self.steps += one.machine.count
-            self._take(one, small=launch.size in SMALL)
-            given = one.machine.launch.scalars
-            self.long.update({key: one.machine.count for key in self.free if given.get(key) == LARGE})
-            self.coverage.take(one)
+        for run in launch_runs:
+            self.steps += run.machine.count
+            self._add_run(run, small=launch.size in SMALL)
+            given = run.machine.launch.scalars
+            self.long.update({key: run.machine.count for key in self.free if given.get(key) == LARGE})
+            self.coverage.add_run(run)
         varied = next((key for key in launch.scalars if key not in self.first.launch.scalars), None)
-        self._executed(several, launch.size, varied)
-        stopped = [one for one in several if one.stop is not None]
-        return not stopped or all(one.endless for one in stopped)
+        self._add_launch(launch_runs, launch.size, varied)
+        stopped = [run for run in launch_runs if run.stop is not None]
+        return not stopped or all(run.endless for run in stopped)
 
-    def _executed(self, several: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
+    def _add_launch(self, launch_runs: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
         """Note a launch, which takes several runs where a branch depends on a parameter of floating point."""
         parameters: dict[tuple[str, int], int] = {}
-        for one in several:
-            parameters.update({**one.machine.notes.scalars, **one.machine.launch.scalars})
-        ended, steps = all(one.stop is None for one in several), sum(one.machine.count for one in several)
+        for run in launch_runs:
+            parameters.update({**run.machine.notes.scalars, **run.machine.launch.scalars})
+        ended, steps = all(run.stop is None for run in launch_runs), sum(run.machine.count for run in launch_runs)
         self.executed.append(Executed(parameters, others, varied, ended, steps))
 
     def go_farther(self) -> None:
         """Run the loops that no completed run took far enough once more, with larger parameters."""
         launch, most = with_sizes(self.first), self.steps + FARTHER
-        if self.first.stop is not None or not any(one.ended for one in self.executed):
+        if self.first.stop is not None or not any(executed.ended for executed in self.executed):
             return
-        bounding = bounding_parameters(self.made, self.first)
+        bounding = bounding_parameters(self.kernel, self.first)
         for key in bounding:
             for value in REMAINDERS:
                 if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
                     break
                 for others in (SIZES[0], LITTLE):  # several tiles, so that what one leaves behind meets the next
-                    farther = with_large(launch, key, value, others)
-                    if farther not in self.launches and not self.take(farther):
+                    farther = with_parameter(launch, key, value, others)
+                    if farther not in self.launches and not self.run_launch(farther):
                         return
                     if self.executed[-1].ended:
                         break
-        for loop in bounded_loops(self.made):
-            for key in [one for one in bounding if one in self.coverage.keys(loop)]:
+        for loop in bounded_loops(self.kernel):
+            for key in [executed for executed in bounding if executed in self.coverage.keys(loop)]:
                 for value, others in FARTHER_LAUNCHES:
                     tried = value > LARGE and self.coverage.is_saturated(loop, key)
-                    if tried or is_wrong(self.witnesses.values()) or not self.coverage.short(loop):
+                    if tried or is_wrong(self.witnesses.values()) or not self.coverage.is_short(loop):
                         break
                     if self.steps + BUDGET > most:
                         return
-                    farther = with_large(launch, key, value, others)
-                    if farther not in self.launches and not self.take(farther):
+                    farther = with_parameter(launch, key, value, others)
+                    if farther not in self.launches and not self.run_launch(farther):
                         return
 
     def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
         """What is not decided; of launches that were stopped, what no completed launch covers."""
-        ended = any(one.ended for one in self.executed)
+        ended = any(executed.ended for executed in self.executed)
         yield from (row for row in self.blind.values() if not ended or row.reason is not Reason.ENDLESS)
         if ended and not is_wrong(self.witnesses.values()):
-            yield from self.coverage.rows({one.parameter for one in closed})
+            yield from self.coverage.rows({executed.parameter for executed in closed})
 
-    def close(self, made: Program, first: Trial) -> tuple[Counts, ...]:
+    def close(self, kernel: Program, first: Trial) -> tuple[Counts, ...]:
         """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
         launch = with_sizes(first)._replace(size=LITTLE)
-        found: list[Counts] = []
+        closed: list[Counts] = []
         least = min(self.long.values(), default=0)
         for key in self.free:
             if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
@@ -253,43 +261,43 @@ class _Record:
                 or budget <= 0
             ):
                 return ()
-            told = counts(made, launch, key, budget)
+            result = counts(kernel, launch, key, budget)
             # Of several parameters one may be the other in other units, so that no launch has one without the other.
-            for one in told.runs if len(self.free) == 1 else ():
-                self._take(one, small=one.machine.launch.scalars[key] < SIZES[0])
-                self._executed([one], launch.size, key)
-            self.steps += told.steps
-            if told.whole and told.step:
-                found.append(told)
-        return () if is_wrong(self.witnesses.values()) else tuple(found)
+            for run in result.runs if len(self.free) == 1 else ():
+                self._add_run(run, small=run.machine.launch.scalars[key] < SIZES[0])
+                self._add_launch([run], launch.size, key)
+            self.steps += result.steps
+            if result.whole and result.step:
+                closed.append(result)
+        return () if is_wrong(self.witnesses.values()) else tuple(closed)
 
-    def _take(self, one: Run, small: bool) -> None:
-        for place, why in one.machine.notes.fragments.items():
+    def _add_run(self, run: Run, small: bool) -> None:
+        for place, why in run.machine.notes.fragments.items():
             if not (small and why):  # where a tile is larger than the problem, some of it is zeros
                 self.fragments[place] = self.fragments.get(place) or why
-        for witness in witnesses(one):
+        for witness in witnesses(run):
             if (witness.rule, witness.place) in self.witnesses:
                 continue
             if small:
-                self._doubt(witness, one.machine.launch.size)
+                self._add_doubt(witness, run.machine.launch.size)
                 continue
             self.witnesses[witness.rule, witness.place] = witness
             if witness.rule == "proxy-fence-copy":
                 why = "the manual asks for a fence; Triton 3.5.0 left it out and 3.9.0 has it"
                 line = self.function.code[witness.place].line
                 self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "what cp.async wrote", why))
-        for row in blind(one):
+        for row in unchecked(run):
             self.blind.setdefault((row.line, row.what, row.properties), row)
 
-    def _doubt(self, witness: Witness, size: int) -> None:
+    def _add_doubt(self, witness: Witness, size: int) -> None:
         """Something that is wrong in a launch which there may never be."""
-        line, told = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
-        other = f", line {witness.other}" if told else ""
+        line, has_other = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
+        other = f", line {witness.other}" if has_other else ""
         properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
         self.blind.setdefault((line, witness.rule), row)
 
-    def open(self, stop: Stop) -> None:
+    def record_stop(self, stop: Stop) -> None:
         """What stops a run that nothing is assumed for: what is assumed decides nothing but what is wrong with it."""
         self.blind[stop.line, stop.what] = Blind(ALL, stop.line, stop.what, stop.why, stop.reason)

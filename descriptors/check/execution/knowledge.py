@@ -37,7 +37,7 @@ class Access(NamedTuple):
         kind: what it is, for a person.
         generic: whether it is an ordinary write, which asynchronous instructions see behind a fence alone.
         ordered: a number that accesses share which the hardware keeps in order among themselves; 0 for none.
-        round: how often its warp had reached its instruction, that time included.
+        iteration: how often its warp had reached its instruction, that time included.
     """
 
     bit: int
@@ -45,7 +45,7 @@ class Access(NamedTuple):
     kind: str
     generic: bool = False
     ordered: int = 0
-    round: int = 0
+    iteration: int = 0
 
 
 class Clash(NamedTuple):
@@ -101,27 +101,27 @@ class Segments:
         last = bisect_right(self._starts, end - 1)
         return first, last
 
-    def rows(self, start: int, end: int) -> list[tuple[int, int, Access | None]]:
+    def writers_in(self, start: int, end: int) -> list[tuple[int, int, Access | None]]:
         """What wrote the bytes between two places: start, end, writer; None for what nobody wrote."""
         first, last = self._covered(start, end)
-        found: list[tuple[int, int, Access | None]] = []
+        writers: list[tuple[int, int, Access | None]] = []
         place = start
         for row in self._rows[first:last]:
             if row.start > place:
-                found.append((place, row.start, None))
-            found.append((row.start, row.end, row.writer))
+                writers.append((place, row.start, None))
+            writers.append((row.start, row.end, row.writer))
             place = row.end
         if place < end:
-            found.append((place, end, None))
-        return found
+            writers.append((place, end, None))
+        return writers
 
-    def behind(self, place: int) -> Iterator[tuple[int, int, Access | None]]:
+    def segments_from(self, place: int) -> Iterator[tuple[int, int, Access | None]]:
         """The segments from that of a place on, one after the other: start, end, writer."""
         for index in range(max(0, bisect_right(self._starts, place) - 1), len(self._rows)):
             row = self._rows[index]
             yield row.start, row.end, row.writer
 
-    def touched(self) -> Iterator[tuple[int, int, Access | None, Collection[Access]]]:
+    def segments(self) -> Iterator[tuple[int, int, Access | None, Collection[Access]]]:
         """All segments in order: start, end, who wrote it last, and who read it since."""
         for row in self._rows:
             yield row.start, row.end, row.writer, row.readers.values()
@@ -166,5 +166,5 @@ class Segments:
         del self._starts[first:last], self._rows[first:last]
 
 
-def _ordered(one: Access, other: Access) -> bool:
-    return one.ordered == other.ordered != 0
+def _ordered(first: Access, second: Access) -> bool:
+    return first.ordered == second.ordered != 0

@@ -14,11 +14,11 @@ Law: the shares of all lanes together are the access.
 >>> numbers = iter(range(1, 9))
 >>> lanes, one = LaneKnowledge(lambda: next(numbers)), Fragment(0, 0, (0, 1))
 >>> one.known = 1
->>> lanes.made(one, bit=0, mask=3)
+>>> lanes.record_access(one, bit=0, mask=3)
 >>> one.active = [0]
->>> first, _ = lanes.told(one, {0, 1})
+>>> first, _ = lanes.release_set(one, {0, 1})
 >>> one.active = [1]
->>> second, _ = lanes.told(one, {0, 1})
+>>> second, _ = lanes.release_set(one, {0, 1})
 >>> first, second, [lanes.missing(0, known)[0] for known in (first, second, first | second)]
 (2, 4, [2, 1, 0])
 """
@@ -51,42 +51,42 @@ class LaneKnowledge:
         self._told: dict[tuple[int, int, int, bool], tuple[int, int]] = {}  # accesses that have a share, and those
         self._places: dict[int, list[tuple[list[int], list[int], int]]] = {}
 
-    def made(self, one: Fragment, bit: int, mask: int) -> None:
+    def record_access(self, fragment: Fragment, bit: int, mask: int) -> None:
         """Lanes of a fragment make an access."""
         self._lanes[bit] = mask
-        one.apart[mask] = one.apart.get(mask, 0) | 1 << bit
+        fragment.apart[mask] = fragment.apart.get(mask, 0) | 1 << bit
 
-    def copied(self, one: Fragment, bit: int, places: list[int], size: int) -> None:
+    def record_copy(self, fragment: Fragment, bit: int, places: list[int], size: int) -> None:
         """Lanes of a fragment issue a ``cp.async``, which each of them waits for."""
-        mask = self._lanes[bit] = one.mask
-        one.copies[mask] = one.copies.get(mask, 0) | 1 << bit
-        self.touched(bit, one.executing, places, size)
+        mask = self._lanes[bit] = fragment.mask
+        fragment.copies[mask] = fragment.copies.get(mask, 0) | 1 << bit
+        self.record_places(bit, fragment.executing, places, size)
 
-    def touched(self, bit: int, lanes: list[int], places: list[int], size: int) -> None:
+    def record_places(self, bit: int, lanes: list[int], places: list[int], size: int) -> None:
         """Note which bytes each lane accesses."""
         if len(lanes) > 1:
             self._places.setdefault(bit, []).append((lanes, places, size))
 
-    def told(self, one: Fragment, alive: Collection[int]) -> tuple[int, int]:
+    def release_set(self, fragment: Fragment, alive: Collection[int]) -> tuple[int, int]:
         """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
-        known, published = one.known, one.published
-        if not one.apart and not one.loose:
+        known, published = fragment.known, fragment.published
+        if not fragment.apart and not fragment.loose:
             return known, published
-        mask = one.mask
+        mask = fragment.mask
         others = sum(1 << lane for lane in alive) & ~mask
-        for held, loose in ((one.loose, True), (one.apart, False)):
+        for accesses, loose in ((fragment.loose, True), (fragment.apart, False)):
             bits = 0
-            for lanes, row in held.items():
+            for lanes, row in accesses.items():
                 if lanes & others:
                     bits |= row
             if bits:
-                known = known & ~bits | self._share(one, bits, mask, loose)
+                known = known & ~bits | self._share(fragment, bits, mask, loose)
                 published &= ~bits
         return known, published
 
-    def _share(self, one: Fragment, bits: int, mask: int, loose: bool) -> int:
+    def _share(self, fragment: Fragment, bits: int, mask: int, loose: bool) -> int:
         """The shares that some lanes have of accesses."""
-        key = one.cta, one.warp, mask, loose
+        key = fragment.cta, fragment.warp, mask, loose
         done, shares = self._told.get(key, (0, 0))
         new = bits & ~done
         while new:
@@ -103,12 +103,12 @@ class LaneKnowledge:
 
         All bits of -1 stand for an access of which no share is known.
         """
-        lanes, told, met = self._lanes.get(bit, 0), 0, 0
+        lanes, told_lanes, met_lanes = self._lanes.get(bit, 0), 0, 0
         for share in self._shares.get(bit, ()):
             if known >> share.bit & 1:
-                told |= share.lanes
-                met |= lanes if share.loose else share.lanes
-        return (lanes & ~told, not lanes & ~met) if told else (-1, False)
+                told_lanes |= share.lanes
+                met_lanes |= lanes if share.loose else share.lanes
+        return (lanes & ~told_lanes, not lanes & ~met_lanes) if told_lanes else (-1, False)
 
     def knows(self, bit: int, known: int) -> bool:
         """Return whether an access is known, by itself or by a share."""

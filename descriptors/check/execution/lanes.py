@@ -5,9 +5,9 @@ Lanes that hold the same number are one value, so that most of a kernel is compu
 Law: what is computed lane by lane is what each lane computes.
 
 >>> one, other = (1, 2, 3), 10
->>> each(lambda a, b: a + b, (one, other), 3)
+>>> map_lanes(lambda a, b: a + b, (one, other), 3)
 (11, 12, 13)
->>> each(lambda a, b: a * b, ((1, 2, 3), 0), 3)
+>>> map_lanes(lambda a, b: a * b, ((1, 2, 3), 0), 3)
 0
 """
 
@@ -43,13 +43,13 @@ Lanes: TypeAlias = "tuple[int | Unknown, ...]"
 Value: TypeAlias = "int | Unknown | Lanes"
 
 
-def together(values: Sequence[int | Unknown]) -> Value:
+def join_lanes(values: Sequence[int | Unknown]) -> Value:
     """A number a lane as one value: a single one where they are equal."""
     first = values[0]
     return first if all(value == first for value in values) else tuple(values)
 
 
-def each(compute: Callable[..., int | None], values: Sequence[Value], lanes: int, line: int = 0) -> Value:
+def map_lanes(compute: Callable[..., int | None], values: Sequence[Value], lanes: int, line: int = 0) -> Value:
     """What is computed of values that are known; the first that is not stands for the result."""
     vector = False
     for value in values:
@@ -61,7 +61,7 @@ def each(compute: Callable[..., int | None], values: Sequence[Value], lanes: int
         result = compute(*values)
         return Unknown("a division by zero", line) if result is None else result
     rows = zip(*[value if type(value) is tuple else (value,) * lanes for value in values], strict=True)
-    return together([_of_lane(compute, row, line) for row in rows])
+    return join_lanes([_of_lane(compute, row, line) for row in rows])
 
 
 def _of_lane(compute: Callable[..., int | None], row: tuple[int | Unknown, ...], line: int) -> int | Unknown:
@@ -72,13 +72,13 @@ def _of_lane(compute: Callable[..., int | None], row: tuple[int | Unknown, ...],
     return Unknown("a division by zero", line) if result is None else result
 
 
-def of_lanes(value: Value, places: Sequence[int]) -> Value:
+def select_lanes(value: Value, places: Sequence[int]) -> Value:
     """A value for some of the lanes, by their places among those that it has.
 
-    >>> of_lanes((5, 6, 6), [1, 2]), of_lanes(7, [0])
+    >>> select_lanes((5, 6, 6), [1, 2]), select_lanes(7, [0])
     (6, 7)
     """
-    return value if isinstance(value, (int, Unknown)) else together([value[place] for place in places])
+    return value if isinstance(value, (int, Unknown)) else join_lanes([value[place] for place in places])
 
 
 def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
@@ -97,14 +97,14 @@ def first_unknown(value: Value) -> Unknown | None:
     (Unknown(why='a load', line=7), None)
     """
     if type(value) is tuple:
-        return next((one for one in value if type(one) is Unknown), None)
+        return next((lane_value for lane_value in value if type(lane_value) is Unknown), None)
     return value if isinstance(value, Unknown) else None
 
 
-def origin(value: Value) -> str:
+def origin_text(value: Value) -> str:
     """Where a value comes from that is not one number.
 
-    >>> origin(Unknown("a load", 7)), origin((1, 2))
+    >>> origin_text(Unknown("a load", 7)), origin_text((1, 2))
     ('a load, line 7', 'a value')
     """
     return f"{value.why}{f', line {value.line}' if value.line else ''}" if isinstance(value, Unknown) else "a value"

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
 
-from descriptors.check.execution.lanes import Value, together
+from descriptors.check.execution.lanes import Value, join_lanes
 from descriptors.text import extents_text
 
 #: Threads of a warp.
@@ -118,18 +118,18 @@ def pointer(name: str, offset: int) -> int:
     return _POINTERS + (number * _SLOTS + offset // 8) * _APART
 
 
-def place_name(address: int, launch: Launch) -> str:
+def address_text(address: int, launch: Launch) -> str:
     """A shared address as the variable that it is in, and how far.
 
     >>> launch = Launch((32, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {"ring": 64}, {}, {})
-    >>> place_name(of_cta(72, 1), launch)
+    >>> address_text(of_cta(72, 1), launch)
     '[ring+8] of CTA 1'
     """
     rank, offset = address >> RANK, address & ((1 << RANK) - 1)
-    held = [(at, name) for name, at in launch.variables.items() if at <= offset]
-    at, name = max(held, default=(0, "shared"))
+    before = [(start, name) for name, start in launch.variables.items() if start <= offset]
+    start, name = max(before, default=(0, "shared"))
     of = f" of CTA {rank}" if launch.cluster != (1, 1, 1) else ""
-    return f"[{name}+{offset - at}]{of}" if offset - at else f"[{name}]{of}"
+    return f"[{name}+{offset - start}]{of}" if offset - start else f"[{name}]{of}"
 
 
 def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tuple[int, ...]) -> Value | None:
@@ -149,15 +149,15 @@ def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tupl
     stem, _, axis = name[1:].partition(".")
     place = "xyz".find(axis) if axis else 0
     if stem == "tid":
-        return together([_coordinates(warp * WARP + lane, launch.threads)[place] for lane in lanes])
+        return join_lanes([_coordinates(warp * WARP + lane, launch.threads)[place] for lane in lanes])
     if stem == "laneid":
-        return together(lanes)
+        return join_lanes(lanes)
     if stem.startswith("lanemask_"):
-        return together([_lane_mask(stem[9:], lane) for lane in lanes])
-    return _of_launch(launch, cta, warp, place).get(stem)
+        return join_lanes([_lane_mask(stem[9:], lane) for lane in lanes])
+    return _uniform_registers(launch, cta, warp, place).get(stem)
 
 
-def _of_launch(launch: Launch, cta: int, warp: int, place: int) -> dict[str, int]:
+def _uniform_registers(launch: Launch, cta: int, warp: int, place: int) -> dict[str, int]:
     """The special registers that all lanes of a warp share, along an axis."""
     (x, y, z), rank = launch.cluster, _coordinates(cta, launch.cluster)[place]
     return {

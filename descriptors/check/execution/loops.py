@@ -4,7 +4,7 @@ Source: loops are strongly connected components, and again those of each without
 
 Invariant: a loop inside of another has blocks of that one alone.
 
->>> found = nested([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
+>>> found = nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
 >>> [sorted(one.blocks) for one in found], found[1].blocks < found[0].blocks
 ([[0, 1, 2], [1]], True)
 """
@@ -34,13 +34,13 @@ class Loop(NamedTuple):
     depth: int
 
 
-def nested(graph: Sequence[Block]) -> list[Loop]:
+def nested_loops(graph: Sequence[Block]) -> list[Loop]:
     """The loops of a graph of blocks, outer loops first.
 
-    >>> nested([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
+    >>> nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
     [Loop(blocks=frozenset({0, 1, 2}), around=-1, depth=0), Loop(blocks=frozenset({1}), around=0, depth=1)]
     """
-    found: list[Loop] = []
+    loops: list[Loop] = []
     level: list[tuple[frozenset[int], int]] = [(frozenset(range(len(graph))), -1)]
     before: dict[int, set[int]] = {}
     for number, block in enumerate(graph):
@@ -50,12 +50,14 @@ def nested(graph: Sequence[Block]) -> list[Loop]:
         inner: list[tuple[frozenset[int], int]] = []
         for region, around in level:
             cut = -1 if around < 0 else _header(before, region)
-            for one in _components(graph, region, cut):
-                if len(one) > 1 or (cut not in one and any(number in graph[number].next for number in one)):
-                    inner.append((one, len(found)))
-                    found.append(Loop(one, around, depth))
+            for component in _components(graph, region, cut):
+                if len(component) > 1 or (
+                    cut not in component and any(number in graph[number].next for number in component)
+                ):
+                    inner.append((component, len(loops)))
+                    loops.append(Loop(component, around, depth))
         level = inner
-    return found
+    return loops
 
 
 def _header(before: dict[int, set[int]], loop: frozenset[int]) -> int:
@@ -75,7 +77,7 @@ def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:
     innermost: dict[int, int] = {}
     for number, loop in enumerate(loops):
         innermost.update(dict.fromkeys(loop.blocks, number))
-    found: dict[int, int] = {}
+    edges: dict[int, int] = {}
     for source, block in enumerate(graph):
         for target in block.next:
             if graph[target].start > block.start or source not in innermost:
@@ -84,8 +86,8 @@ def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:
             while number >= 0 and target not in loops[number].blocks:
                 number = loops[number].around
             if number >= 0:
-                found[target] = number
-    return found
+                edges[target] = number
+    return edges
 
 
 def inner_targets(edges: dict[int, int], loops: Sequence[Loop]) -> dict[int, tuple[int, ...]]:

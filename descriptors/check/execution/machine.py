@@ -34,12 +34,12 @@ from descriptors.check.execution.lane_knowledge import LaneKnowledge
 from descriptors.check.execution.lanes import (
     Unknown,
     Value,
-    each,
     first_unknown,
+    join_lanes,
     lane_values,
-    of_lanes,
-    origin,
-    together,
+    map_lanes,
+    origin_text,
+    select_lanes,
 )
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, Launch, special_register
 from descriptors.check.execution.mbarrier import Mbarriers
@@ -64,13 +64,13 @@ def items_of(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def short(one: Instruction) -> str:
+def short_opcode(instruction: Instruction) -> str:
     """The beginning of an opcode, for a person.
 
-    >>> short(Instruction(1, "mul.wide.u32.x", ()))
+    >>> short_opcode(Instruction(1, "mul.wide.u32.x", ()))
     'mul.wide.u32'
     """
-    return ".".join(one.qualifiers[:3])
+    return ".".join(instruction.qualifiers[:3])
 
 
 class Guard(Enum):
@@ -133,7 +133,7 @@ class Machine(Schedule):
         self.issues = Issues()
         self.pools: dict[int, RegisterPool] = {}  # the registers of a CTA
         self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # setmaxnreg by CTA and warp: to, place
-        self.lanes = LaneKnowledge(self.fresh)
+        self.lanes = LaneKnowledge(self.new_bit)
         self.memory = Memory()
         self.follows = True  # whether origins are followed
         self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane
@@ -148,129 +148,131 @@ class Machine(Schedule):
 
     # -- values
 
-    def value(self, one: Fragment, operand: Operand) -> Value:
+    def value(self, fragment: Fragment, operand: Operand) -> Value:
         """What an operand holds, for the lanes that execute."""
         if isinstance(operand, int):
             return operand
         if isinstance(operand, str):
-            found = one.registers.get(operand)
-            if found is None:
-                found = self._named(one, operand)
-            if one.active is not None and type(found) is tuple:
-                return of_lanes(found, one.active)
-            return found
+            value = fragment.registers.get(operand)
+            if value is None:
+                value = self._named(fragment, operand)
+            if fragment.active is not None and type(value) is tuple:
+                return select_lanes(value, fragment.active)
+            return value
         if isinstance(operand, Negated):
-            return each(lambda a: a ^ 1, [self.value(one, operand.name)], one.many)
+            return map_lanes(lambda a: a ^ 1, [self.value(fragment, operand.name)], fragment.lane_count)
         if isinstance(operand, Address):
-            base = self.value(one, operand.base) if operand.base else 0
+            base = self.value(fragment, operand.base) if operand.base else 0
             offset = operand.offset
-            return each(lambda a: a + offset & _LOW_64, [base], one.many) if offset else base
+            return map_lanes(lambda a: a + offset & _LOW_64, [base], fragment.lane_count) if offset else base
         if isinstance(operand, Vector) and len(operand.items) == 1:
-            return self.value(one, operand.items[0])
+            return self.value(fragment, operand.items[0])
         return Unknown("an operand that is not read")
 
-    def _named(self, one: Fragment, name: str) -> Value:
+    def _named(self, fragment: Fragment, name: str) -> Value:
         """A name that is no register with a value: a special register, or a variable."""
         if name.startswith("%"):
-            special = special_register(name, self.launch, one.cta, one.warp, one.lanes)
+            special = special_register(name, self.launch, fragment.cta, fragment.warp, fragment.lanes)
             if special is not None:
                 return special
         if name in self.launch.variables:
-            return self.launch.variables[name] | one.cta << RANK
+            return self.launch.variables[name] | fragment.cta << RANK
         if name in self.program.parameters:
             return PARAMETERS + (self.program.parameters[name] << 16)
         if name in self.program.function.variables:
             return LOCAL + (list(self.program.function.variables).index(name) << 20)
         return Unknown(f"{name}, which nothing writes")
 
-    def known(self, one: Fragment, operand: Operand, step: Step, what: str) -> int:
+    def require_scalar(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> int:
         """A value that all lanes must share and the run needs.
 
         Raises:
             Stop: if it is not known, or differs between lanes.
         """
-        value = self.value(one, operand)
+        value = self.value(fragment, operand)
         if type(value) is int:
             return value
         why = value if type(value) is Unknown else "a value that differs between the lanes of a warp"
         raise Stop(step.instruction.line, why, what)
 
-    def known_lanes(self, one: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
+    def require_lanes(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
         """The values of the lanes that execute, which the run needs.
 
         Raises:
             Stop: if one is not known.
         """
-        value = self.value(one, operand)
+        value = self.value(fragment, operand)
         if (unknown := first_unknown(value)) is not None:
             raise Stop(step.instruction.line, unknown, what)
-        return [number for number in lane_values(value, one.many) if isinstance(number, int)]
+        return [number for number in lane_values(value, fragment.lane_count) if isinstance(number, int)]
 
-    def set(self, one: Fragment, name: Operand, value: Value) -> None:
+    def set(self, fragment: Fragment, name: Operand, value: Value) -> None:
         """Write a register, in the lanes that execute."""
         if not isinstance(name, str) or name == "_":
             return
-        if one.active is not None and len(one.active) < len(one.lanes):
+        if fragment.active is not None and len(fragment.active) < len(fragment.lanes):
             unset = Unknown(f"{name}, which nothing writes")
-            before = list(lane_values(one.registers.get(name, unset), len(one.lanes)))
-            for place, number in zip(one.active, lane_values(value, len(one.active)), strict=True):
+            before = list(lane_values(fragment.registers.get(name, unset), len(fragment.lanes)))
+            for place, number in zip(fragment.active, lane_values(value, len(fragment.active)), strict=True):
                 before[place] = number
-            value = together(before)
-        one.registers[name] = value
+            value = join_lanes(before)
+        fragment.registers[name] = value
 
-    def set_items(self, one: Fragment, target: Operand, value: Value) -> None:
+    def set_items(self, fragment: Fragment, target: Operand, value: Value) -> None:
         """Write a register, or each of a vector."""
         for item in items_of(target):
-            self.set(one, item, value)
+            self.set(fragment, item, value)
 
     # -- accesses, and what is noted
 
-    def access(self, one: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
+    def access(self, fragment: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
         """An ordinary access of a fragment: all between two tellings are one bit."""
-        mask = one.mask
-        if one.epoch < 0 or one.epoch_lanes != mask:
-            one.epoch, one.epoch_lanes = self.fresh(), mask
-            one.known |= 1 << one.epoch
-            self.lanes.made(one, one.epoch, mask)
-        return Access(one.epoch, step.instruction.line, kind, generic, round=self.round(one, step))
+        mask = fragment.mask
+        if fragment.epoch < 0 or fragment.epoch_lanes != mask:
+            fragment.epoch, fragment.epoch_lanes = self.new_bit(), mask
+            fragment.known |= 1 << fragment.epoch
+            self.lanes.record_access(fragment, fragment.epoch, mask)
+        return Access(fragment.epoch, step.instruction.line, kind, generic, iteration=self.iteration(fragment, step))
 
-    def told(self, one: Fragment) -> tuple[int, int]:
+    def release_set(self, fragment: Fragment) -> tuple[int, int]:
         """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
-        return self.lanes.told(one, self.alive[one.cta, one.warp])
+        return self.lanes.release_set(fragment, self.alive[fragment.cta, fragment.warp])
 
-    def round(self, one: Fragment, step: Step) -> int:
+    def iteration(self, fragment: Fragment, step: Step) -> int:
         """Return how often a fragment has reached the instruction that it executes, this time included."""
-        return one.times.get(step.place, 0) + 1
+        return fragment.times.get(step.place, 0) + 1
 
-    def fresh(self) -> int:
+    def new_bit(self) -> int:
         """A bit for an access."""
         self.bits += 1
         return self.bits - 1
 
-    def clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
+    def report_clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
         """Tell of two accesses without order, once for each pair of instructions."""
-        self.tell(rule, step, found, clash.earlier.line, clash.earlier.round)
+        self.report(rule, step, found, clash.earlier.line, clash.earlier.iteration)
 
-    def tell(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
+    def report(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
         """Tell of something wrong with what is executed."""
-        one = self.executing
-        witness = Witness(rule, step.place, found, other, 0 if one is None else self.round(one, step), other_round)
-        self.notes.tell(witness, released=one is not None and one.released)
+        fragment = self.executing
+        witness = Witness(
+            rule, step.place, found, other, 0 if fragment is None else self.iteration(fragment, step), other_round
+        )
+        self.notes.add_witness(witness, released=fragment is not None and fragment.released)
 
-    def repeat(self, one: Fragment, step: Step) -> None:
+    def count_iteration(self, fragment: Fragment, step: Step) -> None:
         """A fragment takes a branch: where that leads backward, another iteration of a loop begins."""
         target = self.program.block_at(str(step.instruction.operands[-1]))
         if target not in self.program.back_edges or self.program.graph[target].start > step.place:
             return
-        warp, notes = (one.cta, one.warp), self.notes
-        held = self.iterations.setdefault((*warp, one.lanes[0]), {})
-        held[target] = many = held.get(target, 0) + 1
+        warp, notes = (fragment.cta, fragment.warp), self.notes
+        iterations = self.iterations.setdefault((*warp, fragment.lanes[0]), {})
+        iterations[target] = iteration = iterations.get(target, 0) + 1
         for other in self.program.inner[target]:
-            held.pop(other, None)
-        notes.longest[target] = max(notes.longest.get(target, 0), many)
+            iterations.pop(other, None)
+        notes.longest[target] = max(notes.longest.get(target, 0), iteration)
         notes.turns[*warp, target] = notes.turns.get((*warp, target), 0) + 1
 
-    def skip(self, step: Step, why: str) -> None:
+    def note_skipped(self, step: Step, why: str) -> None:
         """An instruction that the run does not see, or not all of it."""
         self.notes.skipped.setdefault(step.place, why)
         if not step.instruction.opcode.startswith(("ld", "mma")):
@@ -289,7 +291,7 @@ class Machine(Schedule):
                 self._advance(self.runnable.popleft())
             if not self._settle():
                 break
-        self.hung = any(not one.done for one in self.fragments)
+        self.hung = any(not fragment.done for fragment in self.fragments)
 
     def _settle(self) -> bool:
         """What happens where nobody can go on; whether anything does."""
@@ -300,83 +302,83 @@ class Machine(Schedule):
             return True
         return self.release()
 
-    def _advance(self, one: Fragment) -> None:
+    def _advance(self, fragment: Fragment) -> None:
         """Execute a fragment until it waits, ends or branches."""
         steps, executions = self.steps, self._executions
-        self.executing = one
+        self.executing = fragment
         while True:
-            if one.joins and one.pc == one.joins[-1].pc and self.meet(one):
+            if fragment.joins and fragment.pc == fragment.joins[-1].pc and self.arrive_at_join(fragment):
                 return
-            if one.pc >= len(steps):
-                self.end(one, list(range(len(one.lanes))))
+            if fragment.pc >= len(steps):
+                self.end(fragment, list(range(len(fragment.lanes))))
                 return
-            step = steps[one.pc]
+            step = steps[fragment.pc]
             self.count += 1
             if self.count > self.budget:
                 why = f"stopped after {self.budget} steps"
                 raise Stop(step.instruction.line, why, reason=Reason.ENDLESS)
-            handler, guard = executions[one.pc]
-            if one.apart and self._syncs[one.pc]:
-                one.meet_lanes(one.mask, ordered=False)
+            handler, guard = executions[fragment.pc]
+            if fragment.apart and self._syncs[fragment.pc]:
+                fragment.meet_lanes(fragment.mask, ordered=False)
             if step.place in self.program.uses:
                 for load in self.program.uses[step.place]:
-                    one.known |= one.loaded.pop(load, 0)
-                    self._use_stale(one, step, guard, load)
+                    fragment.known |= fragment.loaded.pop(load, 0)
+                    self._use_stale(fragment, step, guard, load)
             if step.instruction.predicate and guard is not Guard.OWN:
-                if not self._guarded(one, step, guard):
-                    one.pc += 1
+                if not self._guarded(fragment, step, guard):
+                    fragment.pc += 1
                     continue
-                if self._execute(handler, one, step):
+                if self._execute(handler, fragment, step):
                     return
-                one.active = None
-            elif self._execute(handler, one, step):
+                fragment.active = None
+            elif self._execute(handler, fragment, step):
                 return
-            if self._counted[one.pc]:
-                one.count(step.place)
-            one.pc += 1
+            if self._counted[fragment.pc]:
+                fragment.count(step.place)
+            fragment.pc += 1
 
-    def _use_stale(self, one: Fragment, step: Step, guard: Guard, load: int) -> None:
+    def _use_stale(self, fragment: Fragment, step: Step, guard: Guard, load: int) -> None:
         """The first use of what a ``tcgen05.ld`` brought: lanes that it had of cells that nothing wrote must not count.
 
         So an accumulator with M 64 is read, half of whose lanes are nobody's.
         """
-        if not (stale := one.stale.pop(load, 0)):
+        if not (stale := fragment.stale.pop(load, 0)):
             return
-        if step.instruction.predicate and guard is not Guard.OWN and not self._guarded(one, step, guard):
+        if step.instruction.predicate and guard is not Guard.OWN and not self._guarded(fragment, step, guard):
             return
-        lanes, one.active = [lane for lane in one.executing if stale >> lane & 1], None
+        lanes, fragment.active = [lane for lane in fragment.executing if stale >> lane & 1], None
         if not lanes:
             return
         line, opcode = self.program.function.code[load].line, step.instruction.opcode
         what = f"lanes {lanes[0]} to {lanes[-1]} of line {line}, whose cells nothing wrote"
         if opcode.startswith(("st.", "red.", "atom.")):
-            self.tell("tcgen05-unwritten", step, f"found a store of registers of {what}", line)
+            self.report("tcgen05-unwritten", step, f"found a store of registers of {what}", line)
         else:
             self.notes.unseen.setdefault(step.place, f"what becomes of {what}")
 
-    def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
+    def _execute(self, handler: Handler, fragment: Fragment, step: Step) -> bool | None:
         """Execute an instruction; one that is written without its operands, as no assembler takes it, ends the run."""
         try:
-            return handler(self, one, step)
+            return handler(self, fragment, step)
         except (IndexError, ValueError) as error:
             why = "it has not the operands of its opcode"
-            raise Stop(step.instruction.line, why, f"what {short(step.instruction)} does") from error
+            raise Stop(step.instruction.line, why, f"what {short_opcode(step.instruction)} does") from error
 
-    def _guarded(self, one: Fragment, step: Step, guard: Guard) -> bool:
+    def _guarded(self, fragment: Fragment, step: Step, guard: Guard) -> bool:
         """Whether some lane executes a guarded instruction; the fragment is left with those lanes active."""
-        value, instruction = self.value(one, step.instruction.predicate), step.instruction
+        value, instruction = self.value(fragment, step.instruction.predicate), step.instruction
         if type(value) is int:
             return bool(value) != instruction.negated
         unknown = first_unknown(value)
         if unknown is None:
             places = [place for place, v in enumerate(lane_values(value, 0)) if bool(v) != instruction.negated]
-            if len(places) < len(one.lanes):
-                one.active = places
+            if len(places) < len(fragment.lanes):
+                fragment.active = places
             return bool(places)
         if guard is Guard.NEEDED:
-            raise Stop(instruction.line, unknown, f"the guard of {short(instruction)}")
+            raise Stop(instruction.line, unknown, f"the guard of {short_opcode(instruction)}")
         for name in targets(instruction):
-            one.lose(name, unknown)
+            fragment.set_unknown(name, unknown)
         if guard is Guard.PASSED:
-            self.skip(step, f"a guard that depends on {origin(unknown)}")
+            self.note_skipped(step, f"a guard that depends on {origin_text(unknown)}")
         return False

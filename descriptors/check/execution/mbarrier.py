@@ -101,7 +101,7 @@ class Mbarrier:
         self.expected: list[tuple[int, int]] = []
         self.came = 0
         self.landings: list[Landing] = []
-        self.told_known = self.told_published = 0
+        self.next_known = self.next_published = 0
         self.known = self.published = 0
         self.events = self.events_before = 0  # arrivals and copies of this phase and of the last one, as bits
         self.over = False
@@ -110,7 +110,7 @@ class Mbarrier:
     @property
     def missing(self) -> int:
         """Bytes that are expected and have not come."""
-        return sum(one for _, one in self.expected) - self.came
+        return sum(size for _, size in self.expected) - self.came
 
     def passes(self, parity: int) -> bool:
         """Whether a wait for this parity goes on."""
@@ -118,8 +118,8 @@ class Mbarrier:
 
     def learn(self, known: int, published: int) -> None:
         """What an arrival or a copy tells."""
-        self.told_known |= known
-        self.told_published |= published
+        self.next_known |= known
+        self.next_published |= published
 
     def note(self, bit: int) -> None:
         """Add an arrival or a copy to the phase; whoever waits for the phase knows of it."""
@@ -164,7 +164,7 @@ class Mbarrier:
         self.ended.append(Phase(self.address, tuple(self.expected), self.came, tuple(self.landings)))
         self.phase += 1
         self.pending, self.expected, self.came, self.landings = self.count, [], 0, []
-        self.known, self.published = self.told_known, self.told_published
+        self.known, self.published = self.next_known, self.next_published
         self.events, self.events_before = 0, self.events
 
 
@@ -178,7 +178,7 @@ class Mbarriers:
     >>> held = Mbarriers()
     >>> for line in (5, 9):
     ...     held.add(Mbarrier(64, bit=0, count=1, line=line))
-    >>> held.at(64).line, [one.line for one in held.ever()], held.retire(64), held.at(64)
+    >>> held.find(64).line, [one.line for one in held.ever()], held.retire(64), held.find(64)
     (9, [5, 9], None, None)
     """
 
@@ -195,15 +195,15 @@ class Mbarriers:
     def __iter__(self) -> Iterator[Mbarrier]:
         return iter(self._live.values())
 
-    def at(self, address: int) -> Mbarrier | None:
+    def find(self, address: int) -> Mbarrier | None:
         """The mbarrier at an address; None where none is."""
         return self._live.get(address)
 
     def overlapping(self, start: int, end: int) -> Mbarrier | None:
         """Return the first live mbarrier that has a byte in a range; None where there is none."""
         place = bisect_right(self._places, start - BYTES)
-        held = place < len(self._places) and self._places[place] < end
-        return self._live[self._places[place]] if held else None
+        overlaps = place < len(self._places) and self._places[place] < end
+        return self._live[self._places[place]] if overlaps else None
 
     def add(self, barrier: Mbarrier) -> None:
         """One is initialised: what was at its address is none any more."""
@@ -215,8 +215,8 @@ class Mbarriers:
 
     def retire(self, address: int) -> None:
         """What is at an address is no mbarrier any more."""
-        if (before := self._live.pop(address, None)) is not None:
-            self._retired.append(before)
+        if (retired := self._live.pop(address, None)) is not None:
+            self._retired.append(retired)
             self._places.remove(address)
 
     def ever(self) -> Iterator[Mbarrier]:
@@ -226,8 +226,8 @@ class Mbarriers:
 
     def users(self) -> dict[tuple[int, int], dict[int, set[tuple[int, int]]]]:
         """Return CTA and warp of the users of each mbarrier, by its address and life, and then by instruction."""
-        found: dict[tuple[int, int], dict[int, set[tuple[int, int]]]] = {}
+        users: dict[tuple[int, int], dict[int, set[tuple[int, int]]]] = {}
         for touch in self.touches:
-            places = found.setdefault((touch.address, touch.life), {})
+            places = users.setdefault((touch.address, touch.life), {})
             places.setdefault(touch.place, set()).add((touch.cta, touch.warp))
-        return found
+        return users

@@ -7,7 +7,7 @@ Law: an operation of a warpgroup knows what each of its warps knew.
 
 >>> issue = Issue(bit=7)
 >>> for known in (1, 2, 4, 8):
-...     issue.take(known, published=0)
+...     issue.add_warp(known, published=0)
 >>> issue.warps, issue.known
 (4, 15)
 """
@@ -32,21 +32,21 @@ class Rendezvous:
         self.came = self.phase = self.known = self.published = 0
         self.waiters: list[Fragment] = []
 
-    def arrive(self, one: Fragment, known: int, published: int) -> None:
+    def arrive(self, fragment: Fragment, known: int, published: int) -> None:
         """The threads of a fragment come, and tell what they can."""
         self.known |= known
         self.published |= published
-        self.came += one.many
-        one.epoch = -1
+        self.came += fragment.lane_count
+        fragment.epoch = -1
 
-    def leave(self, one: Fragment) -> None:
+    def leave(self, fragment: Fragment) -> None:
         """A fragment goes on, and knows what was told."""
-        one.learn(self.known, self.published)
+        fragment.learn(self.known, self.published)
 
-    def wait(self, one: Fragment, wait: Wait) -> bool:
+    def wait(self, fragment: Fragment, wait: Wait) -> bool:
         """A fragment waits for the phase to end; True, for it cannot go on."""
-        one.blocked = wait
-        self.waiters.append(one)
+        fragment.blocked = wait
+        self.waiters.append(fragment)
         return True
 
 
@@ -63,7 +63,7 @@ class Issue:
         self.bit, self.complete = bit, False
         self.warps = self.known = self.published = 0
 
-    def take(self, known: int, published: int) -> None:
+    def add_warp(self, known: int, published: int) -> None:
         """One more warp issues it."""
         self.warps += 1
         self.known |= known
@@ -91,11 +91,11 @@ class Issues:
         """The operations, by CTA, warpgroup and number."""
         yield from self._numbered.items()
 
-    def of(self, bits: int) -> list[Issue]:
+    def with_bits(self, bits: int) -> list[Issue]:
         """The operations of some accesses, which are theirs alone."""
-        found = []
+        issues = []
         while bits:
             lowest = bits & -bits
-            found.append(self._of_bit[lowest.bit_length() - 1])
+            issues.append(self._of_bit[lowest.bit_length() - 1])
             bits ^= lowest
-        return found
+        return issues

@@ -22,11 +22,20 @@ from __future__ import annotations
 
 import re
 
-from descriptors.check.execution.accesses import runs_of, touch
+from descriptors.check.execution.accesses import check_access, runs_of
 from descriptors.check.execution.bounded_loops import count_loads
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
-from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, place_name, pointer
+from descriptors.check.execution.lanes import (
+    Cause,
+    Unknown,
+    Value,
+    first_unknown,
+    join_lanes,
+    lane_values,
+    map_lanes,
+    origin_text,
+)
+from descriptors.check.execution.launch import LOCAL, PARAMETERS, address_text, of_cta, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.origins import carries, carry_loaded, carry_matrices, carry_stored, origins
 from descriptors.check.execution.program import Step
@@ -43,57 +52,57 @@ def _widths(step: Step, operand: Operand) -> tuple[tuple[Operand, ...], int, int
     """What a lane loads or stores: its items, the bytes of each, and those of all."""
     words, items = step.instruction.qualifiers, items_of(operand)
     many = next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
-    found = _WIDTH.match(words[-1])
-    size = many * (int(found[1]) if found and found[1] else 16) // 8
+    match = _WIDTH.match(words[-1])
+    size = many * (int(match[1]) if match and match[1] else 16) // 8
     return items, size // len(items), size
 
 
-def lane_addresses(machine: Machine, one: Fragment, step: Step, operand: Operand) -> list[int] | None:
+def lane_addresses(machine: Machine, fragment: Fragment, step: Step, operand: Operand) -> list[int] | None:
     """The shared addresses of the executing lanes; None where one is not known, or is none of shared memory."""
-    value = machine.value(one, operand)
+    value = machine.value(fragment, operand)
     if (unknown := first_unknown(value)) is not None:
         if "shared" in step.instruction.opcode or step.instruction.opcode.startswith(("ldmatrix", "stmatrix")):
-            machine.skip(step, f"an address that depends on {origin(unknown)}")
+            machine.note_skipped(step, f"an address that depends on {origin_text(unknown)}")
         return None
-    numbers = [v for v in lane_values(value, one.many) if isinstance(v, int) and v < _WINDOW]
-    return numbers if len(numbers) == one.many else None
+    numbers = [v for v in lane_values(value, fragment.lane_count) if isinstance(v, int) and v < _WINDOW]
+    return numbers if len(numbers) == fragment.lane_count else None
 
 
 # -- shared memory
 
 
-def _store(machine: Machine, one: Fragment, step: Step) -> None:
+def _store(machine: Machine, fragment: Fragment, step: Step) -> None:
     target, source = step.instruction.operands[:2]
-    places = lane_addresses(machine, one, step, target)
+    places = lane_addresses(machine, fragment, step, target)
     if places is None:
         return
     items, width, size = _widths(step, source)
-    values = [machine.value(one, item) for item in items]
-    rows = [(number * width, lane_values(value, one.many)) for number, value in enumerate(values)]
-    access = machine.access(one, step, "a store", generic=True)
-    fresh = _changed(machine, one, places, items, width, rows)
-    _one_value(machine, one, step, places, [row for _, row in rows])
-    machine.lanes.touched(access.bit, one.executing, places, size)
+    values = [machine.value(fragment, item) for item in items]
+    rows = [(number * width, lane_values(value, fragment.lane_count)) for number, value in enumerate(values)]
+    access = machine.access(fragment, step, "a store", generic=True)
+    fresh = _changed_places(machine, fragment, places, items, width, rows)
+    _check_lane_values(machine, fragment, step, places, [row for _, row in rows])
+    machine.lanes.record_places(access.bit, fragment.executing, places, size)
     if fresh:
 
         def is_doubtful() -> bool:
             unknown = any(first_unknown(value) is not None for value in values)
             return unknown or any(machine.memory.bytes.load(place, size) is None for place in fresh)
 
-        touch(machine, one, step, runs_of(fresh, size), access, writes=True, is_doubtful=is_doubtful)
-    carry_stored(machine, one, places, items, width)
+        check_access(machine, fragment, step, runs_of(fresh, size), access, writes=True, is_doubtful=is_doubtful)
+    carry_stored(machine, fragment, places, items, width)
     if all(type(value) is Unknown for value in values):
         for place in places:
             machine.memory.bytes.forget(place, size)
         return
-    for at, row in rows:
+    for offset, row in rows:
         for place, value in zip(places, row, strict=True):
-            machine.memory.bytes.store(place + at, width, value)
+            machine.memory.bytes.store(place + offset, width, value)
 
 
-def _changed(
+def _changed_places(
     machine: Machine,
-    one: Fragment,
+    fragment: Fragment,
     places: list[int],
     items: tuple[Operand, ...],
     width: int,
@@ -103,26 +112,28 @@ def _changed(
     followed = machine.program.followed if machine.follows and width == 4 else frozenset()
     if not any(item in followed or isinstance(row[0], int) for item, (_, row) in zip(items, rows, strict=True)):
         return places
-    sources = [origins(machine, one, item) if item in followed else (None,) * one.many for item in items]
+    sources = [
+        origins(machine, fragment, item) if item in followed else (None,) * fragment.lane_count for item in items
+    ]
     return [
         place
         for number, place in enumerate(places)
         if not all(
-            _is_there(machine, place + at, width, row[number], source[number])
-            for (at, row), source in zip(rows, sources, strict=True)
+            _is_redundant(machine, place + offset, width, row[number], source[number])
+            for (offset, row), source in zip(rows, sources, strict=True)
         )
     ]
 
 
-def _is_there(machine: Machine, place: int, width: int, value: int | Unknown, source: int | Unknown | None) -> bool:
+def _is_redundant(machine: Machine, place: int, width: int, value: int | Unknown, source: int | Unknown | None) -> bool:
     """Whether bytes hold what is stored in them: the same number, or what was loaded from the same place."""
     if isinstance(value, int):
         return machine.memory.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
     return isinstance(source, int) and machine.memory.origins.word(place) == source
 
 
-def _one_value(
-    machine: Machine, one: Fragment, step: Step, places: list[int], rows: list[tuple[int | Unknown, ...]]
+def _check_lane_values(
+    machine: Machine, fragment: Fragment, step: Step, places: list[int], rows: list[tuple[int | Unknown, ...]]
 ) -> None:
     """Report lanes of a warp that store different values to one place."""
     if len(set(places)) == len(places):
@@ -132,23 +143,23 @@ def _one_value(
         other = first.setdefault(place, number)
         pairs = [(row[other], row[number]) for row in rows]
         if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
-            lanes = f"lanes {one.executing[other]} and {one.executing[number]} of a warp"
-            found = f"found {lanes} that store different values to {place_name(place, machine.launch)}"
-            machine.tell("reuse-order", step, found)
+            lanes = f"lanes {fragment.executing[other]} and {fragment.executing[number]} of a warp"
+            fact = f"found {lanes} that store different values to {address_text(place, machine.launch)}"
+            machine.report("reuse-order", step, fact)
             return
 
 
-def _load(machine: Machine, one: Fragment, step: Step) -> None:
+def _load(machine: Machine, fragment: Fragment, step: Step) -> None:
     target, source = step.instruction.operands[:2]
-    places = lane_addresses(machine, one, step, source)
-    carry_loaded(machine, one, step, places, shared=True)
+    places = lane_addresses(machine, fragment, step, source)
+    carry_loaded(machine, fragment, step, places, shared=True)
     if places is None:
-        machine.set_items(one, target, Unknown("a value loaded from memory", step.instruction.line))
+        machine.set_items(fragment, target, Unknown("a value loaded from memory", step.instruction.line))
         return
     items, width, size = _widths(step, target)
-    access = machine.access(one, step, "a load")
-    machine.lanes.touched(access.bit, one.executing, places, size)
-    touch(machine, one, step, runs_of(places, size), access, writes=False)
+    access = machine.access(fragment, step, "a load")
+    machine.lanes.record_places(access.bit, fragment.executing, places, size)
+    check_access(machine, fragment, step, runs_of(places, size), access, writes=False)
     unknown = Unknown("a value loaded from shared memory", step.instruction.line)
     extends = step.instruction.qualifiers[-1].startswith("s")
     for number, item in enumerate(items):
@@ -159,34 +170,34 @@ def _load(machine: Machine, one: Fragment, step: Step) -> None:
                 row.append(unknown)
             else:
                 row.append(signed(value, 8 * width) & _LOW_64 if extends else value)
-        machine.set(one, item, together(row))
+        machine.set(fragment, item, join_lanes(row))
 
 
-def _matrix(machine: Machine, one: Fragment, step: Step) -> None:
+def _matrix(machine: Machine, fragment: Fragment, step: Step) -> None:
     """``ldmatrix`` and ``stmatrix``: eight lanes a matrix say where its rows of 16 bytes are."""
     words, (first, second, *_) = step.instruction.qualifiers, step.instruction.operands
     stores = words[0] == "stmatrix"
     many = next((int(w[1:]) for w in words if w in ("x1", "x2", "x4")), 1) * (1 + ("m16n16" in words))
-    places = lane_addresses(machine, one, step, first if stores else second)
+    places = lane_addresses(machine, fragment, step, first if stores else second)
     if not stores:
-        machine.set_items(one, first, Unknown("a value loaded from shared memory", step.instruction.line))
-        carry_matrices(machine, one, step, places)
+        machine.set_items(fragment, first, Unknown("a value loaded from shared memory", step.instruction.line))
+        carry_matrices(machine, fragment, step, places)
     if places is None:
         return
     if wrong := [place for place in places[: 8 * many] if place % 16]:
-        machine.tell("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % 16} bytes too far")
+        machine.report("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % 16} bytes too far")
     if stores:
         for place in places[: 8 * many]:
             machine.memory.origins.forget(place, 16)
-    access = machine.access(one, step, words[0], generic=stores)
-    touch(machine, one, step, runs_of(places[: 8 * many], 16), access, writes=stores)
+    access = machine.access(fragment, step, words[0], generic=stores)
+    check_access(machine, fragment, step, runs_of(places[: 8 * many], 16), access, writes=stores)
 
 
-def _map_shared(machine: Machine, one: Fragment, step: Step) -> None:
+def _map_shared(machine: Machine, fragment: Fragment, step: Step) -> None:
     """``mapa``: an address of shared memory as that of another CTA."""
     target, address, rank, *_ = step.instruction.operands
-    values = [machine.value(one, operand) for operand in (address, rank)]
-    machine.set(one, target, each(of_cta, values, one.many))
+    values = [machine.value(fragment, operand) for operand in (address, rank)]
+    machine.set(fragment, target, map_lanes(of_cta, values, fragment.lane_count))
 
 
 # -- local memory, global memory, and addresses that may be of any
@@ -195,85 +206,91 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> None:
 _SHARED_FLAGS = {"volatile", "acquire", "relaxed", "mmio"}
 
 
-def _local(machine: Machine, one: Fragment, operand: Operand) -> int | None:
+def _local_address(machine: Machine, fragment: Fragment, operand: Operand) -> int | None:
     """A place in local memory, if that is where an address leads."""
-    value = machine.value(one, operand)
+    value = machine.value(fragment, operand)
     return value if isinstance(value, int) and LOCAL <= value < PARAMETERS else None
 
 
-def _generic_load(machine: Machine, one: Fragment, step: Step) -> None:
+def _generic_load(machine: Machine, fragment: Fragment, step: Step) -> None:
     """``ld`` without a state space, of parameters, or of what is not followed."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
     if "param" in words:
-        _parameter(machine, one, step)
+        _load_parameter(machine, fragment, step)
         return
     target = operands[0]
-    place = None if "global" in words or "const" in words else _local(machine, one, operands[1])
+    place = None if "global" in words or "const" in words else _local_address(machine, fragment, operands[1])
     if place is not None:
         items, width, _ = _widths(step, target)
         unknown = Unknown("a value loaded from local memory", step.instruction.line)
         for number, item in enumerate(items):
-            value = machine.memory.local[one.cta, one.warp].load(place + number * width, width)
-            machine.set(one, item, unknown if value is None else value)
+            value = machine.memory.local[fragment.cta, fragment.warp].load(place + number * width, width)
+            machine.set(fragment, item, unknown if value is None else value)
     elif "global" in words and machine.launch.content and not _SHARED_FLAGS & set(words):
-        _content(machine, one, step)
+        _load_assumed(machine, fragment, step)
     elif "global" in words:
-        _from_global(machine, one, step)
+        _load_global(machine, fragment, step)
     elif any(word in words for word in ("const", "local")):
-        machine.set_items(one, target, Unknown(Cause.GLOBAL, step.instruction.line))
+        machine.set_items(fragment, target, Unknown(Cause.GLOBAL, step.instruction.line))
     else:
-        _load(machine, one, step)
+        _load(machine, fragment, step)
 
 
-def _from_global(machine: Machine, one: Fragment, step: Step) -> None:
+def _load_global(machine: Machine, fragment: Fragment, step: Step) -> None:
     """A load of global memory: what it brings is not known, but where from."""
     if carries(machine, step):
-        value = machine.value(one, step.instruction.operands[1])
-        places = [v for v in lane_values(value, one.many) if isinstance(v, int)]
-        carry_loaded(machine, one, step, places if len(places) == one.many else None, shared=False)
-    machine.set_items(one, step.instruction.operands[0], Unknown(Cause.GLOBAL, step.instruction.line))
+        value = machine.value(fragment, step.instruction.operands[1])
+        places = [v for v in lane_values(value, fragment.lane_count) if isinstance(v, int)]
+        carry_loaded(machine, fragment, step, places if len(places) == fragment.lane_count else None, shared=False)
+    machine.set_items(fragment, step.instruction.operands[0], Unknown(Cause.GLOBAL, step.instruction.line))
 
 
-def _content(machine: Machine, one: Fragment, step: Step) -> None:
+def _load_assumed(machine: Machine, fragment: Fragment, step: Step) -> None:
     """A load of global memory that is assumed to hold one size after the other: what two threads read there is one."""
     target, source = step.instruction.operands[:2]
-    address, size = machine.value(one, source), machine.launch.size
+    address, size = machine.value(fragment, source), machine.launch.size
     items, width, _ = _widths(step, target)
     unknown = Unknown(Cause.GLOBAL, step.instruction.line)
     whole = width == 4 and step.instruction.qualifiers[-1][0] in "bus"
     for number, item in enumerate(items):
-        at = number * width
-        held = each(lambda a, at=at: size * (1 + (a + at >> 2 & 7)), [address], one.many) if whole else unknown
-        machine.set(one, item, held if first_unknown(held) is None else unknown)
+        offset = number * width
+        content = (
+            map_lanes(lambda a, offset=offset: size * (1 + (a + offset >> 2 & 7)), [address], fragment.lane_count)
+            if whole
+            else unknown
+        )
+        machine.set(fragment, item, content if first_unknown(content) is None else unknown)
 
 
-def _generic_store(machine: Machine, one: Fragment, step: Step) -> None:
+def _generic_store(machine: Machine, fragment: Fragment, step: Step) -> None:
     """``st`` without a state space, or into what is not followed."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
     if "global" in words or "param" in words:
         return
-    place = _local(machine, one, operands[0])
+    place = _local_address(machine, fragment, operands[0])
     if place is not None:
         items, width, _ = _widths(step, operands[1])
         for number, item in enumerate(items):
-            value = machine.value(one, item)
-            held = value if isinstance(value, int) else Unknown("a value that differs between lanes")
-            machine.memory.local[one.cta, one.warp].store(place + number * width, width, held)
+            value = machine.value(fragment, item)
+            stored = value if isinstance(value, int) else Unknown("a value that differs between lanes")
+            machine.memory.local[fragment.cta, fragment.warp].store(place + number * width, width, stored)
     elif "local" not in words:
-        _store(machine, one, step)
+        _store(machine, fragment, step)
 
 
 # -- parameters
 
 
-def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
+def _load_parameter(machine: Machine, fragment: Fragment, step: Step) -> None:
     """A parameter: as the launch has it; else the size that the run is for, or of 64 bits mostly a pointer."""
     target, operand = step.instruction.operands[:2]
     kind = step.instruction.qualifiers[-1]
     name, offset = (operand.base, operand.offset) if isinstance(operand, Address) else ("", 0)
-    at, is_count = machine.value(one, operand), step.place in count_loads(machine.program)
-    if isinstance(at, int) and at >= PARAMETERS:  # one parameter has one value, by whatever register it is reached
-        name, offset = machine.program.names[at - PARAMETERS >> 16], at - PARAMETERS & 0xFFFF
+    address, is_count = machine.value(fragment, operand), step.place in count_loads(machine.program)
+    if (
+        isinstance(address, int) and address >= PARAMETERS
+    ):  # one parameter has one value, by whatever register it is reached
+        name, offset = machine.program.names[address - PARAMETERS >> 16], address - PARAMETERS & 0xFFFF
     for number, item in enumerate(items_of(target)):
         value: Value
         key = (name, offset + number * int(kind[1:]) // 8)
@@ -287,15 +304,15 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)
         if not kind.startswith("f") and (is_count or not kind.endswith("64")):
             machine.notes.reads.setdefault(step.place, set()).add(key)
-        machine.set(one, item, value)
+        machine.set(fragment, item, value)
 
 
 MEMORY: dict[str, Handler] = {
     "ld": _generic_load,
     "ld.shared": _load,
     "ld.shared::cta": _load,
-    "ld.param": _parameter,
-    "ld.param::entry": _parameter,
+    "ld.param": _load_parameter,
+    "ld.param::entry": _load_parameter,
     "st": _generic_store,
     "st.shared": _store,
     "st.shared::cta": _store,

@@ -22,7 +22,7 @@ from functools import lru_cache
 
 from descriptors.check.execution.contents import word_from
 from descriptors.check.execution.fragment import ORIGIN, Fragment
-from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
+from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values
 from descriptors.check.execution.machine import Machine, items_of
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Operand
@@ -39,23 +39,25 @@ def carries(machine: Machine, step: Step) -> bool:
     return machine.follows and step.place in machine.program.carries
 
 
-def carry(machine: Machine, one: Fragment, name: Operand, origin: Value) -> None:
+def carry(machine: Machine, fragment: Fragment, name: Operand, origin: Value) -> None:
     """Write where the bytes of a register come from."""
     if isinstance(name, str) and name in machine.program.followed:
-        machine.set(one, ORIGIN + name, origin)
+        machine.set(fragment, ORIGIN + name, origin)
 
 
-def origins(machine: Machine, one: Fragment, name: Operand) -> tuple[int | Unknown, ...]:
+def origins(machine: Machine, fragment: Fragment, name: Operand) -> tuple[int | Unknown, ...]:
     """Where the bytes of a register come from, lane by lane."""
-    held = machine.value(one, ORIGIN + name) if isinstance(name, str) else _UNKNOWN
-    return lane_values(held, one.many)
+    value = machine.value(fragment, ORIGIN + name) if isinstance(name, str) else _UNKNOWN
+    return lane_values(value, fragment.lane_count)
 
 
-def carry_loaded(machine: Machine, one: Fragment, step: Step, places: Sequence[int] | None, *, shared: bool) -> None:
+def carry_loaded(
+    machine: Machine, fragment: Fragment, step: Step, places: Sequence[int] | None, *, shared: bool
+) -> None:
     """A load by the threads themselves: words of 4 bytes are followed.
 
     Args:
-        machine, one, step: the load, whose target is its first operand.
+        machine, fragment, step: the load, whose target is its first operand.
         places: the addresses of the lanes; None where one is not known.
         shared: whether they are of shared memory; else of global.
     """
@@ -65,20 +67,22 @@ def carry_loaded(machine: Machine, one: Fragment, step: Step, places: Sequence[i
     for number, item in enumerate(items_of(step.instruction.operands[0])):
         row: Value = _UNKNOWN
         if places is not None and whole:
-            at = [place + 4 * number for place in places]
-            row = together(_found(machine, at) if shared else [word_from(place) for place in at])
-        carry(machine, one, item, row)
+            addresses = [place + 4 * number for place in places]
+            row = join_lanes(_words_at(machine, addresses) if shared else [word_from(place) for place in addresses])
+        carry(machine, fragment, item, row)
 
 
-def _found(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
-    held = [machine.memory.origins.word(place) for place in places]
-    return [_UNKNOWN if word is None else word for word in held]
+def _words_at(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
+    words = [machine.memory.origins.word(place) for place in places]
+    return [_UNKNOWN if word is None else word for word in words]
 
 
-def carry_stored(machine: Machine, one: Fragment, places: Sequence[int], items: Sequence[Operand], width: int) -> None:
+def carry_stored(
+    machine: Machine, fragment: Fragment, places: Sequence[int], items: Sequence[Operand], width: int
+) -> None:
     """A store: what its registers hold lies in shared memory then."""
     for number, item in enumerate(items if machine.follows else ()):
-        row = origins(machine, one, item) if width == 4 else (_UNKNOWN,) * one.many
+        row = origins(machine, fragment, item) if width == 4 else (_UNKNOWN,) * fragment.lane_count
         for place, word in zip(places, row, strict=True):
             if width == 4:
                 machine.memory.origins.store(place + 4 * number, word)
@@ -103,20 +107,20 @@ def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ..
     height, bits = (16, 8) if "m16n16" in words else (8, 16)
     count = next((int(word[1:]) for word in words if word in ("x1", "x2", "x4")), 1)
     try:
-        held = fragment(f"{name}.{height * count}x{128 // bits}")
+        layout = fragment(f"{name}.{height * count}x{128 // bits}")
     except LayoutError:
         return None
     size = bits // 8
 
     def of(lane: int, register: int) -> tuple[tuple[int, int], ...]:
-        elements = [held.element(lane, value) for value in range(register * 4 // size, (register + 1) * 4 // size)]
+        elements = [layout.element(lane, value) for value in range(register * 4 // size, (register + 1) * 4 // size)]
         return tuple([(row, column * size + byte) for row, column in elements for byte in range(size)])
 
-    registers = held.values * size // 4
+    registers = layout.values * size // 4
     return tuple([tuple([of(lane, register) for lane in range(32)]) for register in range(registers)])
 
 
-def carry_matrices(machine: Machine, one: Fragment, step: Step, places: Sequence[int] | None) -> None:
+def carry_matrices(machine: Machine, fragment: Fragment, step: Step, places: Sequence[int] | None) -> None:
     """``ldmatrix``: of each register the bytes of the rows that lanes point at."""
     if not carries(machine, step):
         return
@@ -125,31 +129,35 @@ def carry_matrices(machine: Machine, one: Fragment, step: Step, places: Sequence
     for register, item in enumerate(items_of(step.instruction.operands[0])):
         row: Value = _UNKNOWN
         if table is not None and places is not None and register < len(table):
-            held: list[int | Unknown] = []
+            words: list[int | Unknown] = []
             for four in table[register]:
-                at = [places[lane] + byte for lane, byte in four]
-                word = memory.word(at[0]) if at[3] - at[0] == 3 and at[1] - at[0] == 1 else memory.bytes(at)
-                held.append(_UNKNOWN if word is None else word)
-            row = together(held)
-        carry(machine, one, item, row)
+                addresses = [places[lane] + byte for lane, byte in four]
+                word = (
+                    memory.word(addresses[0])
+                    if addresses[3] - addresses[0] == 3 and addresses[1] - addresses[0] == 1
+                    else memory.bytes(addresses)
+                )
+                words.append(_UNKNOWN if word is None else word)
+            row = join_lanes(words)
+        carry(machine, fragment, item, row)
 
 
-def carry_moved(machine: Machine, one: Fragment, step: Step) -> None:
+def carry_moved(machine: Machine, fragment: Fragment, step: Step) -> None:
     """``mov`` of a register."""
     if carries(machine, step):
         target, source = step.instruction.operands
-        carry(machine, one, target, together(origins(machine, one, source)))
+        carry(machine, fragment, target, join_lanes(origins(machine, fragment, source)))
 
 
-def carry_copied(machine: Machine, one: Fragment, step: Step, places: Sequence[int], size: int) -> None:
+def carry_copied(machine: Machine, fragment: Fragment, step: Step, places: Sequence[int], size: int) -> None:
     """``cp.async``: bytes of global memory come to shared memory; one with a size of its source brings zeros, too."""
     if not machine.follows:
         return
     _, source, *rest = step.instruction.operands
     if "L2::cache_hint" in step.instruction.qualifiers:
         rest.pop()
-    whole = lane_values(machine.value(one, rest[1]) if len(rest) > 1 else size, one.many)
-    sources = lane_values(machine.value(one, source), one.many)
+    whole = lane_values(machine.value(fragment, rest[1]) if len(rest) > 1 else size, fragment.lane_count)
+    sources = lane_values(machine.value(fragment, source), fragment.lane_count)
     for place, address, brought in zip(places, sources, whole, strict=True):
         if isinstance(address, int) and brought == size:
             machine.memory.origins.copy(place, address, size)
@@ -157,8 +165,8 @@ def carry_copied(machine: Machine, one: Fragment, step: Step, places: Sequence[i
             machine.memory.origins.forget(place, size)
 
 
-def carry_bulk(machine: Machine, one: Fragment, source: Operand, place: int, size: int) -> None:
+def carry_bulk(machine: Machine, fragment: Fragment, source: Operand, place: int, size: int) -> None:
     """A bulk copy without a tensor map, of one thread: bytes come as they lie."""
-    address = machine.value(one, source) if machine.follows else None
+    address = machine.value(fragment, source) if machine.follows else None
     if isinstance(address, int):
         machine.memory.origins.copy(place, address, size)

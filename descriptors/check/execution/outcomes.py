@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from descriptors.check.execution.lanes import Unknown, origin
+from descriptors.check.execution.lanes import Unknown, origin_text
 from descriptors.check.execution.mbarrier import Box
 
 
@@ -63,7 +63,7 @@ def is_wrong(witnesses: Iterable[Witness]) -> bool:
     >>> [is_wrong([Witness(rule, 3, "found")]) for rule in ("barrier-init-again", "barrier-hang")]
     [False, True]
     """
-    return any(one.rule != _AGAIN for one in witnesses)
+    return any(witness.rule != _AGAIN for witness in witnesses)
 
 
 class Notes:
@@ -96,7 +96,7 @@ class Notes:
         self.unordered: dict[int, str] = {}  # arrivals that may belong to an earlier phase, and why
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
-    def tell(self, witness: Witness, *, released: bool = False) -> None:
+    def add_witness(self, witness: Witness, *, released: bool = False) -> None:
         """Something is wrong: the first of its rule, instruction and other line is kept.
 
         Args:
@@ -139,5 +139,5 @@ class Stop(Exception):
         self, line: int, why: str | Unknown, what: str = "", reason: Reason = Reason.VALUE, fork: int = -1
     ) -> None:
         self.line, self.what, self.reason, self.fork = line, what or reason.value, reason, fork
-        self.why, self.cause = (origin(why), why.why) if isinstance(why, Unknown) else (why, "")
+        self.why, self.cause = (origin_text(why), why.why) if isinstance(why, Unknown) else (why, "")
         super().__init__(f"line {line}: {self.what}: {why}")

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from descriptors.check.execution.loops import Loop, back_edges, inner_targets, nested
+from descriptors.check.execution.loops import Loop, back_edges, inner_targets, nested_loops
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
@@ -135,13 +135,13 @@ class Program:
         self.uses = _first_uses(function)
         self._blocks = {
             self.function.code[index].line: number
-            for number, one in enumerate(self.graph)
-            for index in range(one.start, one.end)
+            for number, block in enumerate(self.graph)
+            for index in range(block.start, block.end)
         }
-        self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
+        self._nearest = postdominators([self._with_fall_through(number) for number in range(len(self.graph))])
         self._regions: dict[int, Region] = {}
-        self.carries, self.followed = _carried(function)
-        needed = self._needed() | self.carries
+        self.carries, self.followed = _find_carried(function)
+        needed = self._find_needed() | self.carries
         self.steps: list[Step] = []
         self.behind_sync: set[int] = set()  # steps in front of which lanes met in an instruction that is no step
         self.first: list[int] = []
@@ -157,7 +157,7 @@ class Program:
     @cached_property
     def loops(self) -> list[Loop]:
         """The loops of the function, outer loops first."""
-        return nested(self.graph)
+        return nested_loops(self.graph)
 
     @cached_property
     def back_edges(self) -> dict[int, int]:
@@ -197,13 +197,13 @@ class Program:
         """The block of the last instruction in a line."""
         return self._blocks[line]
 
-    def _passed(self, number: int) -> Block:
+    def _with_fall_through(self, number: int) -> Block:
         """A block, with one that ends in a trap taken as going on: nobody who goes on comes from there."""
         block = self.graph[number]
         ends = not block.next and self.function.code[block.end - 1].opcode == "trap" and number + 1 < len(self.graph)
         return Block(block.start, block.end, (number + 1,)) if ends else block
 
-    def at(self, label: str) -> int | None:
+    def step_at(self, label: str) -> int | None:
         """The step at a label; None where nothing stands behind it."""
         start = self.function.labels[label]
         return self.first[self._starts[start]] if start in self._starts else None
@@ -222,8 +222,8 @@ class Program:
         if bits is None:
             return None
         if self._sets[0] != step:
-            found = frozenset(self._names[n] for n in range(bits.bit_length()) if bits >> n & 1)
-            self._sets = step, found
+            registers = frozenset(self._names[n] for n in range(bits.bit_length()) if bits >> n & 1)
+            self._sets = step, registers
         return self._sets[1]
 
     def _registers_live(self) -> tuple[list[str], dict[int, int]]:
@@ -235,54 +235,62 @@ class Program:
         uses, defines = [0] * len(rows), [0] * len(rows)
         for number, row in enumerate(rows):
             for step in row:
-                one = step.instruction
-                own = _bits(targets(one), numbers)
-                read = _bits(_live_reads(one), numbers) | (own if one.predicate else 0)  # a guard may leave a register
+                instruction = step.instruction
+                own = _bits(targets(instruction), numbers)
+                read = _bits(_live_reads(instruction), numbers) | (
+                    own if instruction.predicate else 0
+                )  # a guard may leave a register
                 uses[number] |= read & ~defines[number]
-                defines[number] |= 0 if one.predicate else own
+                defines[number] |= 0 if instruction.predicate else own
         if len(rows) * len(numbers) > MOST_LIVE:
             return [], {}
-        live = _backwards(self.graph, uses, defines)
-        found: dict[int, int] = {}
+        live = _propagate_liveness(self.graph, uses, defines)
+        live_at: dict[int, int] = {}
         for first, bits in zip(self.first, live, strict=True):
-            found[first] = found.get(first, 0) | bits
-        return list(numbers), found
+            live_at[first] = live_at.get(first, 0) | bits
+        return list(numbers), live_at
 
-    def _needed(self) -> set[int]:
+    def _find_needed(self) -> set[int]:
         """The instructions that are executed: events, what they are computed from, and the branches that lead round
         one of them. A branch that leads round none is passed over (``idle``)."""
         code = self.function.code
-        where: dict[str, list[int]] = {}
-        for index, one in enumerate(code):
-            for name in targets(one):
-                where.setdefault(name, []).append(index)
+        writers: dict[str, list[int]] = {}
+        for index, instruction in enumerate(code):
+            for name in targets(instruction):
+                writers.setdefault(name, []).append(index)
         ends = {block.end - 1: number for number, block in enumerate(self.graph)}
-        open_: dict[int, set[int]] = {}
-        left = MOST_BETWEEN
-        for index, one in enumerate(code):
-            if one.predicate and one.opcode.startswith("bra") and self._nearest[ends[index]] < len(self.graph):
-                inner = self._between(ends[index], left)
+        skippable: dict[int, set[int]] = {}
+        budget = MOST_BETWEEN
+        for index, instruction in enumerate(code):
+            if (
+                instruction.predicate
+                and instruction.opcode.startswith("bra")
+                and self._nearest[ends[index]] < len(self.graph)
+            ):
+                inner = self._blocks_between(ends[index], budget)
                 if inner is None:  # a branch round too many blocks is executed
-                    left //= 2
+                    budget //= 2
                 else:
-                    open_[index] = inner
-                    left -= len(inner)
-        roots = [i for i, one in enumerate(code) if _matters(one) or (_turns(one) and i not in open_)]
+                    skippable[index] = inner
+                    budget -= len(inner)
+        roots = [i for i, item in enumerate(code) if _is_relevant(item) or (_is_jump(item) and i not in skippable)]
         roots += [i for i in self.carries if code[i].opcode.startswith("ld")]
         # What uses a load is executed for that alone, by the lanes that its guard lets through; unless it is an event
         # itself: then its address counts too.
-        roots += [i for use in self.uses for i in where.get(code[use].predicate, ())]
-        found, registers = set(self.uses).difference(roots), set[str]()
+        roots += [i for use in self.uses for i in writers.get(code[use].predicate, ())]
+        needed, registers = set(self.uses).difference(roots), set[str]()
         while roots:
-            _reach(code, where, roots, found, registers)
-            held = {number for number, one in enumerate(self.graph) if not found.isdisjoint(range(one.start, one.end))}
-            roots = [index for index, inner in open_.items() if not inner.isdisjoint(held)]
+            _add_sources(code, writers, roots, needed, registers)
+            blocks_with_needed = {
+                number for number, item in enumerate(self.graph) if not needed.isdisjoint(range(item.start, item.end))
+            }
+            roots = [index for index, inner in skippable.items() if not inner.isdisjoint(blocks_with_needed)]
             for index in roots:
-                del open_[index]
-        self.idle = frozenset(open_)
-        return found | self.idle
+                del skippable[index]
+        self.idle = frozenset(skippable)
+        return needed | self.idle
 
-    def _between(self, block: int, most: int) -> set[int] | None:
+    def _blocks_between(self, block: int, most: int) -> set[int] | None:
         """Return the blocks between the end of one and where its ways meet; None if there are more than ``most``."""
         end, waiting, seen = self._nearest[block], list(self.graph[block].next), set[int]()
         while waiting:
@@ -301,16 +309,16 @@ class Program:
         return self._regions[block]
 
     def _region(self, block: int) -> Region:
-        end, seen = self._nearest[block], self._between(block, len(self.graph)) or set()
+        end, seen = self._nearest[block], self._blocks_between(block, len(self.graph)) or set()
         written: set[str] = set()
         hard: list[int] = []
         soft: list[int] = []
         for number in seen:
             for index in range(self.graph[number].start, self.graph[number].end):
-                one = self.function.code[index]
-                written.update(targets(one))
-                if is_event(one):
-                    (soft if one.opcode.startswith(SOFT) else hard).append(index)
+                instruction = self.function.code[index]
+                written.update(targets(instruction))
+                if is_event(instruction):
+                    (soft if instruction.opcode.startswith(SOFT) else hard).append(index)
         if end == len(self.graph) and any(not self.graph[n].next for n in seen):
             # One way out ends the thread, so what follows is not reached by all.
             hard += [self.graph[n].end - 1 for n in seen if not self.graph[n].next]
@@ -322,28 +330,28 @@ def program(function: Function, target: str = "") -> Program:
     return Program(function, target)
 
 
-def is_event(one: Instruction) -> bool:
+def is_event(instruction: Instruction) -> bool:
     """Whether an instruction is an event."""
-    return one.opcode.startswith(EVENTS) and not one.opcode.startswith(_IGNORED)
+    return instruction.opcode.startswith(EVENTS) and not instruction.opcode.startswith(_IGNORED)
 
 
 def _bits(names: Iterable[str], numbers: dict[str, int]) -> int:
     """Return registers as the bits of an integer; a register that is new gets the next number."""
-    found = 0
+    bits = 0
     for name in names:
-        found |= 1 << numbers.setdefault(name, len(numbers))
-    return found
+        bits |= 1 << numbers.setdefault(name, len(numbers))
+    return bits
 
 
-def _live_reads(one: Instruction) -> list[str]:
+def _live_reads(instruction: Instruction) -> list[str]:
     """Return the registers that an instruction reads; labels are none."""
-    read = [one.predicate] if one.predicate else []
-    if one.opcode.startswith(_CONTROL):
-        return read + (_of(one.operands[:1]) if one.opcode.startswith("brx") else [])
-    return read + _of(one.operands[bool(targets(one)) :])
+    read = [instruction.predicate] if instruction.predicate else []
+    if instruction.opcode.startswith(_CONTROL):
+        return read + (_registers_of(instruction.operands[:1]) if instruction.opcode.startswith("brx") else [])
+    return read + _registers_of(instruction.operands[bool(targets(instruction)) :])
 
 
-def _backwards(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[int]) -> list[int]:
+def _propagate_liveness(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[int]) -> list[int]:
     """Return the registers that are live at the begin of each block, each set as the bits of an integer."""
     before: list[list[int]] = [[] for _ in graph]
     for number, block in enumerate(graph):
@@ -353,13 +361,13 @@ def _backwards(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[in
     while waiting:
         number = waiting.popleft()
         queued.discard(number)
-        come = 0
+        live_after = 0
         for follower in graph[number].next:
-            come |= live[follower]
-        new = uses[number] | come & ~defines[number]
+            live_after |= live[follower]
+        new = uses[number] | live_after & ~defines[number]
         if new != live[number]:
             live[number] = new
-            more = [one for one in before[number] if one not in queued]
+            more = [predecessor for predecessor in before[number] if predecessor not in queued]
             waiting.extend(more)
             queued.update(more)
     return live
@@ -367,108 +375,111 @@ def _backwards(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[in
 
 def _first_uses(function: Function) -> dict[int, list[int]]:
     """Where the registers of a ``tcgen05.ld`` are first used, in the order of the text: there it has come."""
-    held: dict[str, int] = {}
-    found: dict[int, list[int]] = {}
-    for index, one in enumerate(function.code):
-        written = targets(one)
-        for name in _of(one.operands[bool(written) :] if written else one.operands):
-            if (load := held.pop(name, None)) is not None:
-                found.setdefault(index, []).append(load)
-                held = {register: at for register, at in held.items() if at != load}
-        if one.opcode.startswith("tcgen05.ld"):
-            held.update(dict.fromkeys(written, index))
-    return found
+    pending: dict[str, int] = {}
+    uses: dict[int, list[int]] = {}
+    for index, instruction in enumerate(function.code):
+        written = targets(instruction)
+        for name in _registers_of(instruction.operands[bool(written) :] if written else instruction.operands):
+            if (load := pending.pop(name, None)) is not None:
+                uses.setdefault(index, []).append(load)
+                pending = {register: index for register, index in pending.items() if index != load}
+        if instruction.opcode.startswith("tcgen05.ld"):
+            pending.update(dict.fromkeys(written, index))
+    return uses
 
 
-def _turns(one: Instruction) -> bool:
+def _is_jump(instruction: Instruction) -> bool:
     """Whether an instruction says where a thread goes on, or that it ends."""
-    return one.opcode.startswith(_CONTROL)
+    return instruction.opcode.startswith(_CONTROL)
 
 
-def _matters(one: Instruction) -> bool:
+def _is_relevant(instruction: Instruction) -> bool:
     """Whether an instruction is an event, or moves what others may read."""
-    name = one.opcode
+    name = instruction.opcode
     return (
-        is_event(one)
+        is_event(instruction)
         or name.startswith(("ld.shared", "atom.shared", "red.shared"))
         or (name.startswith("st.") and not name.startswith(("st.global", "st.param")))
     )
 
 
-def _reach(
-    code: Sequence[Instruction], where: dict[str, list[int]], roots: list[int], found: set[int], registers: set[str]
+def _add_sources(
+    code: Sequence[Instruction], writers: dict[str, list[int]], roots: list[int], needed: set[int], registers: set[str]
 ) -> None:
     """Add instructions, and all that they are computed from, to those that were found."""
     waiting = list(roots)
     while waiting:
         index = waiting.pop()
-        if index in found:
+        if index in needed:
             continue
-        found.add(index)
-        one = code[index]
-        read = [one.predicate] if one.predicate else []
-        if one.opcode.startswith("brx"):
-            read += [name for operand in one.operands[:1] for name in names(operand)]
-        elif not one.opcode.startswith(_CONTROL):
-            read += _read(one)
+        needed.add(index)
+        instruction = code[index]
+        read = [instruction.predicate] if instruction.predicate else []
+        if instruction.opcode.startswith("brx"):
+            read += [name for operand in instruction.operands[:1] for name in names(operand)]
+        elif not instruction.opcode.startswith(_CONTROL):
+            read += _read_registers(instruction)
         for register in read:
             if register not in registers:
                 registers.add(register)
-                waiting += where.get(register, ())
+                waiting += writers.get(register, ())
 
 
-def _carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
+def _find_carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
     """The loads and moves that bring operands of ``mma.sync``, and what is stored in shared memory, to registers that
     nothing else writes; and those."""
     code = function.code
-    where: dict[str, list[int]] = {}
-    waiting = [name for index in function.having("mma.") for name in _of(code[index].operands[1:])]
-    for index, one in enumerate(code):
-        for name in targets(one):
-            where.setdefault(name, []).append(index)
-    waiting += [name for index in function.having("st.shared") for name in _of(code[index].operands[1:])]
-    found, seen, followed = set[int](), set[str](), set[str]()
+    writers: dict[str, list[int]] = {}
+    waiting = [name for index in function.having("mma.") for name in _registers_of(code[index].operands[1:])]
+    for index, instruction in enumerate(code):
+        for name in targets(instruction):
+            writers.setdefault(name, []).append(index)
+    waiting += [name for index in function.having("st.shared") for name in _registers_of(code[index].operands[1:])]
+    carrying, seen, followed = set[int](), set[str](), set[str]()
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
-        makers = where.get(name, [])
-        if not makers or not all(_carries(code[index]) for index in makers):
+        makers = writers.get(name, [])
+        if not makers or not all(_copies_bytes(code[index]) for index in makers):
             continue
-        found.update(makers)
+        carrying.update(makers)
         followed.add(name)
         waiting += [
-            name for index in makers if code[index].opcode.startswith("mov") for name in _of(code[index].operands[1:])
+            name
+            for index in makers
+            if code[index].opcode.startswith("mov")
+            for name in _registers_of(code[index].operands[1:])
         ]
-    return frozenset(found), frozenset(followed)
+    return frozenset(carrying), frozenset(followed)
 
 
-def _carries(one: Instruction) -> bool:
+def _copies_bytes(instruction: Instruction) -> bool:
     """Whether an instruction brings bytes to registers as they are."""
-    name = one.opcode
+    name = instruction.opcode
     if name.startswith("mov."):
-        return len(one.operands) == 2 and all(isinstance(operand, str) for operand in one.operands)
+        return len(instruction.operands) == 2 and all(isinstance(operand, str) for operand in instruction.operands)
     return name.startswith(("ldmatrix", "ld.shared", "ld.global"))
 
 
 _DATA = (".f16", ".bf16", ".f32", ".f64", ".v2", ".v4", ".v8", ".b128")
 
 
-def _read(one: Instruction) -> list[str]:
+def _read_registers(instruction: Instruction) -> list[str]:
     """The registers that matter of an instruction: of what moves data only where it goes."""
-    name = one.opcode
+    name = instruction.opcode
     if name.startswith("wgmma.mma_async"):
-        return [n for operand in one.operands[1:] if isinstance(operand, str) for n in names(operand)]
+        return [n for operand in instruction.operands[1:] if isinstance(operand, str) for n in names(operand)]
     if name.startswith(("stmatrix", "tcgen05.st")) or (name.startswith("st.shared") and any(t in name for t in _DATA)):
-        return _of(one.operands[:1])
+        return _registers_of(instruction.operands[:1])
     if name.startswith("tcgen05.ld"):
-        return _of(one.operands[-2:])
+        return _registers_of(instruction.operands[-2:])
     if name.startswith("mma."):
-        return _of(one.operands[-3::2]) if "block_scale" in one.qualifiers else []
-    written = targets(one)
-    return _of(one.operands[bool(written) :]) if written else _of(one.operands)
+        return _registers_of(instruction.operands[-3::2]) if "block_scale" in instruction.qualifiers else []
+    written = targets(instruction)
+    return _registers_of(instruction.operands[bool(written) :]) if written else _registers_of(instruction.operands)
 
 
-def _of(operands: tuple[Operand, ...]) -> list[str]:
+def _registers_of(operands: tuple[Operand, ...]) -> list[str]:
     return [name for operand in operands for name in names(operand)]

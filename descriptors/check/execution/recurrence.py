@@ -40,9 +40,9 @@ State: TypeAlias = tuple[Any, ...]
 Key: TypeAlias = tuple[int, int, tuple[int, ...]]
 
 
-def key_of(one: Fragment) -> Key:
+def key_of(fragment: Fragment) -> Key:
     """The CTA, the warp and the lanes of a fragment."""
-    return one.cta, one.warp, one.lanes
+    return fragment.cta, fragment.warp, fragment.lanes
 
 
 def state(machine: Machine) -> State:
@@ -66,12 +66,12 @@ class _States:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.live = sorted((one for one in machine.fragments if not one.done), key=key_of)
-        self.ended = sorted((one for one in machine.fragments if one.done), key=key_of)
+        self.live = sorted((fragment for fragment in machine.fragments if not fragment.done), key=key_of)
+        self.ended = sorted((fragment for fragment in machine.fragments if fragment.done), key=key_of)
         self.base: dict[tuple[int, int], int] = {}
-        for one in self.live:
-            group = (one.cta, one.warp // 4)
-            self.base[group] = min(self.base.get(group, one.sequence), one.sequence)
+        for fragment in self.live:
+            group = (fragment.cta, fragment.warp // 4)
+            self.base[group] = min(self.base.get(group, fragment.sequence), fragment.sequence)
         self.issues = self._issues()
         self.asked = self._asked()
         self.sets: dict[int, int] = {}  # what is known anywhere of accesses that somebody may ask for, by their order
@@ -83,104 +83,126 @@ class _States:
 
     def _asked(self) -> int:
         """The accesses that somebody may ask for, as bits."""
-        machine, found = self.machine, {one.epoch for one in self.live}
+        machine, bits = self.machine, {one.epoch for one in self.live}
         for memory in (
             machine.memory.shared,
             *(row for tensor in machine.memory.tensor.values() for row in tensor.cells),
         ):
-            for _, _, writer, readers in memory.touched():
-                found.update(one.bit for one in (writer, *readers) if one is not None)
-        found.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
+            for _, _, writer, readers in memory.segments():
+                bits.update(one.bit for one in (writer, *readers) if one is not None)
+        bits.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
         for barrier in machine.barriers:
-            found.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
-            found.update(_bits(barrier.events | barrier.events_before))
-        found.update(bit for bits in machine.notes.reaches.values() for bit in bits)
-        found.update(issue.bit for issue in self.issues)
-        found.update(machine.lanes.shares_of([*found]))
-        return sum(1 << bit for bit in found if bit >= 0)
+            bits.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
+            bits.update(_bits(barrier.events | barrier.events_before))
+        bits.update(bit for bits in machine.notes.reaches.values() for bit in bits)
+        bits.update(issue.bit for issue in self.issues)
+        bits.update(machine.lanes.shares_of([*bits]))
+        return sum(1 << bit for bit in bits if bit >= 0)
 
     def _sets(self) -> Iterator[int]:
         """All that is known anywhere."""
         machine = self.machine
-        for one in (*self.live, *self.ended):
-            yield from (one.known, one.published)
-        for one in self.live:
-            yield from (one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
-            yield from one.loaded.values()
-            yield from (bits for held in (one.apart, one.loose, one.copies) for bits in held.values())
-            yield from (bits for kind in sorted(one.groups.kinds) for bits in one.groups.rows(kind))
+        for fragment in (*self.live, *self.ended):
+            yield from (fragment.known, fragment.published)
+        for fragment in self.live:
+            yield from (
+                fragment.issued,
+                fragment.issued_known,
+                fragment.issued_published,
+                fragment.loads,
+                fragment.stores,
+            )
+            yield from fragment.loaded.values()
+            yield from (
+                bits for accesses in (fragment.apart, fragment.loose, fragment.copies) for bits in accesses.values()
+            )
+            yield from (bits for kind in sorted(fragment.groups.kinds) for bits in fragment.groups.rows(kind))
         for barrier in machine.barriers:
-            yield from (barrier.told_known, barrier.told_published, barrier.known, barrier.published)
+            yield from (barrier.next_known, barrier.next_published, barrier.known, barrier.published)
             yield from (barrier.events, barrier.events_before)
-        for held in machine.rendezvous.values():
-            yield from (held.known, held.published)
+        for rendezvous in machine.rendezvous.values():
+            yield from (rendezvous.known, rendezvous.published)
         for issue in self.issues:
             yield from (issue.known, issue.published)
 
     def _issues(self) -> list[Issue]:
         """The ``wgmma`` that are not complete, and those in groups."""
         waiting = 0
-        for one in self.live:
-            waiting |= one.groups.all("wgmma")
+        for fragment in self.live:
+            waiting |= fragment.groups.all("wgmma")
         return [issue for _, issue in self.machine.issues.items() if not issue.complete or waiting >> issue.bit & 1]
 
     def name(self, bit: int) -> int:
         """An access by the sets that hold it; -1 for none."""
         if bit < 0:
             return -1
-        found = self.names.get(bit)
-        if found is None:
-            found = self.names[bit] = sum(1 << n for bits, n in self.sets.items() if bits >> bit & 1)
-        return found
+        name = self.names.get(bit)
+        if name is None:
+            name = self.names[bit] = sum(1 << n for bits, n in self.sets.items() if bits >> bit & 1)
+        return name
 
-    def access(self, one: Access | None) -> tuple[Any, ...]:
+    def access(self, access: Access | None) -> tuple[Any, ...]:
         """An access, by its name and what is told of it; rounds only grow."""
-        return () if one is None else (self.name(one.bit), *one[1:-1])
+        return () if access is None else (self.name(access.bit), *access[1:-1])
 
     def memory(self, memory: Segments) -> tuple[Any, ...]:
         """Who touched what; neighbours that the same touched are one."""
         rows: list[list[Any]] = []
-        for start, end, writer, readers in memory.touched():
-            held = (self.access(writer), frozenset(map(self.access, readers)))
-            if rows and rows[-1][1] == start and rows[-1][2] == held:
+        for start, end, writer, readers in memory.segments():
+            content = (self.access(writer), frozenset(map(self.access, readers)))
+            if rows and rows[-1][1] == start and rows[-1][2] == content:
                 rows[-1][1] = end
             else:
-                rows.append([start, end, held])
+                rows.append([start, end, content])
         return tuple(map(tuple, rows))
 
     # -- threads
 
-    def fragment(self, one: Fragment) -> tuple[Any, ...]:
+    def fragment(self, fragment: Fragment) -> tuple[Any, ...]:
         """Lanes that go one way, but for their registers."""
-        step, address, phase = one.failed
-        barrier = self.machine.barriers.at(address)
-        groups = tuple((kind, *map(self._number, one.groups.rows(kind))) for kind in sorted(one.groups.kinds))
+        step, address, phase = fragment.failed
+        barrier = self.machine.barriers.find(address)
+        groups = tuple((kind, *map(self._number, fragment.groups.rows(kind))) for kind in sorted(fragment.groups.kinds))
         meeting = self.machine.rendezvous.get(Wait(Awaited.CLUSTER, ()))
-        history = (one.known, one.published, one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
+        history = (
+            fragment.known,
+            fragment.published,
+            fragment.issued,
+            fragment.issued_known,
+            fragment.issued_published,
+            fragment.loads,
+            fragment.stores,
+        )
         return (
-            (*key_of(one), one.pc, one.blocked, one.alone, None if one.active is None else tuple(one.active)),
+            (
+                *key_of(fragment),
+                fragment.pc,
+                fragment.blocked,
+                fragment.alone,
+                None if fragment.active is None else tuple(fragment.active),
+            ),
             (step, address, barrier.phase - phase if barrier else 0),
             tuple(map(self._number, history)),
-            tuple((load, self._number(bits)) for load, bits in sorted(one.loaded.items())),
-            tuple(tuple(self._shared(held)) for held in (one.apart, one.loose, one.copies)),
-            (groups, self.name(one.epoch), one.sequence - self.base[one.cta, one.warp // 4]),
-            one.cluster_phase - (meeting.phase if meeting else 0),
-            one.cluster_phase > one.cluster_waits,
-            tuple(map(self.join, one.joins)),
+            tuple((load, self._number(bits)) for load, bits in sorted(fragment.loaded.items())),
+            tuple(tuple(self._shared(accesses)) for accesses in (fragment.apart, fragment.loose, fragment.copies)),
+            (groups, self.name(fragment.epoch), fragment.sequence - self.base[fragment.cta, fragment.warp // 4]),
+            fragment.cluster_phase - (meeting.phase if meeting else 0),
+            fragment.cluster_phase > fragment.cluster_waits,
+            tuple(map(self.join, fragment.joins)),
         )
 
-    def _shared(self, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    def _shared(self, accesses: Mapping[int, int]) -> Iterator[tuple[int, int]]:
         """Accesses by the lanes that made them, as far as somebody may ask for them."""
-        return ((lanes, self._number(bits)) for lanes, bits in sorted(held.items()) if bits & self.asked)
+        return ((lanes, self._number(bits)) for lanes, bits in sorted(accesses.items()) if bits & self.asked)
 
     def _number(self, bits: int) -> int:
         """A set, by its place among all."""
         return self.sets[bits & self.asked]
 
-    def join(self, one: Join) -> tuple[Any, ...]:
+    def join(self, join: Join) -> tuple[Any, ...]:
         """Where the ways of a branch meet."""
-        place = next((n for n, held in enumerate(self.joins()) if held is one), -1)
-        return place, one.pc, tuple(sorted(one.lanes)), one.dead, frozenset(self._keys(one.arrived))
+        place = next((n for n, join in enumerate(self.joins()) if join is join), -1)
+        return place, join.pc, tuple(sorted(join.lanes)), join.dead, frozenset(self._keys(join.arrived))
 
     def joins(self) -> list[Join]:
         """Those that somebody may still come to."""
@@ -193,21 +215,36 @@ class _States:
 
     # -- barriers
 
-    def barrier(self, one: Mbarrier) -> tuple[Any, ...]:
+    def barrier(self, barrier: Mbarrier) -> tuple[Any, ...]:
         """An mbarrier; of its phase the parity."""
-        told = (one.told_known, one.told_published, one.known, one.published, one.events, one.events_before)
-        copies = tuple((*copy[:3], self.name(copy.issue)) for copy in one.landings)
+        knowledge = (
+            barrier.next_known,
+            barrier.next_published,
+            barrier.known,
+            barrier.published,
+            barrier.events,
+            barrier.events_before,
+        )
+        copies = tuple((*copy[:3], self.name(copy.issue)) for copy in barrier.landings)
         return (
-            (one.address, self.name(one.bit), one.count, one.line, one.pending, one.phase & 1, one.over),
-            (tuple(one.expected), one.came, copies),
-            tuple(map(self._number, told)),
+            (
+                barrier.address,
+                self.name(barrier.bit),
+                barrier.count,
+                barrier.line,
+                barrier.pending,
+                barrier.phase & 1,
+                barrier.over,
+            ),
+            (tuple(barrier.expected), barrier.came, copies),
+            tuple(map(self._number, knowledge)),
         )
 
-    def issue(self, key: tuple[int, int, int], one: Issue) -> tuple[Any, ...]:
+    def issue(self, key: tuple[int, int, int], issue: Issue) -> tuple[Any, ...]:
         """A ``wgmma``, by its number from the last of its warpgroup."""
         sequence = key[2] - self.base.get(key[:2], 0)
-        sets = self._number(one.known), self._number(one.published)
-        return (*key[:2], sequence, one.complete, one.warps, self.name(one.bit), *sets)
+        sets = self._number(issue.known), self._number(issue.published)
+        return (*key[:2], sequence, issue.complete, issue.warps, self.name(issue.bit), *sets)
 
     # -- all
 
@@ -223,14 +260,14 @@ class _States:
             tuple(map(self.join, self.joins())),
             tuple(map(self.barrier, machine.barriers)),
             tuple(
-                (wait, held.target, held.came, self._number(held.known), self._number(held.published))
-                + (frozenset(self._keys(held.waiters)),)
-                for wait, held in machine.rendezvous.items()
+                (wait, memory.target, memory.came, self._number(memory.known), self._number(memory.published))
+                + (frozenset(self._keys(memory.waiters)),)
+                for wait, memory in machine.rendezvous.items()
             ),
             tuple(self.issue(key, one) for key, one in machine.issues.items() if id(one) in issues),
             self.memory(kept.shared),
             tuple((cta, *self._tensor(cta)) for cta in sorted(kept.tensor)),
-            (kept.bytes.all(), tuple((warp, held.all()) for warp, held in sorted(kept.local.items()))),
+            (kept.bytes.all(), tuple((warp, memory.all()) for warp, memory in sorted(kept.local.items()))),
             tuple(machine.requests.items()),
             tuple((cta, *pool.held.values()) for cta, pool in sorted(machine.pools.items())),
             tuple(sorted((key, self._known(bits)) for key, bits in machine.notes.reaches.items())),

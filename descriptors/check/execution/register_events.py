@@ -26,7 +26,7 @@ from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.register_pool import RegisterPool, launch_registers
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 
 
 def pool_of(machine: Machine, cta: int) -> RegisterPool | None:
@@ -39,26 +39,28 @@ def pool_of(machine: Machine, cta: int) -> RegisterPool | None:
     return machine.pools[cta]
 
 
-def _set(machine: Machine, one: Fragment, step: Step) -> bool | None:
-    count = machine.known(one, step.instruction.operands[0], step, "a number of registers")
+def _set(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    count = machine.require_scalar(fragment, step.instruction.operands[0], step, "a number of registers")
     grows = step.instruction.qualifiers[1] == "inc"
-    whole_warp(machine, one, step, "barrier-registers-group")
-    made = machine.register_counts.setdefault((one.cta, one.warp), [])
-    pool = pool_of(machine, one.cta)
+    check_whole_warp(machine, fragment, step, "barrier-registers-group")
+    changes = machine.register_counts.setdefault((fragment.cta, fragment.warp), [])
+    pool = pool_of(machine, fragment.cta)
     if pool is None:
         why = "the text does not say the registers at launch: .maxnreg, or .minnctapersm beside .reqntid"
         machine.notes.unpooled.setdefault(step.place, why)
-        made.append((count, step.place))
+        changes.append((count, step.place))
         return None
-    held = pool.held[one.warp]
-    if (count < held) if grows else (count > held):
-        way = step.instruction.qualifiers[1]
-        machine.tell("barrier-registers", step, f"found .{way} to {count} by a warp that has {held}")
-    elif count - held > pool.free:
-        return machine.park(one, Wait(Awaited.REGISTERS, (one.cta, count)))
-    made.append((count, step.place))
-    pool.held[one.warp] = count
-    for wait in [wait for wait in machine.waiting if wait.awaited is Awaited.REGISTERS and wait.where[0] == one.cta]:
+    count_now = pool.held[fragment.warp]
+    if (count < count_now) if grows else (count > count_now):
+        direction = step.instruction.qualifiers[1]
+        machine.report("barrier-registers", step, f"found .{direction} to {count} by a warp that has {count_now}")
+    elif count - count_now > pool.free:
+        return machine.park(fragment, Wait(Awaited.REGISTERS, (fragment.cta, count)))
+    changes.append((count, step.place))
+    pool.held[fragment.warp] = count
+    for wait in [
+        wait for wait in machine.waiting if wait.awaited is Awaited.REGISTERS and wait.where[0] == fragment.cta
+    ]:
         machine.wake(wait)
     return None
 

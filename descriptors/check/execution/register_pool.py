@@ -42,8 +42,8 @@ def launch_registers(function: Function) -> int | None:
         limits.append(ALL // max(1, _rounded(prod(threads)) * ctas[0]) // STEP * STEP)
     if not limits:
         return None
-    counts = [one for index in function.having("setmaxnreg.") for one in function.code[index].operands[:1]]
-    largest = max((one for one in counts if isinstance(one, int)), default=MOST_REGISTERS)
+    counts = [count for index in function.having("setmaxnreg.") for count in function.code[index].operands[:1]]
+    largest = max((count for count in counts if isinstance(count, int)), default=MOST_REGISTERS)
     return -(-min(*limits, largest) // STEP) * STEP
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.check.execution.launch import RANK, place_name
+from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from layoutalg.frozen import frozen, replace
@@ -87,24 +87,24 @@ class Ring:
 
 def rings(machine: Machine) -> list[Ring]:
     """The rings of a run, as the first CTA of the cluster has them."""
-    found: list[Ring] = []
+    rings_found: list[Ring] = []
     last: tuple[int, Mbarrier] | None = None
     users = machine.barriers.users()
-    for barrier in held(machine):
+    for barrier in ring_barriers(machine):
         address = barrier.address
         uses = tuple(_uses(machine, users.get((address, barrier.life), {})))
-        alike = last is not None and address - last[0] == 8 and barrier.count == last[1].count
-        if alike and _who(uses) == _who(found[-1].uses):
-            before = found.pop()
-            both = zip(before.uses, uses, strict=True)
-            merged = tuple(_merged(use, other) for use, other in both)
-            size = tuple(sorted({*before.bytes, *_expected(barrier)}))
-            found.append(replace(before, stages=before.stages + 1, bytes=size, uses=merged))
+        is_alike = last is not None and address - last[0] == 8 and barrier.count == last[1].count
+        if is_alike and _who(uses) == _who(rings_found[-1].uses):
+            previous = rings_found.pop()
+            pairs = zip(previous.uses, uses, strict=True)
+            merged = tuple(_merged(use, other) for use, other in pairs)
+            size = tuple(sorted({*previous.bytes, *_expected(barrier)}))
+            rings_found.append(replace(previous, stages=previous.stages + 1, bytes=size, uses=merged))
         else:
-            place = place_name(address, machine.launch._replace(cluster=(1, 1, 1)))
-            found.append(Ring(place, 1, barrier.count, _expected(barrier), uses))
+            place = address_text(address, machine.launch._replace(cluster=(1, 1, 1)))
+            rings_found.append(Ring(place, 1, barrier.count, _expected(barrier), uses))
         last = address, barrier
-    return found
+    return rings_found
 
 
 def _who(uses: tuple[Use, ...]) -> list[tuple[str, tuple[int, ...]]]:
@@ -116,21 +116,21 @@ def _expected(barrier: Mbarrier) -> tuple[int, ...]:
     return tuple(sorted(sums - {0}))
 
 
-def held(machine: Machine) -> list[Mbarrier]:
+def ring_barriers(machine: Machine) -> list[Mbarrier]:
     """Return the mbarriers of the first CTA, less those that were initialized again before anything used them.
 
     The first mbarrier of each address comes first, in the order of the addresses; then the second of each, and so on.
     """
-    used = {(one.address, one.life) for one in machine.barriers.touches}
+    used = {(barrier.address, barrier.life) for barrier in machine.barriers.touches}
     of_address: dict[int, list[Mbarrier]] = {}
-    for barrier in sorted(machine.barriers.ever(), key=lambda one: (one.address, one.life)):
+    for barrier in sorted(machine.barriers.ever(), key=lambda barrier: (barrier.address, barrier.life)):
         if not barrier.address >> RANK:
             of_address.setdefault(barrier.address, []).append(barrier)
-    found: list[tuple[int, int, Mbarrier]] = []
+    numbered: list[tuple[int, int, Mbarrier]] = []
     for address, row in of_address.items():
-        kept = [one for one in row if (address, one.life) in used] or row[-1:]
-        found += [(number, address, one) for number, one in enumerate(kept)]
-    return [one for _, _, one in sorted(found, key=lambda row: row[:2])]
+        kept = [barrier for barrier in row if (address, barrier.life) in used] or row[-1:]
+        numbered += [(number, address, barrier) for number, barrier in enumerate(kept)]
+    return [barrier for _, _, barrier in sorted(numbered, key=lambda row: row[:2])]
 
 
 def _uses(machine: Machine, users: dict[int, set[tuple[int, int]]]) -> Iterator[Use]:

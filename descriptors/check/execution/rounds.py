@@ -28,7 +28,7 @@ from typing import TypeAlias
 from descriptors.check.execution.fragment import Awaited
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Touch
-from descriptors.check.execution.rings import WAITS, Ring, held, operation_of, rings
+from descriptors.check.execution.rings import WAITS, Ring, operation_of, ring_barriers, rings
 from descriptors.text import ranges_text
 from layoutalg.frozen import frozen, replace
 
@@ -97,10 +97,10 @@ class _Rounds:
         self.rings = rings(machine)
         stages = [(number, stage) for number, ring in enumerate(self.rings) for stage in range(ring.stages)]
         self.names = {
-            (one.address, one.life): f"{letter(ring)}{stage}"
-            for one, (ring, stage) in zip(held(machine), stages, strict=True)
+            (touch.address, touch.life): f"{letter(ring)}{stage}"
+            for touch, (ring, stage) in zip(ring_barriers(machine), stages, strict=True)
         }
-        self.touches = [one for one in machine.barriers.touches if (one.address, one.life) in self.names]
+        self.touches = [touch for touch in machine.barriers.touches if (touch.address, touch.life) in self.names]
         self.roles = self._roles()
         self.number = {warps[0]: number for number, warps in enumerate(self.roles)}
         self.acts: list[Act] = []
@@ -111,10 +111,10 @@ class _Rounds:
         places: dict[_Warp, set[int]] = {}
         for touch in self.touches:
             places.setdefault((touch.cta, touch.warp), set()).add(touch.place)
-        found: dict[tuple[int, frozenset[int]], list[_Warp]] = {}
+        warps_by_role: dict[tuple[int, frozenset[int]], list[_Warp]] = {}
         for warp in sorted(places):
-            found.setdefault((warp[0], frozenset(places[warp])), []).append(warp)
-        return list(found.values())
+            warps_by_role.setdefault((warp[0], frozenset(places[warp])), []).append(warp)
+        return list(warps_by_role.values())
 
     def all(self) -> Rounds:
         """Roles, rings and acts."""
@@ -130,34 +130,34 @@ class _Rounds:
 
     def _endless(self) -> list[Touch]:
         """The waits that never end, of the first warp of each role."""
-        found = {}
-        for one in self.machine.fragments:
-            wait = one.blocked
-            if not one.done and wait is not None and wait.awaited is Awaited.MBARRIER:
-                place, barrier = self.machine.steps[one.pc].place, self.machine.barriers.at(wait.where[0])
+        waits = {}
+        for fragment in self.machine.fragments:
+            wait = fragment.blocked
+            if not fragment.done and wait is not None and wait.awaited is Awaited.MBARRIER:
+                place, barrier = self.machine.steps[fragment.pc].place, self.machine.barriers.find(wait.where[0])
                 known = barrier is not None and (barrier.address, barrier.life) in self.names
-                if barrier is not None and known and (one.cta, one.warp) in self.number:
-                    found[one.cta, one.warp] = Touch(
-                        one.cta, one.warp, place, barrier.address, barrier.phase, life=barrier.life
+                if barrier is not None and known and (fragment.cta, fragment.warp) in self.number:
+                    waits[fragment.cta, fragment.warp] = Touch(
+                        fragment.cta, fragment.warp, place, barrier.address, barrier.phase, life=barrier.life
                     )
-        return list(found.values())
+        return list(waits.values())
 
     def _add(self, touch: Touch, what: str, phase: int, *, endless: bool = False) -> None:
         """One more act, or more of the last of its warp."""
         warp, name, line = (touch.cta, touch.warp), self.names[touch.address, touch.life], self.code[touch.place].line
         number = self.last.get(warp)
-        before = None if number is None else self.acts[number]
-        if before is not None and number is not None and (before.name, before.phase, before.endless) == (
+        previous = None if number is None else self.acts[number]
+        if previous is not None and number is not None and (previous.name, previous.phase, previous.endless) == (
             name, phase, endless,
-        ) and (before.what == WAITS) == (what == WAITS):  # fmt: skip
-            whats = before.what if what in before.what.split(", ") else f"{before.what}, {what}"
-            self.acts[number] = replace(before, what=whats, lines=tuple(sorted({*before.lines, line})))
+        ) and (previous.what == WAITS) == (what == WAITS):  # fmt: skip
+            whats = previous.what if what in previous.what.split(", ") else f"{previous.what}, {what}"
+            self.acts[number] = replace(previous, what=whats, lines=tuple(sorted({*previous.lines, line})))
             return
         sources = tuple(
-            n for n, one in enumerate(self.acts) if (one.name, one.phase) == (name, phase) and one.what != WAITS
+            n for n, act in enumerate(self.acts) if (act.name, act.phase) == (name, phase) and act.what != WAITS
         )
         ends = sources if what == WAITS else ()
-        time = max([-1, *(self.acts[n].time for n in ends), *([before.time] if before else [])]) + 1
+        time = max([-1, *(self.acts[n].time for n in ends), *([previous.time] if previous else [])]) + 1
         self.last[warp] = len(self.acts)
         self.acts.append(Act(self.number[warp], what, name, phase, time, (line,), ends, endless))
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.bounded_loops import bounded_loops, main_parameters
 from descriptors.check.execution.configuration import MOST_CTAS, MOST_THREADS, Configuration
-from descriptors.check.execution.copy_sizes import infer
+from descriptors.check.execution.copy_sizes import infer_sizes
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.lanes import Cause
 from descriptors.check.execution.launch import Launch
@@ -73,9 +73,9 @@ class Run(NamedTuple):
         return self.stop is not None and self.stop.reason is Reason.ENDLESS
 
 
-def run(made: Program, launch: Launch, budget: int = BUDGET) -> Run:
+def run(kernel: Program, launch: Launch, budget: int = BUDGET) -> Run:
     """A kernel run once."""
-    machine = Machine(made, launch, execution, budget)
+    machine = Machine(kernel, launch, execution, budget)
     try:
         machine.run()
     except Stop as stop:
@@ -83,14 +83,14 @@ def run(made: Program, launch: Launch, budget: int = BUDGET) -> Run:
     return Run(machine, None)
 
 
-def runs(made: Program, launch: Launch) -> Iterator[Run]:
+def runs(kernel: Program, launch: Launch) -> Iterator[Run]:
     """A run, or one for each way that it may take."""
-    one = run(made, launch)
-    if one.stop is None or one.stop.fork < 0 or len(launch.choices) >= FORKS:
-        yield one
+    outcome = run(kernel, launch)
+    if outcome.stop is None or outcome.stop.fork < 0 or len(launch.choices) >= FORKS:
+        yield outcome
         return
     for way in (True, False):
-        yield from runs(made, launch._replace(choices={**launch.choices, one.stop.fork: way}))
+        yield from runs(kernel, launch._replace(choices={**launch.choices, outcome.stop.fork: way}))
 
 
 class Trial(NamedTuple):
@@ -131,91 +131,91 @@ class Trial(NamedTuple):
         return not self.run.machine.hung and (stop is None or stop.reason is Reason.VALUE)
 
 
-def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
+def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
     """The first runs: of the shapes of a cluster that a kernel gets through, the first few; and the steps of all.
 
     Where it gets through none, the first shape stands for all; where it does as one CTA, no other is tried.
 
     Args:
-        made: the kernel.
+        kernel: the kernel.
         text: the PTX that it stands in, for its shared variables.
         known: what is known of the launch.
     """
-    head = made.function.head
-    if why := unlaunchable(made.function, known):
-        raise DescriptorError(f"check: {brief(made.function.name)} cannot be launched: {why}")
+    head = kernel.function.head
+    if why := unlaunchable(kernel.function, known):
+        raise DescriptorError(f"check: {brief(kernel.function.name)} cannot be launched: {why}")
     threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
     assumed = () if threads else ("128 threads a CTA",)
-    shapes = (known.cluster,) if known.cluster else _clusters(made.function)
-    scalars, boxes, rows = known.scalars(made.names), known.boxes(made.names), known.rows(made.names)
+    shapes = (known.cluster,) if known.cluster else _clusters(kernel.function)
+    scalars, boxes, rows = known.scalars(kernel.names), known.boxes(kernel.names), known.rows(kernel.names)
     variables, threads = shared_variables(text), threads or (128, 1, 1)
-    held: list[Trial] = []
+    tried: list[Trial] = []
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
         shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # Where assumed data lead to no end in one shape, they do in the others.
-        in_vain = any(one.steps > BUDGET and not one.launch.content for one in held)
-        held.append(_trial(made, launch, (*assumed, *shaped), len(shapes) > 1, content=not in_vain))
-        through, steps = [one for one in held if one.through], sum(one.steps for one in held)
-        endless = held[-1].run.endless  # no shape makes a loop shorter
+        in_vain = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)
+        tried.append(_try_shape(kernel, launch, (*assumed, *shaped), len(shapes) > 1, content=not in_vain))
+        through, steps = [trial for trial in tried if trial.through], sum(trial.steps for trial in tried)
+        endless = tried[-1].run.endless  # no shape makes a loop shorter
         if len(through) == SHAPES or steps > LIMIT or endless or (through and prod(shape) == 1):
             break
-    return through or held[:1], steps
+    return through or tried[:1], steps
 
 
-def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool, *, content: bool) -> Trial:
+def _try_shape(kernel: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool, *, content: bool) -> Trial:
     """A shape tried; where integers from global memory stop the run, once more with ``content`` assumed of them."""
-    one, cut = _learnt(made, launch)
-    steps = sum(held.machine.count for held in (*cut, one))
-    if not content or one.stop is None or one.stop.cause is not Cause.GLOBAL:
-        return Trial(launch, one, assumed, clustered, steps, None, cut)
-    other, given_up = _learnt(made, launch._replace(content=True))
-    more = sum(held.machine.count for held in (*given_up, other))
-    if other.endless or other.machine.hung or other.machine.count > WORTH:
-        return Trial(launch, one, assumed, clustered, steps + more, None, cut)
+    first, cut = _learn_sizes(kernel, launch)
+    steps = sum(run.machine.count for run in (*cut, first))
+    if not content or first.stop is None or first.stop.cause is not Cause.GLOBAL:
+        return Trial(launch, first, assumed, clustered, steps, None, cut)
+    assuming, given_up = _learn_sizes(kernel, launch._replace(content=True))
+    more = sum(run.machine.count for run in (*given_up, assuming))
+    if assuming.endless or assuming.machine.hung or assuming.machine.count > WORTH:
+        return Trial(launch, first, assumed, clustered, steps + more, None, cut)
     assumed = (*assumed, "integers in global memory")
-    return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop, given_up)
+    return Trial(launch._replace(content=True), assuming, assumed, clustered, steps + more, first.stop, given_up)
 
 
-def _learnt(made: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
+def _learn_sizes(kernel: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
     """The run that comes farthest, of a small size if one does not end, and those that were given up for it."""
-    one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
+    farthest = max(runs(kernel, launch), key=lambda candidate: (candidate.stop is None, candidate.machine.count))
     cut: list[Run] = []
     for size in SMALL:
-        if not one.endless:
+        if not farthest.endless:
             break
-        cut.append(one)
-        one = run(made, launch._replace(size=size), BUDGET // 2)
-    return one, tuple(cut)
+        cut.append(farthest)
+        farthest = run(kernel, launch._replace(size=size), BUDGET // 2)
+    return farthest, tuple(cut)
 
 
-def launches(made: Program, first: Trial) -> Iterator[Launch]:
+def launches(kernel: Program, first: Trial) -> Iterator[Launch]:
     """How a kernel is started after that: the parameters that bound its main loop are the first that are large."""
     launch, base = with_sizes(first), first.run.machine.launch.size
     yield launch._replace(size=base)
     if not first.run.machine.notes.reads and not launch.content:
         return  # nothing that differs from launch to launch is read
-    bounding = bounding_parameters(made, first)
+    bounding = bounding_parameters(kernel, first)
     for key in bounding:
-        yield with_large(launch, key, LARGE, min(base, LITTLE))
+        yield with_parameter(launch, key, LARGE, min(base, LITTLE))
     if base == SIZES[0] and first.run.machine.count * (SIZES[1] / SIZES[0]) ** len(bounding) <= BUDGET:
         yield launch._replace(size=SIZES[1])
     for key in first.free:
         if key not in bounding:
-            yield with_large(launch, key, LARGE, min(base, LITTLE))
+            yield with_parameter(launch, key, LARGE, min(base, LITTLE))
     for size in SMALL:
         if size != base:
             yield launch._replace(size=size)
 
 
-def bounding_parameters(made: Program, first: Trial) -> list[tuple[str, int]]:
+def bounding_parameters(kernel: Program, first: Trial) -> list[tuple[str, int]]:
     """The free parameters that bound loops with operations, those of the main loop first."""
     reads = first.run.machine.notes.reads
-    bounds = {key for loop in bounded_loops(made) for place in loop.bounds for key in reads.get(place, ())}
-    return [key for key in main_parameters(made, reads, first.all_free) if key in bounds][:MOST]
+    bounds = {key for loop in bounded_loops(kernel) for place in loop.bounds for key in reads.get(place, ())}
+    return [key for key in main_parameters(kernel, reads, first.all_free) if key in bounds][:MOST]
 
 
-def with_large(launch: Launch, key: tuple[str, int], value: int, others: int) -> Launch:
+def with_parameter(launch: Launch, key: tuple[str, int], value: int, others: int) -> Launch:
     """A launch in which one scalar parameter has a value, and those that are not known have another."""
     return launch._replace(size=others, scalars={**launch.scalars, key: value})
 
@@ -232,9 +232,9 @@ def box_sizes(machine: Machine) -> Mapping[object, int]:
     for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
-    starts |= {one.address for one in machine.barriers.ever()} | set(machine.launch.variables.values())
+    starts |= {barrier.address for barrier in machine.barriers.ever()} | set(machine.launch.variables.values())
     phases = [phase for barrier in machine.barriers.ever() for phase in barrier.ended]
-    return infer(phases, places, sorted(starts), machine.notes.footprints)
+    return infer_sizes(phases, places, sorted(starts), machine.notes.footprints)
 
 
 def shared_variables(text: str) -> dict[str, int]:
@@ -243,7 +243,7 @@ def shared_variables(text: str) -> dict[str, int]:
     >>> shared_variables(".shared .align 8 .b8 a[24]; .extern .shared .align 16 .b8 b[];")
     {'a': 0, 'b': 1024}
     """
-    found: dict[str, int] = {}
+    addresses: dict[str, int] = {}
     outer: list[str] = []
     place = 0
     for name, (align, size) in shared_sizes(text).items():
@@ -251,10 +251,10 @@ def shared_variables(text: str) -> dict[str, int]:
             outer.append(name)
             continue
         place = -(-place // max(16, align)) * max(16, align)
-        found[name] = place
+        addresses[name] = place
         place = min(place + size, _FARTHEST)
     place = -(-place // 1024) * 1024
-    return found | dict.fromkeys(outer, place)
+    return addresses | dict.fromkeys(outer, place)
 
 
 def shared_sizes(text: str) -> dict[str, tuple[int, int]]:
@@ -267,18 +267,18 @@ def shared_sizes(text: str) -> dict[str, tuple[int, int]]:
     >>> shared_sizes(".shared .b32 x<2>, y[0x10]; .shared .align 16 .v4.b32 z;")
     {'x0': (1, 4), 'x1': (1, 4), 'y': (1, 64), 'z': (16, 16)}
     """
-    found: dict[str, tuple[int, int]] = {}
-    for one in _SHARED.finditer(text):
-        element = _whole(one[3]) // 8 * int(one[2] or 1) * (2 if one[4] else 1)
-        for name, extents in declarators(one[5]):
+    sizes: dict[str, tuple[int, int]] = {}
+    for match in _SHARED.finditer(text):
+        element = _capped(match[3]) // 8 * int(match[2] or 1) * (2 if match[4] else 1)
+        for name, extents in declarators(match[5]):
             size = element
             for extent in re.findall(r"\[\s*(0[xX][0-9a-fA-F]+|\d*)U?\s*\]", extents):
-                size = min(size * _whole(extent or "0"), _LARGEST)
-            found[name] = max(1, min(_whole(one[1] or "1"), 1 << 20)), size
-    return found
+                size = min(size * _capped(extent or "0"), _LARGEST)
+            sizes[name] = max(1, min(_capped(match[1] or "1"), 1 << 20)), size
+    return sizes
 
 
-def _whole(digits: str) -> int:
+def _capped(digits: str) -> int:
     """Return a whole number, or the largest size where it has more digits than that."""
     return min(number(digits), _LARGEST) if len(digits) < 20 else _LARGEST
 
@@ -310,8 +310,8 @@ def unlaunchable(function: Function, known: Configuration) -> str:
 
 
 def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
-    found = (*directive(head, name), 1, 1)
-    return (found[0], found[1], found[2]) if len(found) > 2 else None
+    extents = (*directive(head, name), 1, 1)
+    return (extents[0], extents[1], extents[2]) if len(extents) > 2 else None
 
 
 def _clusters(function: Function) -> tuple[tuple[int, int, int], ...]:
@@ -319,7 +319,7 @@ def _clusters(function: Function) -> tuple[tuple[int, int, int], ...]:
     cluster = _dimensions(function.head, "reqnctapercluster")
     if cluster:
         return (cluster,)
-    opcodes = [one.opcode for one in function.code]
+    opcodes = [instruction.opcode for instruction in function.code]
     if any("cta_group::2" in opcode for opcode in opcodes):
         return tuple(shape for shape in CLUSTERS if prod(shape) > 1)
     of_cluster = (o.startswith(("mapa", "barrier.cluster")) or "multicast::cluster" in o for o in opcodes)

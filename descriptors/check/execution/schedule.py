@@ -54,65 +54,65 @@ class Schedule:
 
     # -- who waits, and who goes on
 
-    def park(self, one: Fragment, wait: Wait) -> bool:
+    def park(self, fragment: Fragment, wait: Wait) -> bool:
         """Let a fragment wait until somebody wakes who waits for this; True, for it cannot go on."""
-        one.blocked, one.active = wait, None
-        self.waiting.setdefault(wait, []).append(one)
+        fragment.blocked, fragment.active = wait, None
+        self.waiting.setdefault(wait, []).append(fragment)
         return True
 
     def wake(self, wait: Wait) -> None:
         """Let all go on that wait for this."""
-        for one in self.waiting.pop(wait, ()):
-            self.resume(one)
+        for fragment in self.waiting.pop(wait, ()):
+            self.resume(fragment)
 
-    def resume(self, one: Fragment) -> None:
+    def resume(self, fragment: Fragment) -> None:
         """Let a fragment go on."""
-        one.blocked = None
-        self.runnable.append(one)
+        fragment.blocked = None
+        self.runnable.append(fragment)
 
-    def pass_on(self, one: Fragment) -> bool:
+    def pass_on(self, fragment: Fragment) -> bool:
         """Let a fragment go on behind its instruction, but others first; True, for it does not go on now."""
-        one.pc += 1
-        one.active = None
-        self.resume(one)
+        fragment.pc += 1
+        fragment.active = None
+        self.resume(fragment)
         return True
 
     def release(self) -> bool:
         """Where nobody can go on: let those go on that wait for others of their warp; whether there are any."""
         of_warp = next((wait for wait in self.waiting if wait.awaited is Awaited.WARP), None)
         if of_warp is not None:
-            for one in self.waiting.pop(of_warp):
-                one.alone = one.released = True
-                self.resume(one)
+            for fragment in self.waiting.pop(of_warp):
+                fragment.alone = fragment.released = True
+                self.resume(fragment)
             return True
         join = next((join for join in self.joins if join.arrived), None)
         if join is not None:
             self._close(join)
-            for one in join.arrived:
-                one.joins = tuple(held for held in one.joins if held is not join)
-                one.released = True
-                self.resume(one)
+            for fragment in join.arrived:
+                fragment.joins = tuple(other for other in fragment.joins if other is not join)
+                fragment.released = True
+                self.resume(fragment)
         return join is not None
 
     # -- lanes that part, meet and end
 
-    def split(self, one: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
+    def split(self, fragment: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
         """Take some lanes of a fragment apart, to go on elsewhere; both are one again where the ways meet."""
         if meeting is not None:
-            join = Join(meeting, {*one.lanes})
+            join = Join(meeting, {*fragment.lanes})
             self.joins.append(join)
-            one.joins = (*one.joins, join)
-        other = one.parted(places, pc)
+            fragment.joins = (*fragment.joins, join)
+        other = fragment.split_off(places, pc)
         self.fragments.append(other)
         self.runnable.append(other)
 
-    def meet(self, one: Fragment) -> bool:
+    def arrive_at_join(self, fragment: Fragment) -> bool:
         """At the end of a branch: whether the fragment waits for the other lanes, or is taken up by them."""
-        join = one.joins[-1]
+        join = fragment.joins[-1]
         if join.dead:
-            one.joins = one.joins[:-1]
-            return bool(one.joins and one.pc == one.joins[-1].pc and self.meet(one))
-        join.arrived.append(one)
+            fragment.joins = fragment.joins[:-1]
+            return bool(fragment.joins and fragment.pc == fragment.joins[-1].pc and self.arrive_at_join(fragment))
+        join.arrived.append(fragment)
         self._complete(join)
         return True
 
@@ -125,56 +125,56 @@ class Schedule:
     def _close(self, join: Join) -> None:
         """Nobody waits at a join any more."""
         join.dead = True
-        self.joins = [one for one in self.joins if one is not join]
+        self.joins = [other for other in self.joins if other is not join]
 
     def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
         """Fragments at one place as one: where a join is, with the registers that are read behind it alone."""
         first, *others = parts
-        first.joins = tuple(held for held in first.joins if held is not join)
+        first.joins = tuple(other for other in first.joins if other is not join)
         if others:
-            first.meet(others, None if join is None else self.program.live(join.pc))
-            first.released = any(one.released for one in parts) and not self._is_whole(first)
-            self.fragments = [one for one in self.fragments if not (one.done and one in others)]
+            first.merge(others, None if join is None else self.program.live(join.pc))
+            first.released = any(fragment.released for fragment in parts) and not self._is_whole(first)
+            self.fragments = [fragment for fragment in self.fragments if not (fragment.done and fragment in others)]
         return first
 
-    def _is_whole(self, one: Fragment) -> bool:
+    def _is_whole(self, fragment: Fragment) -> bool:
         """Whether a fragment has all lanes of its warp that live."""
-        return self.alive[one.cta, one.warp] <= {*one.lanes}
+        return self.alive[fragment.cta, fragment.warp] <= {*fragment.lanes}
 
-    def gather(self, held: Rendezvous) -> None:
+    def gather(self, rendezvous: Rendezvous) -> None:
         """End the phase of a rendezvous if all have come: who waited goes on, the fragments of a warp as one."""
-        wanted = self.wanted(held)
-        if not held.came or held.came < wanted:
+        wanted = self.wanted(rendezvous)
+        if not rendezvous.came or rendezvous.came < wanted:
             return
-        held.came, held.phase = held.came - wanted, held.phase + 1
+        rendezvous.came, rendezvous.phase = rendezvous.came - wanted, rendezvous.phase + 1
         groups: dict[tuple[int, int, int, tuple[Join, ...]], list[Fragment]] = {}
-        for one in held.waiters:
-            groups.setdefault((one.cta, one.warp, one.pc, one.joins), []).append(one)
-        held.waiters = []
+        for fragment in rendezvous.waiters:
+            groups.setdefault((fragment.cta, fragment.warp, fragment.pc, fragment.joins), []).append(fragment)
+        rendezvous.waiters = []
         for parts in groups.values():
-            one = self._merged(parts)
-            held.leave(one)
-            one.count(self.program.steps[one.pc].place)
-            self.pass_on(one)
+            fragment = self._merged(parts)
+            rendezvous.leave(fragment)
+            fragment.count(self.program.steps[fragment.pc].place)
+            self.pass_on(fragment)
 
-    def wanted(self, held: Rendezvous) -> int:
+    def wanted(self, rendezvous: Rendezvous) -> int:
         """How many threads meet at a rendezvous."""
-        if held.target is not None:
-            return held.target
-        return sum(len(lanes) for (cta, _), lanes in self.alive.items() if held.cta in (None, cta))
+        if rendezvous.target is not None:
+            return rendezvous.target
+        return sum(len(lanes) for (cta, _), lanes in self.alive.items() if rendezvous.cta in (None, cta))
 
-    def end(self, one: Fragment, places: list[int]) -> bool:
+    def end(self, fragment: Fragment, places: list[int]) -> bool:
         """Lanes end; whether they are all of their fragment."""
-        gone = {one.lanes[place] for place in places}
-        self.alive[one.cta, one.warp] -= gone
-        for join in one.joins:
+        gone = {fragment.lanes[place] for place in places}
+        self.alive[fragment.cta, fragment.warp] -= gone
+        for join in fragment.joins:
             join.lanes -= gone
-        if len(places) == len(one.lanes):
-            one.done = True
+        if len(places) == len(fragment.lanes):
+            fragment.done = True
         else:
-            one.without(places)
-        for join in one.joins:
+            fragment.remove_lanes(places)
+        for join in fragment.joins:
             self._complete(join)
-        for held in list(self.rendezvous.values()):
-            self.gather(held)
-        return one.done
+        for rendezvous in list(self.rendezvous.values()):
+            self.gather(rendezvous)
+        return fragment.done

@@ -43,14 +43,14 @@ class TensorMemory:
     @property
     def allocated(self) -> list[tuple[int, int]]:
         """The columns of each allocation that lives, from the first to the last but one."""
-        return [(int(one.name), int(one.name) + one.granted) for one in self.live]
+        return [(int(allocation.name), int(allocation.name) + allocation.granted) for allocation in self.live]
 
     def room(self, event: Alloc) -> int | None:
         """The first columns that are free for an allocation; None where there are none. An exclusive one has all.
 
         One of illegal size is reported by itself, and nothing waits for it: there is always room beside it.
         """
-        if event.exclusive or any(one.exclusive for one in self.live):
+        if event.exclusive or any(allocation.exclusive for allocation in self.live):
             return None if self.live else 0
         place = 0
         for low, high in sorted(self.allocated):
@@ -59,12 +59,12 @@ class TensorMemory:
             place = max(place, high)
         if place + event.granted <= COLUMNS:
             return place
-        return None if all(one.is_legal for one in (*self.live, event)) else 0
+        return None if all(allocation.is_legal for allocation in (*self.live, event)) else 0
 
     def has_columns_apart(self, event: Alloc) -> bool:
         """Return whether enough columns are free for an allocation, even if they are not adjacent."""
-        is_exclusive = event.exclusive or any(one.exclusive for one in self.live)
-        return not is_exclusive and event.granted + sum(one.granted for one in self.live) <= COLUMNS
+        is_exclusive = event.exclusive or any(allocation.exclusive for allocation in self.live)
+        return not is_exclusive and event.granted + sum(allocation.granted for allocation in self.live) <= COLUMNS
 
     def allocate(self, low: int, event: Alloc, place: int) -> None:
         """Columns from one on are somebody's, by an instruction, and nobody touched them yet."""
@@ -103,7 +103,7 @@ class TensorMemory:
 
     def holds(self, low: int, high: int) -> bool:
         """Whether columns lie in one allocation; what one of illegal size would have is not known."""
-        ends = {one.name: COLUMNS for one in self.live if not one.is_legal}
+        ends = {allocation.name: COLUMNS for allocation in self.live if not allocation.is_legal}
         return any(first <= low and high <= ends.get(str(first), last) for first, last in self.allocated)
 
     def freed_by(self, low: int, high: int) -> Access | None:

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
-from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
+from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values
 from descriptors.check.execution.launch import WARP
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
@@ -36,14 +36,14 @@ _Finish: TypeAlias = Callable[[Machine, list[Fragment], Step], None]
 _ALL_LANES = 0xFFFFFFFF
 
 
-def whole_warp(machine: Machine, one: Fragment, step: Step, rule: str) -> None:
+def check_whole_warp(machine: Machine, fragment: Fragment, step: Step, rule: str) -> None:
     """Tell where only some lanes of a warp execute what all of them must."""
-    lanes = machine.alive[one.cta, one.warp]
-    if one.many < len(lanes):
-        machine.tell(rule, step, f"found {one.many} of {len(lanes)} threads of a warp")
+    lanes = machine.alive[fragment.cta, fragment.warp]
+    if fragment.lane_count < len(lanes):
+        machine.report(rule, step, f"found {fragment.lane_count} of {len(lanes)} threads of a warp")
 
 
-def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
+def _collective(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
     """What executes an instruction of several lanes.
 
     Args:
@@ -51,14 +51,14 @@ def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
         finish: what they do when all are there.
     """
 
-    def execute(machine: Machine, one: Fragment, step: Step) -> bool | None:
-        value = machine.value(one, mask(step))
+    def execute(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+        value = machine.value(fragment, mask(step))
         lanes = value if isinstance(value, int) else _ALL_LANES
-        wanted = {lane for lane in machine.alive[one.cta, one.warp] if lanes >> lane & 1}
-        wait = Wait(Awaited.WARP, (one.cta, one.warp, step.place))
-        parts = [*machine.waiting.get(wait, ()), one]
-        if not one.alone and not wanted <= {lane for part in parts for lane in part.lanes}:
-            return machine.park(one, wait)
+        wanted = {lane for lane in machine.alive[fragment.cta, fragment.warp] if lanes >> lane & 1}
+        wait = Wait(Awaited.WARP, (fragment.cta, fragment.warp, step.place))
+        parts = [*machine.waiting.get(wait, ()), fragment]
+        if not fragment.alone and not wanted <= {lane for part in parts for lane in part.lanes}:
+            return machine.park(fragment, wait)
         machine.waiting.pop(wait, None)
         meeting = sum(1 << lane for part in parts for lane in part.executing)
         for part in parts:
@@ -66,7 +66,7 @@ def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
         finish(machine, parts, step)
         for part in parts:
             part.alone = False
-            if part is not one:
+            if part is not fragment:
                 machine.pass_on(part)
         return None
 
@@ -84,13 +84,13 @@ def _meet(machine: Machine, parts: list[Fragment], step: Step) -> None:
 
 
 def _elect(machine: Machine, parts: list[Fragment], step: Step) -> None:
-    target, value = step.instruction.operands[0], machine.value(parts[-1], _second(step))
+    target, value = step.instruction.operands[0], machine.value(parts[-1], _second_operand(step))
     mask = value if isinstance(value, int) else _ALL_LANES
     leader = min((lane for part in parts for lane in part.lanes if mask >> lane & 1), default=0)
     for part in parts:
         if isinstance(target, Pair):
             machine.set(part, target.first, leader)
-            machine.set(part, target.second, together([int(lane == leader) for lane in part.executing]))
+            machine.set(part, target.second, join_lanes([int(lane == leader) for lane in part.executing]))
 
 
 def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
@@ -100,7 +100,7 @@ def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
     absent = Unknown("a shuffle from a lane that is not there", step.instruction.line)
     for part in parts:
         rows: list[int | Unknown] = []
-        for lane, distance in zip(part.executing, lane_values(machine.value(part, by), part.many), strict=True):
+        for lane, distance in zip(part.executing, lane_values(machine.value(part, by), part.lane_count), strict=True):
             if isinstance(distance, Unknown):
                 rows.append(distance)
             elif mode == "idx":
@@ -108,7 +108,7 @@ def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
             else:
                 other = {"up": lane - distance, "down": lane + distance, "bfly": lane ^ distance}.get(mode, -1)
                 rows.append(values.get(other, values[lane]))
-        machine.set(part, name, together(rows))
+        machine.set(part, name, join_lanes(rows))
         if whether is not None:
             machine.set(part, whether, Unknown("whether a shuffle had a source", step.instruction.line))
 
@@ -133,25 +133,25 @@ def _by_lane(machine: Machine, parts: list[Fragment], operand: Operand) -> dict[
     return {
         lane: value
         for part in parts
-        for lane, value in zip(part.executing, lane_values(machine.value(part, operand), part.many), strict=True)
+        for lane, value in zip(part.executing, lane_values(machine.value(part, operand), part.lane_count), strict=True)
     }
 
 
-def _first(step: Step) -> Operand:
+def _first_operand(step: Step) -> Operand:
     return step.instruction.operands[0] if step.instruction.operands else _ALL_LANES
 
 
-def _second(step: Step) -> Operand:
+def _second_operand(step: Step) -> Operand:
     return step.instruction.operands[1] if len(step.instruction.operands) > 1 else _ALL_LANES
 
 
-def _last(step: Step) -> Operand:
+def _last_operand(step: Step) -> Operand:
     return step.instruction.operands[-1]
 
 
 WARPS: dict[str, Handler] = {
-    "bar.warp": _together(_first, _meet),
-    "elect": _together(_second, _elect),
-    "shfl": _together(_last, _shuffle),
-    "vote": _together(_last, _vote),
+    "bar.warp": _collective(_first_operand, _meet),
+    "elect": _collective(_second_operand, _elect),
+    "shfl": _collective(_last_operand, _shuffle),
+    "vote": _collective(_last_operand, _vote),
 }

@@ -36,7 +36,7 @@ from descriptors.check.execution.launch import WARP
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.origins import origins
 from descriptors.check.execution.program import Step
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Vector
 from descriptors.check.ptx.warp_mma import WarpMma, selectors_of, stored_bits, warp_mma
@@ -81,9 +81,15 @@ def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
     extent = 16 * len(words) // pairs
     bases = tuple([place[m, 0] for m in range(rows)])
     steps = tuple([place[0, k] - bases[0] for k in range(extent)])
-    rest = next((at for at in sorted(place) if place[at] != bases[at[0]] + steps[at[1]]), None)
-    held = sorted(set(place.values()))
-    starts = [address for before, address in zip([held[0] - 2, *held], held, strict=False) if address - before > 1]
+    rest = next(
+        (position for position in sorted(place) if place[position] != bases[position[0]] + steps[position[1]]), None
+    )
+    addresses = sorted(set(place.values()))
+    starts = [
+        address
+        for before, address in zip([addresses[0] - 2, *addresses], addresses, strict=False)
+        if address - before > 1
+    ]
     apart = min((after - before for before, after in pairwise(starts)), default=0)
     return Matrix(bases, steps, rest, apart)
 
@@ -94,21 +100,21 @@ def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
     >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
     ((8, 9, 0, 1), True)
     """
-    of = steps[::size]
-    together = all(step == of[at // size] + at % size for at, step in enumerate(steps))
-    unit = reduce(gcd, (step - min(of) for step in of), 0) or 1
-    return tuple([(step - min(of)) // unit for step in of]), together
+    element_steps = steps[::size]
+    together = all(step == element_steps[index // size] + index % size for index, step in enumerate(steps))
+    unit = reduce(gcd, (step - min(element_steps) for step in element_steps), 0) or 1
+    return tuple([(step - min(element_steps)) // unit for step in element_steps]), together
 
 
-def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
+def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
     machine.count -= 1  # nothing moves, so that it is no step of a run's budget
-    whole_warp(machine, one, step, "fragment-aligned")
+    check_whole_warp(machine, fragment, step, "fragment-aligned")
     view = _view(step.instruction)
-    if not machine.follows or view is None or one.many < WARP or machine.round(one, step) > ROUNDS:
+    if not machine.follows or view is None or fragment.lane_count < WARP or machine.iteration(fragment, step) > ROUNDS:
         return
     if view.scaled:
-        _selectors(machine, one, step, view)
-    why = _decided(machine, one, step, view)
+        _check_selectors(machine, fragment, step, view)
+    why = _check_operands(machine, fragment, step, view)
     if not machine.notes.fragments.get(step.place):
         machine.notes.fragments[step.place] = why
 
@@ -119,57 +125,59 @@ def _view(instruction: Instruction) -> WarpMma | None:
     return view if len(instruction.operands) > 3 else None
 
 
-def _decided(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
+def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
     """What of a multiplication is not decided; "" for nothing. What is wrong is told."""
     bits = stored_bits(view)
     if bits in (0, 64):
         return "elements of 64 bits, and quads of threads, are not looked at"
-    a, b = (_operand(machine, one, step, number) for number in (1, 2))
+    a, b = (_locate_operand(machine, fragment, step, number) for number in (1, 2))
     if isinstance(a, str):
         return a
     if isinstance(b, str):
         return b
-    why = _judged(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
-    return why or (_scales(machine, one, step, view) if view.scaled else "")
+    why = _compare_operands(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
+    return why or (_check_scales(machine, fragment, step, view) if view.scaled else "")
 
 
-def _selectors(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> None:
+def _check_selectors(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> None:
     """Byte-ids and thread-ids in registers, which no assembler sees: they must be those that there are."""
     for matrix, pair, legal in zip("ab", step.instruction.operands[-3::2], selectors_of(view), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
         for what, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
-            wrong = {v for v in lane_values(machine.value(one, item), one.many) if isinstance(v, int)} - {*numbers}
+            wrong = {
+                v for v in lane_values(machine.value(fragment, item), fragment.lane_count) if isinstance(v, int)
+            } - {*numbers}
             if isinstance(item, str) and wrong:
-                found = f"found {what}-{matrix} {min(wrong)} in {item}, which must be of {', '.join(map(str, numbers))}"
-                machine.tell("fragment-selector", step, found)
+                fact = f"found {what}-{matrix} {min(wrong)} in {item}, which must be of {', '.join(map(str, numbers))}"
+                machine.report("fragment-selector", step, fact)
 
 
-def _scales(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
+def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
     """What of the scale factors is not decided: whether the threads that give them have those of their rows."""
     given = step.instruction.operands[-4:]
     for letter, scale, pair, threads in zip("AB", given[::2], given[1::2], (2, 1), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
-        ids = [machine.value(one, item) for item in items]
-        words = origins(machine, one, scale)
+        ids = [machine.value(fragment, item) for item in items]
+        words = origins(machine, fragment, scale)
         if len(ids) != 2 or not isinstance(ids[0], int) or not isinstance(ids[1], int):
             return f"the selectors of the scale factors of {letter} are not known"
         if not 0 <= ids[0] < 4:  # told already
             return ""
         lanes = [lane for lane in range(WARP) if lane % 4 // threads == ids[1]]
-        held = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
-        if any(isinstance(word, Unknown) for word in held.values()):
+        words_by_row = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
+        if any(isinstance(word, Unknown) for word in words_by_row.values()):
             return f"where the scale factors of {letter} come from is not known"
-        rows = [addresses_of(held[row])[ids[0]] for row in sorted(held)]  # type: ignore[arg-type]  # each is known
+        rows = [addresses_of(words_by_row[row])[ids[0]] for row in sorted(words_by_row)]  # type: ignore[arg-type]  # each is known
         if len({after - before for before, after in pairwise(rows)}) > 1:
             return f"the scale factors of {letter} do not follow one another in memory as rows do"
     return ""
 
 
-def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix | str:
+def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: int) -> Matrix | str:
     """A or B as it lies in global memory; or why that is not known."""
     letter, operand = " AB"[number], step.instruction.operands[number]
     items = operand.items if isinstance(operand, Vector) else (operand,)
-    rows = [origins(machine, one, item) for item in items]
+    rows = [origins(machine, fragment, item) for item in items]
     for row in rows:
         if any(isinstance(word, Unknown) for word in row):
             return f"where {letter} comes from is not known"
@@ -179,14 +187,14 @@ def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix
     return matrix_of(tuple(rows), 8 * pairs)
 
 
-def _judged(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
+def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
     """Tell of what is wrong with the operands; or what of them is not decided, "" for nothing."""
-    for letter, held in (("A", a), ("B", b)):
-        if held.rest is not None:
-            row, byte = held.rest
-            if held.apart > _APART:
-                found = f"found byte {byte} of K in row {row} of {letter} from elsewhere than in row 0"
-                machine.tell("fragment-matrix", step, found)
+    for letter, matrix in (("A", a), ("B", b)):
+        if matrix.rest is not None:
+            row, byte = matrix.rest
+            if matrix.apart > _APART:
+                fact = f"found byte {byte} of K in row {row} of {letter} from elsewhere than in row 0"
+                machine.report("fragment-matrix", step, fact)
                 return ""
             return f"{letter} is no matrix in memory, as a tile that was swizzled beforehand is none"
     (order_a, whole_a), (order_b, whole_b) = order_of(a.steps, size), order_of(b.steps, size)
@@ -196,11 +204,11 @@ def _judged(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, spars
         return "K of A and of B have other steps"
     if order_a != order_b:
         k = next(k for k, (x, y) in enumerate(zip(order_a, order_b, strict=True)) if x != y)
-        found = f"found element {order_a[k]} of K of A at k {k}, where B has element {order_b[k]}"
-        machine.tell("fragment-order", step, found)
+        fact = f"found element {order_a[k]} of K of A at k {k}, where B has element {order_b[k]}"
+        machine.report("fragment-order", step, fact)
         return ""
-    for letter, held in (("A", a), ("B", b)):
-        if len({after - before for before, after in pairwise(held.rows)}) > 1:
+    for letter, matrix in (("A", a), ("B", b)):
+        if len({after - before for before, after in pairwise(matrix.rows)}) > 1:
             return f"rows of {letter} do not follow one another in memory"
     return ""
 

@@ -28,11 +28,11 @@ from descriptors.check.execution.accesses import Operation, read_operand
 from descriptors.check.execution.footprints import line_bytes, operand_runs
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.lanes import origin
+from descriptors.check.execution.lanes import origin_text
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.meetings import Issue
 from descriptors.check.execution.program import Step
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.multiplications import Side, wgmma, wgmma_sides
 from descriptors.check.ptx.ptx_operands import Vector
 
@@ -40,70 +40,70 @@ from descriptors.check.ptx.ptx_operands import Vector
 _WARPGROUP = 4
 
 
-def _warpgroup(one: Fragment) -> tuple[int, int]:
-    return one.cta, one.warp // _WARPGROUP
+def _warpgroup(fragment: Fragment) -> tuple[int, int]:
+    return fragment.cta, fragment.warp // _WARPGROUP
 
 
-def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
-    whole_warp(machine, one, step, "wgmma-aligned")
+def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
+    check_whole_warp(machine, fragment, step, "wgmma-aligned")
     view = wgmma(step.instruction)
     if view is None:
         return
-    issue = _issue(machine, one)
-    words = [(side, _word(machine, one, step, side)) for side in wgmma_sides(view)]
+    issue = _issue(machine, fragment)
+    words = [(side, _descriptor_of(machine, fragment, step, side)) for side in wgmma_sides(view)]
     if issue.warps < min(_WARPGROUP, machine.warps):
         return
     issue.complete = True
-    machine.wake(Wait(Awaited.WARPGROUP, _warpgroup(one)))
-    access = Access(issue.bit, step.instruction.line, "a multiplication", round=machine.round(one, step))
+    machine.wake(Wait(Awaited.WARPGROUP, _warpgroup(fragment)))
+    access = Access(issue.bit, step.instruction.line, "a multiplication", iteration=machine.iteration(fragment, step))
     operation = Operation(access, issue.known, issue.published)
     for side, word in words:
         if word is not None:
-            runs = operand_runs(word, "sm90", side.dtype, side.major, side.shape, one.cta)
+            runs = operand_runs(word, "sm90", side.dtype, side.major, side.shape, fragment.cta)
             read_operand(machine, step, runs, operation, padded=False)
             if runs:
                 machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm90")
 
 
-def _issue(machine: Machine, one: Fragment) -> Issue:
+def _issue(machine: Machine, fragment: Fragment) -> Issue:
     """The operation that a warp issues, with it as one of its warps."""
-    (cta, warpgroup), number = _warpgroup(one), one.sequence
-    one.sequence += 1
+    (cta, warpgroup), number = _warpgroup(fragment), fragment.sequence
+    fragment.sequence += 1
     issue = machine.issues.open(cta, warpgroup, number)
     if issue is None:
-        issue = machine.issues.begin(cta, warpgroup, number, machine.fresh())
-    issue.take(one.known, one.published)
-    one.groups.add("wgmma", issue.bit)
+        issue = machine.issues.begin(cta, warpgroup, number, machine.new_bit())
+    issue.add_warp(fragment.known, fragment.published)
+    fragment.groups.add("wgmma", issue.bit)
     return issue
 
 
-def _word(machine: Machine, one: Fragment, step: Step, side: Side) -> int | None:
+def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, side: Side) -> int | None:
     """The descriptor of an operand; None for one in registers, or one that is not known."""
     if isinstance(side.operand, Vector):
         return None
-    value = machine.value(one, side.operand)
+    value = machine.value(fragment, side.operand)
     if isinstance(value, int):
         return value
-    machine.skip(step, f"a descriptor that depends on {origin(value)}")
+    machine.note_skipped(step, f"a descriptor that depends on {origin_text(value)}")
     return None
 
 
-def _commit(machine: Machine, one: Fragment, step: Step) -> None:
-    one.groups.commit("wgmma")
+def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:
+    fragment.groups.commit("wgmma")
 
 
-def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
-    left = machine.known(one, step.instruction.operands[0], step, "the groups of a wait")
+def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    left = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
     covered = 0
-    for group in one.groups.closed("wgmma", left):
+    for group in fragment.groups.closed("wgmma", left):
         covered |= group
-    issues = machine.issues.of(covered)
+    issues = machine.issues.with_bits(covered)
     if not all(issue.complete for issue in issues):
-        return machine.park(one, Wait(Awaited.WARPGROUP, _warpgroup(one)))
+        return machine.park(fragment, Wait(Awaited.WARPGROUP, _warpgroup(fragment)))
     for issue in issues:
-        one.known |= issue.known
-        one.published |= issue.published
-    one.wait_groups("wgmma", left)
+        fragment.known |= issue.known
+        fragment.published |= issue.published
+    fragment.wait_groups("wgmma", left)
     return None
 
 
