@@ -103,7 +103,7 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
 
     >>> (found,) = check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0", "dealloc d"]).findings
     >>> print(found.number, found.rule, found.told)
-    1 warp warp 0 must reach lanes 0 to 31, finds lanes 32 to 63
+    1 warp warp 0 accesses lanes 32 to 63, but it reaches lanes 0 to 31
     """
     events = tuple(_events(lines))
     state, findings, most = TensorState(), [], 0
@@ -135,7 +135,7 @@ def tell_report(report: EventReport) -> str:
     1 finding in 2 events; at most 32 columns at once
        0    alloc d 32
        1    relinquish
-       end              <- never deallocated: d must be deallocated before the kernel ends, found 32 columns held
+       end              <- never deallocated: the kernel ends while the 32 columns of d are allocated
        known    never deallocated: documented, not measured on a Blackwell GPU
     """
     count = counted(len(report.findings), "finding") if report.findings else "no finding"

@@ -64,7 +64,7 @@ def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iter
     ['form-target']
     """
     if target != "sm_90a":
-        yield finding(one.line, "form-target", f"found {target}; wgmma is of sm_90a alone", one.opcode)
+        yield finding(one.line, "form-target", f"{target} has no wgmma instructions; only sm_90a has them", one.opcode)
     elif lack := lacking("wgmma", target, version):
         yield finding(one.line, "form-version", f"found {target}: {lack}", one.opcode)
     words = one.qualifiers

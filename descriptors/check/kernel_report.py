@@ -35,7 +35,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 
-from descriptors.check.rules import ALL_RULES, PROPERTIES, Broken, Level, Rule
+from descriptors.check.rules import ALL_RULES, PROPERTIES, Broken, Level, Rule, fact_and_notes
 from descriptors.errors import DescriptorError, brief
 from descriptors.text import Told
 from layoutalg.frozen import frozen, replace
@@ -64,12 +64,12 @@ class Moment:
         """The moment in words; "" where everything is executed once.
 
         >>> Moment(5, 7, 30, 1, "k = 448").clause, Moment(1, 1, 0, 0, "k = 448").clause
-        ('round 5 of 7, after line 30 in round 1, k = 448', '')
+        ('iteration 5 of 7, after line 30 in iteration 1, k = 448', '')
         """
         if max(self.round, self.rounds, self.other_round) < 2:
             return ""
-        made = [f"round {self.round}{f' of {self.rounds}' if self.rounds else ''}"] if self.round else []
-        other = [f"after line {self.other_line} in round {self.other_round}"] if self.other_round else []
+        made = [f"iteration {self.round}{f' of {self.rounds}' if self.rounds else ''}"] if self.round else []
+        other = [f"after line {self.other_line} in iteration {self.other_round}"] if self.other_round else []
         return ", ".join([*made, *other, *([self.parameters] if self.parameters else [])])
 
 
@@ -80,7 +80,7 @@ class Finding:
     Args:
         line: of the instruction, from 1.
         rule: the rule.
-        found: what was found.
+        found: the detail: the fact, and a note after each "; ".
         instruction: the opcode.
         registers: the registers that it is about, if any.
         function: the function that it stands in.
@@ -96,10 +96,24 @@ class Finding:
     moment: Moment | None = None
 
     @property
-    def sentence(self) -> str:
-        """What must hold, what was found, and when."""
+    def fact(self) -> str:
+        """What is the case, in one clause."""
+        return fact_and_notes(self.rule, self.found)[0]
+
+    @property
+    def notes(self) -> list[str]:
+        """Details of the fact, and the moment of the run in which it is so.
+
+        >>> replace(finding(7, "form-limit", "the limit is 24; m64n8k16 needs 30"), moment=Moment(2, 4, 0, 0, "")).notes
+        ['m64n8k16 needs 30', 'iteration 2 of 4']
+        """
         clause = self.moment.clause if self.moment else ""
-        return f"{self.rule.demands}, {self.found}{f'; {clause}' if clause else ''}"
+        return fact_and_notes(self.rule, self.found)[1:] + ([clause] if clause else [])
+
+    @property
+    def sentence(self) -> str:
+        """The fact and its notes in one line."""
+        return "; ".join([self.fact, *self.notes])
 
 
 #: Why nothing is known of what nobody looks at.

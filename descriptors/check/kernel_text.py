@@ -6,10 +6,11 @@ Invariant: each finding is in both, and the table that ends the text has each pr
 >>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
 >>> report = check_ptx(text)
 >>> print(tell_report(report, "k.ptx"))
-k.ptx:3: error[form-target]: the target must support the instruction, found sm_90; wgmma is of sm_90a alone
+k.ptx:3: error[form-target]: sm_90 has no wgmma instructions
     wgmma.fence.sync.aligned
+    note: only sm_90a has them
+    note: the target must support the instruction (PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA)
     help: use another .target
-    note: PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA
 k.ptx: sm_90, 0 MMA instructions: 1 error
   property       result    checked             details
   forms          1 error   1 of 1 instruction
@@ -154,18 +155,23 @@ def _times(row: Sequence[Finding] | Sequence[Undecided]) -> str:
 
 
 def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> list[str]:
-    """Return the line of findings with the same text; for the first of a rule, also its instruction, fix and source."""
-    one = row[0]
-    registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
-    about = _short(printable(f"{one.sentence}{registers if one.registers else ''}")) + _times(row)
-    line = f"{_lit(f'{name}:{one.line}:', _PLACE, color)} {_level(one.rule, color)} {about}"
+    """Return the lines of findings with the same detail: the fact and its notes.
+
+    For the first of a rule, the instruction, the requirement and source of the rule, and its fix follow.
+    """
+    finding = row[0]
+    registers = f" ({', '.join(finding.registers[:4])}{', ...' if len(finding.registers) > 4 else ''})"
+    fact = _short(printable(f"{finding.fact}{registers if finding.registers else ''}")) + _times(row)
+    notes = [f"    note: {_short(printable(note))}" for note in finding.notes]
+    line = f"{_lit(f'{name}:{finding.line}:', _PLACE, color)} {_level(finding.rule, color)} {fact}"
     if not first:
-        return [line]
+        return [line, *notes]
     return [
         line,
-        f"    {printable(one.instruction)}",
-        f"    help: {one.rule.fix}",
-        _lit(f"    note: {one.rule.source}", _FAINT, color),
+        f"    {printable(finding.instruction)}",
+        *notes,
+        _lit(f"    note: {finding.rule.demands} ({finding.rule.source})", _FAINT, color),
+        f"    help: {finding.rule.fix}",
     ]
 
 
@@ -335,6 +341,8 @@ FINDING = Record(
     "Finding",
     **attributes(Finding, "line level=rule.level"),
     rule=Row(set(ALL_RULES), "rule.name"),
+    **attributes(Finding, "fact notes"),
+    help=Row(str, "rule.fix"),
     **attributes(Finding, "demands=rule.demands found registers instruction function"),
     witness=Row((Record(**attributes(Moment, "round rounds other_line other_round parameters")), None), "moment"),
     **attributes(Finding, "fix=rule.fix source=rule.source"),

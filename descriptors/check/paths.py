@@ -163,7 +163,8 @@ def _of_warpgroup(
             own = held & {*event.accumulators, *event.a}
             flying = len(own | {name for name in held & state.keys() if state[name].age is not None})
             if flying + REST > room:
-                yield index, broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}")
+                fact = f"{flying} registers are in flight, and a thread has {room}"
+                yield index, broken("wgmma-registers", f"{fact}; {REST} of them are needed for other values")
 
 
 def _of_tensor(
@@ -247,7 +248,7 @@ def _unallocated(function: Function, events: Mapping[int, list[Event]]) -> Itera
         return
     for index in function.having("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp")[:1]:
         name = function.code[index].opcode.partition(".cta")[0]
-        yield index, broken("tcgen05-unallocated", f"found {name} in a kernel without alloc")
+        yield index, broken("tcgen05-unallocated", f"{name} is used in a kernel without tcgen05.alloc")
 
 
 _COMMIT, _WAITS = "tcgen05.commit", ("mbarrier.try_wait.parity", "mbarrier.test_wait.parity")
@@ -279,7 +280,10 @@ def stuck_waits(function: Function, values: Values) -> Iterator[tuple[int, Broke
             parities = {number(code[i].operands[2], values.get(i, {})) for i in own}
             if commits.count(name) == 1 and len(parities) == 1 and None not in parities and own[0] not in told:
                 told.add(own[0])
-                yield own[0], broken("tcgen05-parity", f"found {parities.pop()} in every round")
+                yield (
+                    own[0],
+                    broken("tcgen05-parity", f"this wait has parity {parities.pop()} in every iteration"),
+                )
 
 
 def _loops(function: Function) -> Iterator[tuple[int, int]]:

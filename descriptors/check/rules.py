@@ -13,6 +13,11 @@ Other rules are about *form* (what an assembler accepts) and *words* (the conten
 A rule is a row of this table. The code that detects a violation is in the module with the state: ``wgmma``,
 ``tcgen05``, ``instruction_forms``, ``kernel_words``, ``execution``. There are three levels, ``Level``.
 
+The detail of a violation (``found``) is ``FACT; NOTE; NOTE``. FACT is a clause that states what is the case, with the
+names and numbers of the kernel ("this wait on [b] never completes: phase 0 has 0 of 128 arrivals") and without "; ".
+The report prints FACT first. Each NOTE, the requirement and source of the rule, and its fix follow in separate lines.
+A detail that begins with "found " is a noun phrase, and the report prints the requirement of the rule before it.
+
 Invariant: the name of a rule begins with its family.
 
 >>> families = ("wgmma", "tcgen05", "form", "word", "barrier", "proxy", "reuse", "fragment")
@@ -93,27 +98,41 @@ class Broken:
 
     Args:
         rule: the rule.
-        found: what was found instead.
+        found: the detail: the fact, and a note after each "; ".
         registers: the registers or addresses it is about, as they are written.
-        demand: what must hold here, with the names and numbers of the place; "" where the rule's own words say it.
     """
 
     rule: Rule
     found: str
     registers: tuple[str, ...] = ()
-    demand: str = ""
 
     @property
     def sentence(self) -> str:
-        """What must hold and what was found.
+        """The fact and its notes in one line.
 
-        >>> broken("tcgen05-alloc-full", "found 544").sentence
-        'allocations of one CTA must fit the 512 columns of tensor memory, found 544'
+        >>> broken("tcgen05-alloc-full", "the allocations need 544 columns").sentence
+        'the allocations need 544 columns'
         """
-        return f"{self.demand or self.rule.demands}, {self.found}"
+        return "; ".join(fact_and_notes(self.rule, self.found))
 
     def __str__(self) -> str:
         return f"{self.rule.level}: {self.sentence} [{self.rule.name}]; {self.rule.fix}"
+
+
+def fact_and_notes(rule: Rule, detail: str) -> list[str]:
+    """Split the detail of a violation into the fact and its notes.
+
+    Args:
+        rule: the rule. Its requirement is put before a detail that begins with "found ", which is no clause.
+        detail: the detail, ``FACT; NOTE; NOTE``.
+
+    >>> fact_and_notes(RULES["form-limit"], "the limit is 24 registers; m64n8k16 needs 30")
+    ['the limit is 24 registers', 'm64n8k16 needs 30']
+    >>> fact_and_notes(RULES["form-shape"], "found m64n7k16")
+    ['the shape must exist, found m64n7k16']
+    """
+    fact, *notes = detail.split("; ")
+    return [f"{rule.demands}, {fact}" if fact.startswith("found ") else fact, *notes]
 
 
 #: What a kernel has that a check gives a verdict of, each by itself, in the order in which they are told.
@@ -631,13 +650,13 @@ ALL_RULES: Mapping[str, Rule] = {name: rule for name, rule in RULES.items() if d
 GUARDRAILS: Mapping[str, Rule] = {rule.guardrail: rule for rule in _ROWS if rule.guardrail}
 
 
-def broken(name: str, found: str, registers: tuple[str, ...] = (), *, demand: str = "") -> Broken:
-    """A breach of the rule of this name.
+def broken(name: str, found: str, registers: tuple[str, ...] = ()) -> Broken:
+    """Return a violation of the rule with this name.
 
-    >>> print(broken("tcgen05-alloc-size", "found 48"))  # doctest: +ELLIPSIS
-    error: an allocation must be of 32, 64, 128, 256 or 512 columns, found 48 [tcgen05-alloc-size]; round the ...
+    >>> print(broken("tcgen05-alloc-size", "the allocation has 48 columns"))  # doctest: +ELLIPSIS
+    error: the allocation has 48 columns [tcgen05-alloc-size]; round the columns up to the next power of two, ...
     """
-    return Broken(RULES[name], found, registers, demand)
+    return Broken(RULES[name], found, registers)
 
 
 def page_address(rule: Rule) -> str:

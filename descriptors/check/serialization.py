@@ -76,7 +76,7 @@ def serializations(
     if not found:
         return
     if not function.entry:
-        yield found[0], broken("wgmma-function", f"found one in the function {function.name}")
+        yield found[0], broken("wgmma-function", f"this instruction is in {function.name}, which is not a kernel")
     if function.having(_MMA):
         yield from _calls(function, calls_of(module) if calls is None else calls)
     yield from _divergent(
@@ -117,10 +117,12 @@ def _calls(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
     for index in function.having("call"):
         name = _called(function.code[index])
         if name not in calls.names:
-            what = f"found a call of {name or 'a register'}, which is not in the text"
-            yield index, broken("wgmma-call-kept", what)
+            yield (
+                index,
+                broken("wgmma-call-kept", f"{name or 'a register'} is called, which is not in this file"),
+            )
         elif name in calls.circles:
-            yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
+            yield index, broken("wgmma-call-kept", f"{name} is called, which calls itself")
 
 
 def _called(one: Instruction) -> str:
@@ -135,7 +137,8 @@ def _divergent(function: Function, graph: list[Block], differs: frozenset[str]) 
         one = code[index]
         # A predicate that nothing here writes may differ, too.
         if one.predicate and (one.predicate in differs or one.predicate not in function.writes):
-            yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
+            guard = f"@{'!' * one.negated}{one.predicate}"
+            yield index, broken("wgmma-divergent", f"the guard {guard} may differ between threads")
     ends = {number: code[block.end - 1] for number, block in enumerate(graph)}
     branches = {number for number, one in ends.items() if _decided(one) & differs}
     if not branches:
@@ -185,5 +188,6 @@ def _cut(code: tuple[Instruction, ...], found: list[int]) -> Iterator[tuple[int,
         fenced |= code[index].opcode.startswith("wgmma.fence")
         if code[index].opcode.startswith(_MMA) and not (fenced and index < last):
             what = "commit_group" if fenced else "fence"
-            yield index, broken("wgmma-divergent", f"found a branch between it and its {what}")
+            fact = f"a branch that may differ between threads is between this mma_async and its {what}"
+            yield index, broken("wgmma-divergent", fact)
             return

@@ -49,6 +49,7 @@ from descriptors.check.events import (
     WaitStore,
 )
 from descriptors.check.rules import Broken, Doubt, broken
+from descriptors.text import counted
 from descriptors.tmem import allocations
 from descriptors.tmem.allocations import Alloc, Dealloc, Fault
 from descriptors.tmem.copies import tmem_copy
@@ -288,67 +289,63 @@ _Access: TypeAlias = Issue | Load | Store
 
 def _permit(state: TensorState, event: Alloc) -> _Found:
     if state.relinquished:
-        yield broken("tcgen05-alloc-relinquished", "found an allocation")
+        yield broken("tcgen05-alloc-relinquished", "this allocation follows tcgen05.relinquish_alloc_permit")
 
 
 def _size(state: TensorState, event: Alloc) -> _Found:
     if event.columns is not None and not event.is_legal:
-        demand, more = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}", ""
+        kind, legal = "allocation", f"a power of two from {LEAST_COLUMNS} to {COLUMNS}"
         if event.exclusive:
-            legal = f"a multiple of {LEAST_COLUMNS} up to {event.most}"
-            demand, more = (
-                f"columns of an exclusive allocation must be {legal}",
-                f" of an exclusive one, which has {legal}",
-            )
-        yield broken("tcgen05-alloc-size", f"found {event.columns}{more}", demand=demand)
+            kind, legal = "exclusive allocation", f"a multiple of {LEAST_COLUMNS} up to {event.most}"
+        yield broken("tcgen05-alloc-size", f"the {kind} has {event.columns} columns, which is not {legal}")
 
 
 def _order(state: TensorState, event: Alloc) -> _Found:
     """What is of no legal size is blamed for that alone, and is no bound for those behind it."""
     if event.columns is not None and event.is_legal and event.columns > state.least:
-        yield broken("tcgen05-alloc-order", f"found {event.columns} after {state.least}")
+        fact = f"the allocation has {event.columns} columns, and an earlier one has {state.least}"
+        yield broken("tcgen05-alloc-order", fact)
 
 
 def _room(state: TensorState, event: Alloc) -> _Found:
     """Whether an allocation can ever be had: an exclusive one by itself alone, the others in all columns."""
     if state.allocated and (event.exclusive or any(one.exclusive for one in state.allocated)):
         live = ", ".join("some" if one.columns is None else str(one.columns) for one in state.allocated)
-        demand = "an exclusive allocation must be the only one that lives"
-        yield broken("tcgen05-alloc-full", f"found one beside {live} columns that are not freed", demand=demand)
+        fact = f"an exclusive allocation and another one are live at the same time: {live} columns are not freed"
+        yield broken("tcgen05-alloc-full", fact)
     elif event.is_legal and not event.exclusive:
         taken = sum(one.columns or 0 for one in (*state.allocated, event) if one.is_legal)
         if taken > COLUMNS:
-            yield broken("tcgen05-alloc-full", f"found {taken}")
+            yield broken("tcgen05-alloc-full", f"the allocations need {taken} columns, and there are {COLUMNS}")
 
 
 def _freed(state: TensorState, event: Dealloc) -> _Found:
     """Compare a deallocation with the allocation that it means."""
-    freed, demand = allocations.meant(state.allocated, event), ""
+    freed = allocations.meant(state.allocated, event)
     match allocations.fault_of(state.allocated, event):
         case None:
             return
         case Fault.UNKNOWN if event.name:
-            demand = "what is deallocated must be allocated"
-            found = f"{event.name}{' again' if event.name in state.freed else ''}"
+            fact = f"{event.name} {'was deallocated before' if event.name in state.freed else 'is not allocated'}"
         case Fault.UNKNOWN:
             live = ", ".join(str(one.columns) for one in state.allocated)
-            found = f"{event.columns} columns {f'of {live}' if live else 'before any'} allocated"
+            held = f"the live allocations have {live}" if live else "no allocation is live"
+            fact = f"{'' if event.columns is None else f'{event.columns} '}columns are deallocated, but {held}"
         case Fault.COLUMNS:
-            demand = f"as many columns must be deallocated as were allocated, {freed.columns if freed else 0}"
-            found = str(event.columns)
+            fact = f"{event.columns} columns are deallocated, but {freed.columns if freed else 0} were allocated"
         case Fault.EXCLUSIVE:
-            demand = "what is allocated with .exclusive, and nothing else, must be deallocated with it"
-            found = ".exclusive" if event.exclusive else "no .exclusive"
-    yield broken("tcgen05-dealloc-unknown", f"found {found}", demand=demand)
+            with_, without = ("deallocation", "allocation") if event.exclusive else ("allocation", "deallocation")
+            fact = f"the {with_} has .exclusive, and the {without} does not"
+    yield broken("tcgen05-dealloc-unknown", fact)
 
 
 def _leak(state: TensorState, event: End) -> _Found:
     for one in state.allocated:
         if one.name:
-            demand = f"{one.name} must be deallocated before the kernel ends"
-            yield broken("tcgen05-dealloc-missing", f"found {one.columns} columns held", demand=demand)
+            fact = f"the kernel ends while the {one.columns} columns of {one.name} are allocated"
+            yield broken("tcgen05-dealloc-missing", fact)
     if nameless := sum(not one.name for one in state.allocated):
-        yield broken("tcgen05-dealloc-missing", f"found {nameless} not freed")
+        yield broken("tcgen05-dealloc-missing", f"the kernel ends with {counted(nameless, 'allocation')} not freed")
 
 
 def _columns(event: _Access) -> int | None:
@@ -378,7 +375,7 @@ def _cells(event: _Access) -> Cells | None:
 
 def _bounds(state: TensorState, event: _Access) -> _Found:
     if event.place is not None and event.place.lane >= LANES:
-        yield broken("tcgen05-bounds", f"found {event.place.lane}", demand=f"a lane must be below {LANES}")
+        yield broken("tcgen05-bounds", f"the lane is {event.place.lane}, beyond the last lane {LANES - 1}")
 
 
 def _allocated(state: TensorState, event: _Access) -> _Found:
@@ -389,13 +386,13 @@ def _allocated(state: TensorState, event: _Access) -> _Found:
     held, end = state.named(place.name), place.column + columns
     if held is None:
         was = "deallocated" if place.name in state.freed else "never allocated"
-        demand = "an address must come from an allocation"
-        yield broken("tcgen05-unallocated", f"found {place.name}, {was}", demand=demand)
+        yield broken("tcgen05-unallocated", f"the address is in {place.name}, which was {was}")
     elif end > (last := held.most if held.exclusive else COLUMNS):
-        yield broken("tcgen05-bounds", f"found {end}", demand=f"columns must end at {last}")
+        fact = f"the access reaches column {end - 1} of {place.name}, beyond the last possible column {last - 1}"
+        yield broken("tcgen05-bounds", fact)
     elif held.columns is not None and end > held.columns:
-        demand = f"columns {place.column} to {end - 1} of {place.name} must be allocated"
-        yield broken("tcgen05-unallocated", f"found {held.columns} columns", demand=demand)
+        fact = f"the access touches columns {place.column} to {end - 1} of {place.name}, which has {held.columns}"
+        yield broken("tcgen05-unallocated", fact)
 
 
 def _quarter(state: TensorState, event: Load | Store) -> _Found:
@@ -405,11 +402,11 @@ def _quarter(state: TensorState, event: Load | Store) -> _Found:
     move, lane = tmem_move(event.shape, _direction(event)), event.place.lane
     first, last = lane, lane + move.lanes - 1
     if lane % move.lanes:
-        demand = f"the lane of .{move.shape} must be a multiple of {move.lanes}"
-        yield broken("tcgen05-lane", f"found {lane}", demand=demand)
+        fact = f"the lane of .{move.shape} is {lane}, which is not a multiple of {move.lanes}"
+        yield broken("tcgen05-lane", fact)
     elif event.warp is not None and (first not in (reach := quarter_of(event.warp)) or last not in reach):
-        demand = f"warp {event.warp} must reach lanes {reach[0]} to {reach[-1]}"
-        yield broken("tcgen05-warp", f"finds lanes {first} to {last}", demand=demand)
+        fact = f"warp {event.warp} accesses lanes {first} to {last}, but it reaches lanes {reach[0]} to {reach[-1]}"
+        yield broken("tcgen05-warp", fact)
 
 
 def _copied(state: TensorState, event: Issue) -> _Found:
@@ -419,25 +416,23 @@ def _copied(state: TensorState, event: Issue) -> _Found:
     copy = tmem_copy(event.shape)
     cells = (copy.cells.cell(row, 0, i).lane for row in (0, copy.rows - 1) for i in range(copy.copies))
     if (last := event.place.lane + max(cells)) >= LANES:
-        demand = f"the lanes of .{copy.name} must end at {LANES - 1}"
-        yield broken("tcgen05-bounds", f"found {last}", demand=demand)
+        yield broken("tcgen05-bounds", f".{copy.name} reaches lane {last}, beyond the last lane {LANES - 1}")
 
 
 def _lane(state: TensorState, event: Issue) -> _Found:
     """Whether a multiplication or a shift begins in a lane where it may."""
     lane = event.place.lane if event.place else 0
     if event.operation == "mma" and lane not in (0, 16):
-        demand = "the lane of an operand of tcgen05.mma must be 0 or 16"
-        yield broken("tcgen05-lane", f"found {lane}", demand=demand)
+        yield broken("tcgen05-lane", f"the lane of an operand of tcgen05.mma is {lane}, not 0 or 16")
     elif event.operation == "shift" and lane % 32:
-        yield broken("tcgen05-lane", f"found {lane}", demand="the lane of tcgen05.shift must be a multiple of 32")
+        yield broken("tcgen05-lane", f"the lane of tcgen05.shift is {lane}, which is not a multiple of 32")
 
 
 def _sparsity(state: TensorState, event: Issue) -> _Found:
     if event.idesc is not None and bool(event.idesc >> 2 & 1) != event.sparse:
-        says = "sparse" if event.idesc >> 2 & 1 else "dense"
-        demand = "bit 2 of the instruction descriptor must say what the instruction is"
-        yield broken("word-idesc", f"says {says}", demand=demand)
+        described, actual = ("dense", "sparse") if event.sparse else ("sparse", "dense")
+        fact = f"bit 2 of the instruction descriptor means {described}, but the instruction is {actual}"
+        yield broken("word-idesc", fact)
 
 
 def _width(state: TensorState, event: Issue) -> _Found:
@@ -450,8 +445,8 @@ def _width(state: TensorState, event: Issue) -> _Found:
         return
     n = 8 * (event.idesc >> 17 & 63)
     if event.columns not in (n, n // 2, n // 4):
-        demand = f"the accumulator of an instruction with N {n} must have {n}, {n // 2} or {n // 4} columns"
-        yield broken("word-idesc", f"found {event.columns}", demand=demand)
+        fact = f"the accumulator has {event.columns} columns, but N {n} needs {n}, {n // 2} or {n // 4}"
+        yield broken("word-idesc", fact)
 
 
 def _open(stages: _Stages) -> bool | None:
@@ -498,11 +493,11 @@ def _completed(state: TensorState, event: Load) -> _Found:
         if len(everything) == 1 and unknown and all(_open(stages) for stages in everything):
             sure = [one for one, _ in left if one.name == "mma"]
     stages = {stage.name for one, kept in state.operations if one in sure for stage in kept}
-    names = ", ".join(sorted({one.name for one in sure}))
     if "committed" in stages:
-        yield broken("tcgen05-wait", "found a tcgen05.ld with no wait since the commit")
+        yield broken("tcgen05-wait", "this tcgen05.ld reads a result that is committed but not waited for")
     elif sure:
-        yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {names}")
+        names = " and ".join(sorted({f"tcgen05.{one.name}" for one in sure}))
+        yield broken("tcgen05-commit", f"this tcgen05.ld reads the result of a {names} that is not committed")
     elif left:
         yield _of_cells("order", f"whether tcgen05.{left[0][0].name} is complete", left[0][0], cells)
 
@@ -530,46 +525,48 @@ def _stored(state: TensorState, event: Issue | Load) -> _Found:
         read += [_cells(event)] if event.adds is not False or event.reads is None else []
     left = [row for cells in read for row in _touched(state, cells, ("st",))]
     if any(certain for _, certain in left):
-        yield broken("tcgen05-wait-st", "found none")
+        yield broken("tcgen05-wait-st", "no tcgen05.wait::st is between the tcgen05.st and this access of its cells")
     elif left:
         yield _of_cells("order", "whether tcgen05.st is complete", left[0][0], read[0])
 
 
 def _fenced(state: TensorState, event: _Access) -> _Found:
     if not state.fenced:
-        yield broken("tcgen05-fence-relaxed" if state.relaxed else "tcgen05-fence-after", "found none")
+        rule, wait = ("fence-relaxed", "relaxed wait") if state.relaxed else ("fence-after", "wait")
+        fact = f"no tcgen05.fence::after_thread_sync is between the {wait} and this instruction"
+        yield broken(f"tcgen05-{rule}", fact)
 
 
 def _freed_before(state: TensorState, event: _Access) -> _Found:
     """Whether on every way what was allocated is freed."""
     if state.gone:
-        demand = "tensor memory must be used before it is deallocated"
-        yield broken("tcgen05-unallocated", "found a use behind the tcgen05.dealloc", demand=demand)
+        yield broken("tcgen05-unallocated", "tensor memory is used after it was deallocated")
 
 
 def _early(state: TensorState, event: Dealloc) -> _Found:
     """What this thread has not seen the end of, while no other could have told it, is still at work."""
     left = [one for one, stages in state.operations if one.name != "st" and _open(stages)]
     if left and state.quiet:
-        yield broken("tcgen05-dealloc-early", f"found a tcgen05.{left[0].name} that nothing waited for")
+        fact = f"tensor memory is deallocated without a wait for the tcgen05.{left[0].name} that uses it"
+        yield broken("tcgen05-dealloc-early", fact)
     elif unread := state.loaded - state.used:  # a use without a wait is a remark of its own, tcgen05-wait-ld
-        found = "found a tcgen05.ld whose registers nothing waited for"
-        yield broken("tcgen05-dealloc-early", found, tuple(sorted(unread)[:4]))
+        fact = "tensor memory is deallocated without a tcgen05.wait::ld for the tcgen05.ld that reads it"
+        yield broken("tcgen05-dealloc-early", fact, tuple(sorted(unread)[:4]))
 
 
 def _released(state: TensorState, event: Arrive) -> _Found:
     """What is told to other threads while this one's loads and stores may still be at work."""
     if state.loaded:
-        found = "found an arrival at an mbarrier behind a tcgen05.ld that nothing waited for"
-        yield broken("tcgen05-release", found, tuple(sorted(state.loaded)[:4]))
+        fact = "no tcgen05.wait::ld is between a tcgen05.ld and this arrival at an mbarrier"
+        yield broken("tcgen05-release", fact, tuple(sorted(state.loaded)[:4]))
     elif any(one.name == "st" and _open(stages) for one, stages in state.operations):
-        yield broken("tcgen05-release", "found an arrival at an mbarrier behind a tcgen05.st that nothing waited for")
+        yield broken("tcgen05-release", "no tcgen05.wait::st is between a tcgen05.st and this arrival at an mbarrier")
 
 
 def _loaded(state: TensorState, event: Store) -> _Found:
     if state.loaded:
-        found = "found a tcgen05.st that may overwrite the cells"
-        yield broken("tcgen05-wait-ld", found, tuple(sorted(state.loaded)[:4]))
+        fact = "this tcgen05.st may overwrite cells that a tcgen05.ld without tcgen05.wait::ld still reads"
+        yield broken("tcgen05-wait-ld", fact, tuple(sorted(state.loaded)[:4]))
 
 
 def _reads(event: Touch | Copy) -> tuple[str, ...]:
@@ -578,7 +575,8 @@ def _reads(event: Touch | Copy) -> tuple[str, ...]:
 
 def _used(state: TensorState, event: Touch | Copy) -> _Found:
     if used := state.loaded.intersection(_reads(event)):
-        yield broken("tcgen05-wait-ld", "found a use without it", tuple(sorted(used)))
+        fact = "registers of a tcgen05.ld are used without a tcgen05.wait::ld"
+        yield broken("tcgen05-wait-ld", fact, tuple(sorted(used)))
 
 
 #: Beside each event the functions that hold it against the state before it.

@@ -64,8 +64,9 @@ def _columns(events: _Events, cells: TensorCells) -> _Found:
             if touched is None or size is None or touched.column is None:
                 left = left or index
             elif (end := touched.column + (touched.columns or 1)) > size:
-                demand = f"{touched} must be allocated" if touched.columns else f"column {end - 1} must be allocated"
-                yield index, broken("tcgen05-unallocated", f"found {size} columns", demand=demand)
+                reached = touched if touched.columns else f"column {end - 1}"
+                fact = f"the access touches {reached}, but the allocation has {size} columns"
+                yield index, broken("tcgen05-unallocated", fact)
             elif touched.columns is None:
                 left = left or index
     if left:
@@ -94,7 +95,7 @@ def _beside(events: _Events, cells: TensorCells) -> _Found:
             known = [(name, part) for name, part in parts if part is not None]
             for (one, first), (other, second) in combinations(known, 2):
                 if first.meets(second):
-                    yield index, broken("tcgen05-overlap", f"found {other} in {second}, {one} in {first}")
+                    yield index, broken("tcgen05-overlap", f"{other} in {second} overlaps {one} in {first}")
 
 
 def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> _Found:
@@ -117,7 +118,8 @@ def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> 
         before = frozenset(i for i, e in writers if may_meet(e.cells, event.cells) and i != index)
         if event.adds and not before:
             told.add((event.adds, event.cells))
-            yield index, broken("tcgen05-unwritten", "found a first tcgen05.mma that adds, and nothing that writes")
+            fact = "this tcgen05.mma adds to an accumulator that no instruction initializes"
+            yield index, broken("tcgen05-unwritten", fact)
         elif comes(index, before):
             told.add((event.adds, event.cells))
             why = "some way leads to it that writes it nowhere"
@@ -134,5 +136,6 @@ def _scales_unwritten(events: _Events, cells: TensorCells) -> _Found:
         return
     for index, one in cells.products.items():
         if isinstance(one.view, TensorMma) and one.view.block_scaled:
-            yield index, broken("tcgen05-unwritten", "found no tcgen05.cp or st that writes its scale factors")
+            fact = "no tcgen05.cp or tcgen05.st writes the scale factors of this tcgen05.mma"
+            yield index, broken("tcgen05-unwritten", fact)
             return

@@ -304,7 +304,7 @@ def _alone(one: Instruction, running: Running) -> Broken | Doubt | None:
     for first in range(0, MOST_THREADS, WARP):
         sure = (running.sure >> first & _LOW).bit_count()
         if sure > 1:
-            return broken("tcgen05-elect", f"found {sure} threads of a warp")
+            return broken("tcgen05-elect", f"{sure} threads of a warp issue this instruction")
     for first in range(0, MOST_THREADS, WARP):
         if ((running.sure | running.open) >> first & _LOW).bit_count() > 1:
             why = "its guard, or a branch before it, is not traced to a thread's number or an election"
@@ -319,7 +319,8 @@ def _together(one: Instruction, running: Running, count: int) -> Broken | Doubt 
         sure, left = running.sure >> first & whole, running.open >> first & whole
         if (sure | left) not in (0, whole):
             rule, kind = ("wgmma-aligned", "warpgroup") if group == WARPGROUP else ("tcgen05-aligned", "warp")
-            return broken(rule, f"found {(sure | left).bit_count()} of {whole.bit_length()} of a {kind}")
+            threads = f"{(sure | left).bit_count()} of {whole.bit_length()} threads"
+            return broken(rule, f"only {threads} of a {kind} execute this instruction")
     if running.open & ~running.sure:
         why = "its guard, or a branch before it, may differ between threads"
         return Doubt(

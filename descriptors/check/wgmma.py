@@ -218,26 +218,28 @@ def _fence(state: State, event: Mma) -> _Found:
     """An operand A that only was read needs no fence: reads do not disturb each other."""
     seen = {name: _seen(state, name).touched for name in (*event.accumulators, *event.a)}
     if unfenced := tuple(name for name, touched in seen.items() if touched in ("write", "never")):
-        never = any(seen[name] == "never" for name in unfenced)
-        since = "no fence before" if never else "a write since the last fence"
-        yield broken("wgmma-fence", f"found {since}", unfenced)
+        fact = "this mma_async uses registers that were written after the last wgmma.fence"
+        if any(seen[name] == "never" for name in unfenced):
+            fact = "this mma_async uses registers without a wgmma.fence before it"
+        yield broken("wgmma-fence", fact, unfenced)
     elif moved := tuple(name for name, touched in seen.items() if touched == "move"):
-        yield broken("wgmma-fence-moved", "found a mov since the last fence", moved)
+        yield broken("wgmma-fence-moved", "a mov after the last wgmma.fence wrote registers of this mma_async", moved)
     elif read := tuple(name for name in event.accumulators if seen[name] == "read"):
-        yield broken("wgmma-fence-read", "found a read since the last fence", read)
+        yield broken("wgmma-fence-read", "the accumulator of this mma_async was read after the last wgmma.fence", read)
 
 
 def _shape(state: State, event: Mma) -> _Found:
     seen = {name: _seen(state, name) for name in event.accumulators}
     other = tuple(n for n, one in seen.items() if one.shape not in ("", event.shape) and not one.touched)
     if other and event.shape:
-        yield broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other)
+        fact = f"{event.shape} follows {seen[other[0]].shape} on one accumulator without a wgmma.fence in between"
+        yield broken("wgmma-fence-shape", fact, other)
 
 
 def _start(state: State, event: Mma) -> _Found:
     seen = {name: _seen(state, name) for name in event.accumulators if event.adds}
     if bare := tuple(name for name, one in seen.items() if not one.defined and not one.added):
-        yield broken("wgmma-start", "found nothing that writes it", bare)
+        yield broken("wgmma-start", "this mma_async adds to an accumulator that was never written", bare)
 
 
 def _access(state: State, event: Touch) -> _Found:
@@ -247,23 +249,30 @@ def _access(state: State, event: Touch) -> _Found:
         told = event.reads if done != "read" else ()
         counted = (n for n in names if n in state and state[n].counted and state[n].role == "D")
         if fresh := tuple(name for name in counted if name not in told):
-            yield broken("wgmma-stage", f"found a {done}", fresh)
+            fact = f"registers of a group that was in flight across a loop back edge are {_DONE[done]}"
+            yield broken("wgmma-stage", f"{fact} after a wait_group with N > 0", fresh)
 
 
 def _early(state: State, flying: list[str], done: str) -> _Found:
     """An access of registers in flight: which rule it breaks depends on what was done since the mma_async."""
     for name in flying[:1]:
-        one, names = state[name], tuple(flying)
+        one, names, done = state[name], tuple(flying), _DONE[done]
         if one.role == "A":
-            rule = "wgmma-a-read" if done == "read" else "wgmma-a-changed"
-            yield broken(rule, f"found a {done} with its group in flight", names)
+            rule = "wgmma-a-read" if done == _DONE["read"] else "wgmma-a-changed"
+            yield broken(rule, f"a register of A is {done} while its group is in flight", names)
         elif one.waited is None:
-            yield broken("wgmma-wait", f"found a {done} with no wait since its mma_async", names)
+            yield broken("wgmma-wait", f"an accumulator is {done} without a wait_group after its mma_async", names)
         elif one.age == 0:
-            yield broken("wgmma-commit", f"found a {done} after a wait_group, with the mma_async not committed", names)
+            fact = f"an accumulator is {done} before its mma_async is committed, so the wait_group does not cover it"
+            yield broken("wgmma-commit", fact, names)
         else:
-            text = f"found a {done} after wait_group {one.waited}; its group is the {_ordinal(one.age or 0)} newest"
-            yield broken("wgmma-wait-count", text, names)
+            fact = f"an accumulator is {done} after wait_group {one.waited}, which does not cover its group"
+            note = f"here its group is the {_ordinal(one.age or 0)} newest"
+            yield broken("wgmma-wait-count", f"{fact}; {note}", names)
+
+
+#: The past participle of each access of a register.
+_DONE = {"read": "read", "write": "written", "move": "overwritten by a mov"}
 
 
 def _ordinal(number: int) -> str:
@@ -274,14 +283,14 @@ def _copy(state: State, event: Copy) -> _Found:
     if touch := _computed(state, event):
         yield from _access(state, touch)
         return
-    yield broken("wgmma-copied", "found a mov", (event.source,))
+    yield broken("wgmma-copied", "a mov copies an accumulator that is in flight", (event.source,))
     if event.target in state and state[event.target].age is not None and event.target != event.source:
         yield from _early(state, [event.target], "write")
 
 
 def _call(state: State, event: Call) -> _Found:
     if flying := tuple(name for name, one in state.items() if one.age is not None):
-        yield broken("wgmma-call", "found a call", flying[:4])
+        yield broken("wgmma-call", "a function is called while an mma_async is in flight", flying[:4])
 
 
 #: What each event is held against.
