@@ -108,7 +108,7 @@ def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> N
     for start, end in runs:
         if (barrier := machine.barriers.overlapping(start, end)) is not None:
             place = address_text(barrier.address, machine.launch)
-            fact = f"found {access.kind} of bytes of {place}, live since its init, line {barrier.line}"
+            fact = f"{access.this} accesses bytes of the live mbarrier at {place}; its init is in line {barrier.line}"
             machine.report("barrier-storage", step, fact, barrier.line)
 
 
@@ -129,8 +129,9 @@ def check_async_read(machine: Machine, step: Step, runs: Runs, operation: Operat
         for _, _, writer in machine.memory.shared.writers_in(start, end):
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
                 rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
-                fact = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
-                machine.report(rule, step, f"found {fact}, and no fence", writer.line, writer.iteration)
+                written = f"bytes that {writer.kind} in line {writer.line} wrote"
+                fact = f"{access.this} reads {written}, without a proxy fence in between"
+                machine.report(rule, step, fact, writer.line, writer.iteration)
 
 
 def _check_order(
@@ -146,29 +147,36 @@ def _check_order(
     """Report accesses before this one that nothing orders."""
     for start, end in runs:
         for clash in (machine.memory.shared.write if writes else machine.memory.shared.read)(start, end, access, known):
-            earlier, verb = clash.earlier, "written" if clash.wrote else "read"
-            fact = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
+            earlier = clash.earlier
+            fact = clash.fact(access, "bytes", writes=writes)
             missing, loose = machine.lanes.missing(earlier.bit, known)
             if missing < 0:
                 if clash.wrote and (earlier.kind, earlier.line) == (access.kind, access.line) and is_doubtful():
                     machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
                 else:
-                    machine.report_clash(step, "reuse-order", clash, f"{fact}, with nothing between")
+                    machine.report_clash(step, "reuse-order", clash, f"{fact}; nothing orders the two accesses")
             elif (
                 not (loose and step.place in machine.notes.doubts)
                 and ("reuse-order", step.place, earlier.line) not in machine.notes.wrong
                 and machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote)
             ):
                 if loose:
-                    machine.notes.doubts.setdefault(step.place, (f"{fact[6:]} by other lanes", _LOOSE))
+                    machine.notes.doubts.setdefault(
+                        step.place,
+                        (
+                            f"the order of {access.kind} and {earlier.kind} by other lanes in line {earlier.line}",
+                            _LOOSE,
+                        ),
+                    )
                 else:
-                    others = "of the lanes of a warp only those that did it told of it, with no bar.warp.sync before"
-                    machine.report_clash(step, "reuse-order", clash, f"{fact}; {others}")
+                    machine.report_clash(step, "reuse-order", clash, f"{fact}; {_OTHER_LANES}")
 
 
 #: Why an order is not decided.
 _ONE_VALUE = ("a store by several warps", "whether all of them store the same value is not known")
 _LOOSE = "the lanes of its warp met in an instruction that is no memory barrier, and not in bar.warp.sync"
+#: Why accesses of lanes of one warp are not ordered.
+_OTHER_LANES = "the lane that signals made no part of the earlier access, and no bar.warp.sync is before the signal"
 
 
 def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:

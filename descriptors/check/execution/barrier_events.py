@@ -79,13 +79,20 @@ def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int)
     barrier = machine.barriers.find(address)
     if barrier is None:
         if any(instruction.opcode.startswith("mbarrier.init") for instruction in machine.program.function.code):
-            machine.report("barrier-init", step, f"found none initialised at {address_text(address, machine.launch)}")
+            machine.report(
+                "barrier-init", step, f"no mbarrier is initialized at {address_text(address, machine.launch)}"
+            )
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
     machine.barriers.touches.append(
         Touch(fragment.cta, fragment.warp, step.place, address, barrier.phase, life=barrier.life)
     )
     if not machine.lanes.knows(barrier.bit, fragment.known):
-        machine.report("barrier-init-seen", step, f"found no order after its init, line {barrier.line}", barrier.line)
+        machine.report(
+            "barrier-init-seen",
+            step,
+            f"nothing orders this use of the mbarrier after its init in line {barrier.line}",
+            barrier.line,
+        )
     return barrier
 
 
@@ -94,14 +101,17 @@ def _init(machine: Machine, fragment: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, fragment, step):
         previous = machine.barriers.find(address)
         if previous is not None and not machine.lanes.knows(previous.bit, fragment.known):
-            found = f"found it initialised again, with no order after its init, line {previous.line}"
-            machine.report("barrier-init-seen", step, found, previous.line)
+            fact = f"the mbarrier is initialized again, and nothing orders this after its init in line {previous.line}"
+            machine.report("barrier-init-seen", step, fact, previous.line)
         elif previous is not None:
             machine.report(
-                "barrier-init-again", step, f"found it live since its init, line {previous.line}", previous.line
+                "barrier-init-again",
+                step,
+                f"the mbarrier is still live since its init in line {previous.line}",
+                previous.line,
             )
         elif lanes > 1:
-            machine.report("barrier-init-again", step, f"found {lanes} threads of a warp that do it")
+            machine.report("barrier-init-again", step, f"{lanes} threads of a warp execute this init")
         bit = machine.access(fragment, step, "init", generic=True).bit
         machine.barriers.add(Mbarrier(address, bit, count, step.instruction.line))
 
@@ -133,8 +143,9 @@ def finish_arrival(machine: Machine, step: Step, barrier: Mbarrier, ended: bool)
     """After an arrival or bytes: wake who waits, and tell of too many."""
     if barrier.over:
         barrier.over = False
-        found = f"found one more, with {address_text(barrier.address, machine.launch)} initialised to {barrier.count}"
-        machine.report("barrier-count", step, found, barrier.line)
+        place = address_text(barrier.address, machine.launch)
+        fact = f"this arrival exceeds the count of the mbarrier at {place}, which is {barrier.count}"
+        machine.report("barrier-count", step, fact, barrier.line)
     if ended:
         machine.wake(Wait(Awaited.MBARRIER, (barrier.address,)))
 
@@ -188,7 +199,7 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     by_parity = "parity" in step.instruction.qualifiers
     barriers = [find_barrier(machine, fragment, step, address) for address, _ in _targets(machine, fragment, step)]
     if by_parity and number > 1:
-        machine.report("barrier-parity", step, f"found {number}")
+        machine.report("barrier-parity", step, f"the parity of this wait is {number}")
     passed = all(barrier.passes(number) if by_parity else barrier.phase > number for barrier in barriers)
     new = any(barrier.known & ~fragment.known for barrier in barriers)
     target, last = step.instruction.operands[0], barriers[-1]
@@ -260,9 +271,9 @@ def _bar(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     wait = Wait(Awaited.BARRIER, (fragment.cta, number))
     rendezvous = machine.rendezvous.setdefault(wait, Rendezvous(fragment.cta, target))
     if rendezvous.came and rendezvous.target != target:
-        machine.report(
-            "barrier-threads", step, f"found {target or 'all'} where others have {rendezvous.target or 'all'}"
-        )
+        others = rendezvous.target or "all"
+        fact = f"this instruction names {target or 'all'} threads for barrier {number}, and others name {others}"
+        machine.report("barrier-threads", step, fact)
     rendezvous.target = target
     rendezvous.arrive(fragment, *machine.release_set(fragment))
     waits = "arrive" not in words and rendezvous.wait(fragment, wait)
@@ -283,8 +294,9 @@ def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     _check_aligned(machine, fragment, step)
     arrives, pending = "arrive" in step.instruction.qualifiers, fragment.cluster_phase > fragment.cluster_waits
     if arrives == pending:
-        found = "a second arrival without a wait between them" if arrives else "a wait without an arrival before it"
-        machine.report("barrier-cluster", step, f"found {found}")
+        again = "this is a second arrival at the barrier of the cluster, without a wait in between"
+        early = "this wait for the barrier of the cluster has no arrival before it"
+        machine.report("barrier-cluster", step, again if arrives else early)
     if arrives:
         fragment.cluster_phase = rendezvous.phase + 1
         rendezvous.arrive(fragment, *machine.release_set(fragment))

@@ -158,7 +158,7 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
     ]
     first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
     rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
-    fact = f"found given boxes with other bytes than what is expected and read: {', '.join(rows)}; correct --tensormap"
+    fact = f"the given boxes have other bytes than what is expected and read: {', '.join(rows)}; correct --tensormap"
     return Witness(rule, places[first], fact)
 
 
@@ -214,7 +214,7 @@ def _disagreement_witness(
     where = phase.expected[0][0] if phase.expected else 0
     in_line = f" (line {where})" if where else ""
     fact = (
-        f"found that {address_text(phase.address, machine.launch)} expects {expected} bytes{in_line} and its "
+        f"the mbarrier at {address_text(phase.address, machine.launch)} expects {expected} bytes{in_line} and its "
         f"copies bring {brought}{others}: {copies}; correct expect_tx or --tensormap"
     )
     line = where or phase.landings[0].line

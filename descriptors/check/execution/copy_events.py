@@ -55,7 +55,7 @@ def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
         return
     size = rest[0] if rest and isinstance(rest[0], int) else 16
     if wrong := [place for place in places if place % size]:
-        machine.report("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % size} bytes too far")
+        machine.report("fragment-address", step, f"address {wrong[0]:#x} is not a multiple of {size} bytes")
     carry_copied(machine, fragment, step, places, size)
     bit = machine.new_bit()
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, iteration=machine.iteration(fragment, step))

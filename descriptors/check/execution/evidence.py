@@ -38,7 +38,7 @@ from descriptors.text import ranges_text
 #: The properties that a run decides whatever families of instructions a kernel has.
 ALL = ("barriers", "bytes", "proxies", "reuse")
 #: What is not decided of a multiplication whose operands nothing writes, and why.
-UNFILLED = "what the operands hold", "nothing in the text fills an operand"
+UNFILLED = "the contents of the operands", "no instruction of this file writes the shared memory of an operand"
 #: What the box of a tensor copy is called.
 BOX = "the box of a tensor copy"
 #: Rules that a copy of unknown bytes may be the answer to.
@@ -139,12 +139,10 @@ def hangs(machine: Machine) -> Iterator[Witness]:
         if place not in reported:
             reported.add(place)
             iteration = fragment.times.get(place, 0) + 1
-            fact = f"found {_wait_text(machine, fragment, fragment.blocked)}"
+            fact = _wait_text(machine, fragment, fragment.blocked)
             if fragment.blocked.awaited is Awaited.REGISTERS:
                 if not _may_be_given_back(machine, fragment.cta, fragment.blocked.where[1]):
-                    yield Witness(
-                        "barrier-registers", place, f"found {_register_demand_text(machine, fragment)}", 0, iteration
-                    )
+                    yield Witness("barrier-registers", place, _register_demand_text(machine, fragment), 0, iteration)
                 continue
             yield Witness("barrier-hang", place, fact, *_last_event(machine, fragment.blocked, iteration))
 
@@ -160,12 +158,12 @@ def _fragmented_allocations(machine: Machine) -> list[int]:
 
 
 def _register_demand_text(machine: Machine, fragment: Fragment) -> str:
-    """What a warp waits for that asks for registers, and who has them."""
+    """State that a warp waits forever for registers, with how many the CTA would need and how many it has."""
     pool, (cta, count) = machine.pools[fragment.cta], (fragment.blocked or Wait(Awaited.REGISTERS, (0, 0))).where
     waiting = [other for other in machine.fragments if other.cta == cta and other.blocked == fragment.blocked]
     total = (sum(pool.held.values()) + sum(count - pool.held[other.warp] for other in waiting)) * WARP
-    demand = f"{total} registers in the CTA, which is launched with {pool.total} ({pool.at_launch} per thread)"
-    return f".inc to {count} per thread, which makes {demand}"
+    launched = f"it is launched with {pool.total} ({pool.at_launch} per thread)"
+    return f"this wait for {count} registers per thread never completes: the CTA would need {total}, and {launched}"
 
 
 def _may_be_given_back(machine: Machine, cta: int, count: int) -> bool:
@@ -194,40 +192,43 @@ def _last_event(machine: Machine, wait: Wait, iteration: int) -> tuple[int, int,
 
 
 def _wait_text(machine: Machine, fragment: Fragment, wait: Wait) -> str:
-    """Return what threads wait for; of a cluster also which CTA they are in, and which others wait there."""
+    """State that a wait never completes, and the state of what it waits for; in a cluster, also which CTAs wait."""
+    target, state = _awaited_text(machine, wait, fragment.cta)
+    suffix = f" never completes{f': {state}' if state else ''}"
     if machine.ctas == 1:
-        return _awaited_text(machine, wait)
-    other_ctas = {
+        return f"this wait {target}{suffix}"
+    others = {
         other.cta for other in machine.fragments
         if other.blocked is not None and not other.done and other.pc == fragment.pc and other.cta != fragment.cta
     }  # fmt: skip
-    too = f"; CTA{'s' * (len(other_ctas) > 1)} {ranges_text(sorted(other_ctas))} also" if other_ctas else ""
-    verb = f" wait{'s' * (len(other_ctas) == 1)} at this line" if other_ctas else ""
-    awaited = _awaited_text(machine, wait).replace(f" of CTA {fragment.cta},", " of its own,", 1)
-    return f"that CTA {fragment.cta} waits for {awaited}{too}{verb}"
+    note = (
+        f"; CTA{'s' * (len(others) > 1)} {ranges_text(sorted(others))} also wait{'s' * (len(others) == 1)} at this line"
+    )
+    return f"this wait of CTA {fragment.cta} {target}{suffix}{note if others else ''}"
 
 
-def _awaited_text(machine: Machine, wait: Wait) -> str:
+def _awaited_text(machine: Machine, wait: Wait, cta: int) -> tuple[str, str]:
+    """Return what a thread of a CTA waits for, with its preposition, and the state of that; "" where it has none."""
     if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.find(wait.where[0])) is not None:
-        return f"{address_text(barrier.address, machine.launch)}, {_phase_text(barrier)}"
-    if wait.awaited is Awaited.BARRIER:
-        rendezvous, (_, number) = machine.rendezvous[wait], wait.where
-        return f"barrier {number} with {rendezvous.came} of {machine.wanted(rendezvous)} threads"
-    if wait.awaited is Awaited.CLUSTER:
+        place = address_text(barrier.address, machine.launch)
+        own = place.removesuffix(f" of CTA {cta}")
+        return f"on {'the' if own == place else 'its own'} mbarrier at {own}", _phase_text(barrier)
+    if wait.awaited in (Awaited.BARRIER, Awaited.CLUSTER):
         rendezvous = machine.rendezvous[wait]
-        return f"the barrier of the cluster, at which {rendezvous.came} of {machine.wanted(rendezvous)} threads arrived"
-    return f"{wait.awaited.value} that never come"
+        name = f"barrier {wait.where[1]}" if wait.awaited is Awaited.BARRIER else "the barrier of the cluster"
+        return f"on {name}", f"{rendezvous.came} of {machine.wanted(rendezvous)} threads arrived"
+    return f"for {wait.awaited.value}", ""
 
 
 def _phase_text(barrier: Mbarrier) -> str:
     parts = []
     if barrier.pending:
-        parts.append(f"{barrier.count - barrier.pending} of {barrier.count} arrivals")
+        parts.append(f"has {barrier.count - barrier.pending} of {barrier.count} arrivals")
     if barrier.missing > 0:
-        parts.append(f"{barrier.missing} bytes that no copy brings")
+        parts.append(f"expects {barrier.missing} bytes that no copy brings")
     elif barrier.missing < 0 or (barrier.landings and not barrier.missing):
-        parts.append(f"{-barrier.missing or 'some'} bytes that nothing expects")
-    return f"in phase {barrier.phase} with {', '.join(parts) or 'the other parity'}"
+        parts.append(f"has {-barrier.missing or 'some'} bytes that nothing expects")
+    return f"phase {barrier.phase} {' and '.join(parts) or 'has the other parity'}"
 
 
 def _unwritten(machine: Machine) -> Iterator[Witness]:
@@ -236,7 +237,7 @@ def _unwritten(machine: Machine) -> Iterator[Witness]:
     if not machine.notes.filled or any(opcode.startswith(("st", "cp")) for opcode in skipped):
         return
     for index, (low, high) in machine.notes.unwritten.items():
-        fact = f"found {high - low} bytes from {address_text(low, machine.launch)} that nothing wrote"
+        fact = f"this instruction reads {high - low} bytes from {address_text(low, machine.launch)} that nothing wrote"
         yield Witness("reuse-unwritten", index, fact)
 
 
@@ -251,7 +252,7 @@ def _uneven_register_changes(machine: Machine) -> Iterator[Witness]:
             ]:
                 pairs = zip(changes, [*others, *[(0, -1)] * len(changes)], strict=False)
                 count, place = next(change for change, beside in pairs if change[0] != beside[0])
-                fact = f"found warp {warp} that changes to {count}, and warp {other} of its warpgroup that does not"
+                fact = f"warp {warp} changes to {count} registers, and warp {other} of its warpgroup does not"
                 yield Witness("barrier-registers-group", place, fact)
                 return
 
@@ -264,9 +265,7 @@ def _accesses_after_exit(machine: Machine) -> Iterator[Witness]:
     for (index, rank), bits in machine.notes.reaches.items():
         # An address beyond the cluster is not shared memory of any CTA that ran.
         if rank < machine.ctas and not all(machine.lanes.knows(bit, known[rank]) for bit in bits):
-            yield Witness(
-                "barrier-exit", index, f"found that CTA {rank} may end before this access of its shared memory"
-            )
+            yield Witness("barrier-exit", index, f"CTA {rank} may exit before this access of its shared memory")
 
 
 def _leaks(machine: Machine) -> Iterator[Witness]:
@@ -279,7 +278,9 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
         {(tensor.places[str(low)], low, high) for tensor in machine.memory.tensor.values()
          for low, high in tensor.allocated}
     ):  # fmt: skip
-        yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
+        yield Witness(
+            "tcgen05-dealloc-missing", place, f"columns {low} to {high - 1} are still allocated when the kernel exits"
+        )
 
 
 # -- what is not seen
@@ -295,7 +296,7 @@ def unchecked(run: Run) -> Iterator[Blind]:
             (_instruction(machine, witness.place).line for witness in hangs(machine)),
             default=machine.program.function.line,
         )
-        yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
+        yield Blind(("bytes", "proxies", "reuse"), line, "the code after this wait", "the wait never completes")
     for index in _fragmented_allocations(machine)[:1]:
         why = "enough columns are free, but apart if each earlier allocation took the first free ones"
         yield Blind(("barriers",), _instruction(machine, index).line, "the columns of an allocation", why)
@@ -388,8 +389,7 @@ def _doubts(run: Run) -> Iterator[Blind]:
         ):  # other data may be what the kernel is for
             continue
         line = _instruction(machine, row.place).line
-        other = f", line {row.other}" if row.other else ""
-        why = f"{row.found}{other}, if integers in global memory are multiples of {machine.launch.size}"
+        why = f"{row.fact}, if integers in global memory are multiples of {machine.launch.size}"
         yield Blind(PROPERTIES_OF[row.rule.partition("-")[0]], line, f"{row.rule} with assumed data", why)
 
 
@@ -406,9 +406,9 @@ def _unknown_boxes(machine: Machine) -> Iterator[Blind]:
         size = machine.launch.bytes_of(name)
         why = "its tensor map is a parameter"
         if size:
-            why += f"; what is expected and read is consistent with {size} bytes"
+            why += f"; what barriers expect and multiplications read is consistent with {size} bytes"
         else:
-            why += "; what is expected and read does not determine its bytes"
+            why += "; what barriers expect and multiplications read does not determine its size"
         instruction, properties = (
             _instruction(machine, index),
             ("bytes",) if size else ("barriers", "bytes", "proxies", "reuse"),

@@ -291,11 +291,10 @@ class _Record:
 
     def _add_doubt(self, witness: Witness, size: int) -> None:
         """Something that is wrong in a launch which there may never be."""
-        line, has_other = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
-        other = f", line {witness.other}" if has_other else ""
+        line = self.function.code[witness.place].line
         properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
-        why = f"{witness.found}{other}, where scalar parameters are {size}"
-        row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
+        why = f"{witness.fact}, where scalar parameters are {size}"
+        row = Blind(properties, line, f"{witness.rule} of a launch with few iterations", why)
         self.blind.setdefault((line, witness.rule), row)
 
     def record_stop(self, stop: Stop) -> None:

@@ -47,6 +47,16 @@ class Access(NamedTuple):
     ordered: int = 0
     iteration: int = 0
 
+    @property
+    def this(self) -> str:
+        """The kind as the subject of a sentence about this access.
+
+        >>> [Access(0, 1, kind).this for kind in ("a store", "the deallocation", "cp.async")]
+        ['this store', 'this deallocation', 'this cp.async']
+        """
+        article, _, noun = self.kind.partition(" ")
+        return f"this {noun if article in ('a', 'an', 'the') else self.kind}"
+
 
 class Clash(NamedTuple):
     """Two accesses that nothing orders.
@@ -62,6 +72,21 @@ class Clash(NamedTuple):
     wrote: bool
     place: int
     end: int
+
+    def fact(self, access: Access, cells: str, *, writes: bool) -> str:
+        """State the conflict in a clause.
+
+        Args:
+            access: the later access.
+            cells: what both access: bytes or columns.
+            writes: whether the later access writes.
+
+        >>> Clash(Access(0, 7, "a bulk copy"), True, 0, 4).fact(Access(1, 9, "a load"), "bytes", writes=False)
+        'this load reads bytes that a bulk copy in line 7 may not have written yet'
+        """
+        verb = "overwrites" if writes else "reads"
+        earlier = "may not have written yet" if self.wrote else "may still be reading"
+        return f"{access.this} {verb} {cells} that {self.earlier.kind} in line {self.earlier.line} {earlier}"
 
 
 #: Readers of a segment that are kept: more than a ring has rounds between two writes.

@@ -352,7 +352,7 @@ class Machine(Schedule):
         line, opcode = self.program.function.code[load].line, step.instruction.opcode
         what = f"lanes {lanes[0]} to {lanes[-1]} of line {line}, whose cells nothing wrote"
         if opcode.startswith(("st.", "red.", "atom.")):
-            self.report("tcgen05-unwritten", step, f"found a store of registers of {what}", line)
+            self.report("tcgen05-unwritten", step, f"this instruction stores registers of {what}", line)
         else:
             self.notes.unseen.setdefault(step.place, f"what becomes of {what}")
 

@@ -144,7 +144,7 @@ def _check_lane_values(
         pairs = [(row[other], row[number]) for row in rows]
         if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
             lanes = f"lanes {fragment.executing[other]} and {fragment.executing[number]} of a warp"
-            fact = f"found {lanes} that store different values to {address_text(place, machine.launch)}"
+            fact = f"{lanes} store different values to {address_text(place, machine.launch)}"
             machine.report("reuse-order", step, fact)
             return
 
@@ -185,7 +185,7 @@ def _matrix(machine: Machine, fragment: Fragment, step: Step) -> None:
     if places is None:
         return
     if wrong := [place for place in places[: 8 * many] if place % 16]:
-        machine.report("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % 16} bytes too far")
+        machine.report("fragment-address", step, f"address {wrong[0]:#x} is not a multiple of 16 bytes")
     if stores:
         for place in places[: 8 * many]:
             machine.memory.origins.forget(place, 16)

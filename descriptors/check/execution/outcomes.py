@@ -42,6 +42,11 @@ class Witness(NamedTuple):
     rounds: int = 0
     parameters: str = ""
 
+    @property
+    def fact(self) -> str:
+        """What is the case, without the notes."""
+        return self.found.partition("; ")[0]
+
 
 #: The property that a rule is of, by the first word of its name.
 PROPERTIES_OF = {

@@ -53,7 +53,11 @@ def _set(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     count_now = pool.held[fragment.warp]
     if (count < count_now) if grows else (count > count_now):
         direction = step.instruction.qualifiers[1]
-        machine.report("barrier-registers", step, f"found .{direction} to {count} by a warp that has {count_now}")
+        machine.report(
+            "barrier-registers",
+            step,
+            f"this .{direction} to {count} registers is executed by a warp that has {count_now}",
+        )
     elif count - count_now > pool.free:
         return machine.park(fragment, Wait(Awaited.REGISTERS, (fragment.cta, count)))
     changes.append((count, step.place))

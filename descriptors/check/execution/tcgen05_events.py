@@ -71,7 +71,7 @@ _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift
 
 def _check_elected(machine: Machine, fragment: Fragment, step: Step) -> None:
     if fragment.lane_count > 1:
-        machine.report("tcgen05-elect", step, f"found {fragment.lane_count} threads of a warp that issue it")
+        machine.report("tcgen05-elect", step, f"{fragment.lane_count} threads of a warp issue this instruction")
 
 
 def _issue(machine: Machine, fragment: Fragment, step: Step) -> Operation:
@@ -194,7 +194,7 @@ def _read_lookup_table(
         return
     lane, column = place
     if column % 2:
-        machine.report("tcgen05-table", step, f"found column {column}")
+        machine.report("tcgen05-table", step, f"the lookup table of B begins in column {column}")
     if described.cta_group == 2:
         note_unseen(machine, step, "which of the two CTAs has what of the lookup table")
         return
@@ -218,9 +218,11 @@ def _check_collectors(machine: Machine, fragment: Fragment, step: Step, view: Te
         if usage in ("use", "lastuse"):
             filled = collected.get(buffer)
             if buffer not in collected and usage == "use":
-                machine.report("tcgen05-collector", step, f"found .collector::{buffer}::{usage} of an empty one")
+                machine.report(
+                    "tcgen05-collector", step, f".collector::{buffer}::{usage} uses an empty collector buffer"
+                )
             elif None not in (word, filled) and word != filled:
-                fact = f"found .collector::{buffer}::{usage} of {word:#x}, where {filled:#x} was filled in"
+                fact = f".collector::{buffer}::{usage} is for {word:#x}, but the buffer was filled with {filled:#x}"
                 machine.report("tcgen05-collector", step, fact)
         if usage == "fill":
             collected[buffer] = word

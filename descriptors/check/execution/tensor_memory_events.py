@@ -81,20 +81,20 @@ def check_cells(
     unwritten = [g for g in read if any(writer is None for _, _, writer in tensor.cells[g].writers_in(low, high))]
     is_allocated = tensor.holds(low, high)
     if is_allocated and unwritten and not (apart and len(unwritten) < len(groups)):
-        machine.report("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
+        machine.report("tcgen05-unwritten", step, f"{access.this} reads columns that nothing wrote")
     for group in groups:
         memory = tensor.cells[group]
         for clash in memory.write(low, high, access, known) if writes else memory.read(low, high, access, known):
-            earlier, verb = clash.earlier, "written" if clash.wrote else "read"
-            fact = f"{access.kind} of columns that {earlier.kind} in line {earlier.line} has {verb}"
-            machine.report_clash(step, "tcgen05-order", clash, f"found {fact}, with nothing that waits for it")
+            fact = clash.fact(access, "columns", writes=writes)
+            machine.report_clash(step, "tcgen05-order", clash, f"{fact}; nothing waits for the earlier access")
     if is_allocated:
         return unwritten
     if (deallocation := tensor.freed_by(low, high)) is not None:
-        fact = f"found {access.kind} of columns that line {deallocation.line} frees, with nothing that orders the two"
+        fact = f"{access.this} accesses columns that line {deallocation.line} frees, and nothing orders the two"
         machine.report("tcgen05-dealloc-early", step, fact, deallocation.line, deallocation.iteration)
     else:
-        machine.report("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
+        fact = f"columns {low} to {high - 1} are not in one allocation; allocated columns: {tensor.shown}"
+        machine.report("tcgen05-unallocated", step, fact)
     return unwritten
 
 
@@ -141,10 +141,11 @@ def _free(machine: Machine, fragment: Fragment, step: Step) -> None:
     tensor = machine.memory.tensor[fragment.cta]
     event = tensor.deallocation(low, columns, "exclusive" in step.instruction.qualifiers)
     if fault := tensor.fault(low, event):
-        fact = f"columns {low} to {low + columns - 1}, with {tensor.shown} allocated"
+        fact = f"columns {low} to {low + columns - 1} are no allocation; allocated columns: {tensor.shown}"
         if fault is Fault.EXCLUSIVE:
-            fact = ".exclusive" if event.exclusive else "no .exclusive"
-        machine.report("tcgen05-dealloc-unknown", step, f"found {fact}")
+            only = "deallocation" if event.exclusive else "allocation"
+            fact = f"only the {only} is .exclusive"
+        machine.report("tcgen05-dealloc-unknown", step, fact)
     if (span := tensor.span(event)) is None:
         return
     access = Access(
@@ -153,7 +154,7 @@ def _free(machine: Machine, fragment: Fragment, step: Step) -> None:
     for memory in tensor.cells:
         for clash in memory.write(*span, access, fragment.known):
             user = f"{clash.earlier.kind} in line {clash.earlier.line}"
-            fact = f"found columns that {user} is at, with nothing that waits for it"
+            fact = f"this deallocation frees columns that {user} may still access; nothing waits for that access"
             machine.report_clash(step, "tcgen05-dealloc-early", clash, fact)
     tensor.free(event, access)
     machine.wake(Wait(Awaited.COLUMNS, (fragment.cta,)))
@@ -190,7 +191,10 @@ def _move(machine: Machine, fragment: Fragment, step: Step) -> None:
     # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
     reach = range(32) if lane < 32 else quarter_of(fragment.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
-        machine.report("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {fragment.warp}")
+        fact = (
+            f"warp {fragment.warp} accesses lanes {lane} to {lane + move.lanes - 1}, which are not all in its quarter"
+        )
+        machine.report("tcgen05-warp", step, fact)
     elif lane < 32:
         lane += quarter_of(fragment.warp)[0]
     groups = _groups(lane, move.lanes)

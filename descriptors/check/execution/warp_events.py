@@ -40,7 +40,9 @@ def check_whole_warp(machine: Machine, fragment: Fragment, step: Step, rule: str
     """Tell where only some lanes of a warp execute what all of them must."""
     lanes = machine.alive[fragment.cta, fragment.warp]
     if fragment.lane_count < len(lanes):
-        machine.report(rule, step, f"found {fragment.lane_count} of {len(lanes)} threads of a warp")
+        machine.report(
+            rule, step, f"only {fragment.lane_count} of {len(lanes)} threads of a warp execute this instruction"
+        )
 
 
 def _collective(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:

@@ -148,7 +148,7 @@ def _check_selectors(machine: Machine, fragment: Fragment, step: Step, view: War
                 v for v in lane_values(machine.value(fragment, item), fragment.lane_count) if isinstance(v, int)
             } - {*numbers}
             if isinstance(item, str) and wrong:
-                fact = f"found {what}-{matrix} {min(wrong)} in {item}, which must be of {', '.join(map(str, numbers))}"
+                fact = f"{what}-{matrix} in {item} is {min(wrong)}; there are {', '.join(map(str, numbers))}"
                 machine.report("fragment-selector", step, fact)
 
 
@@ -193,7 +193,7 @@ def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: 
         if matrix.rest is not None:
             row, byte = matrix.rest
             if matrix.apart > _APART:
-                fact = f"found byte {byte} of K in row {row} of {letter} from elsewhere than in row 0"
+                fact = f"byte {byte} of K in row {row} of {letter} comes from another position than in row 0"
                 machine.report("fragment-matrix", step, fact)
                 return ""
             return f"{letter} is no matrix in memory, as a tile that was swizzled beforehand is none"
@@ -204,7 +204,7 @@ def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: 
         return "K of A and of B have other steps"
     if order_a != order_b:
         k = next(k for k, (x, y) in enumerate(zip(order_a, order_b, strict=True)) if x != y)
-        fact = f"found element {order_a[k]} of K of A at k {k}, where B has element {order_b[k]}"
+        fact = f"at k = {k}, A has element {order_a[k]} of K and B has element {order_b[k]}"
         machine.report("fragment-order", step, fact)
         return ""
     for letter, matrix in (("A", a), ("B", b)):
