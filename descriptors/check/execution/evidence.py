@@ -14,7 +14,7 @@ Law: a wait that nothing ends is found with what it waits for, and what comes af
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
 >>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
 >>> [(row.rule, row.found) for row in witnesses(one)], [row.what for row in unchecked(one)]
-([('barrier-hang', 'found barrier 1 with 31 of 64 threads')], ['what comes after'])
+([('barrier-hang', 'this wait on barrier 1 never completes: 31 of 64 threads arrived')], ['the code after this line'])
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from descriptors.text import ranges_text
 ALL = ("barriers", "bytes", "proxies", "reuse")
 #: What is not decided of a multiplication whose operands nothing writes, and why.
 UNFILLED = "the contents of the operands", "no instruction of this file writes the shared memory of an operand"
+#: What is not decided where a run cannot go on.
+AFTER = "the code after this line"
 #: What the box of a tensor copy is called.
 BOX = "the box of a tensor copy"
 #: Rules that a copy of unknown bytes may be the answer to.
@@ -296,7 +298,7 @@ def unchecked(run: Run) -> Iterator[Blind]:
             (_instruction(machine, witness.place).line for witness in hangs(machine)),
             default=machine.program.function.line,
         )
-        yield Blind(("bytes", "proxies", "reuse"), line, "the code after this wait", "the wait never completes")
+        yield Blind(("bytes", "proxies", "reuse"), line, AFTER, "this wait never completes")
     for index in _fragmented_allocations(machine)[:1]:
         why = "enough columns are free, but apart if each earlier allocation took the first free ones"
         yield Blind(("barriers",), _instruction(machine, index).line, "the columns of an allocation", why)

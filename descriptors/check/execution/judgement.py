@@ -20,7 +20,7 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 ...     text = f".version 8.8\\n.shared .b64 b;\\n.entry k() .reqntid 32 {{ {made} {wait} }}"
 ...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]
 >>> of(32), of(33)
-([], [('barrier-hang', 'found [b], in phase 0 with 32 of 33 arrivals')])
+([], [('barrier-hang', 'this wait on the mbarrier at [b] never completes: phase 0 has 32 of 33 arrivals')])
 """
 
 from __future__ import annotations

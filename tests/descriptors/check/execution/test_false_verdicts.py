@@ -397,7 +397,8 @@ END: ret;"""
     text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
     (hang,) = check_ptx(text, cluster=(2,)).errors
     assert hang.found == (
-        "found that CTA 1 waits for [b] of its own, in phase 0 with 0 of 1 arrivals; CTA 0 also waits at this line"
+        "this wait of CTA 1 on its own mbarrier at [b] never completes: phase 0 has 0 of 1 arrivals; "
+        "CTA 0 also waits at this line"
     )
 
 
