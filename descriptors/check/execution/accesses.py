@@ -1,11 +1,12 @@
-"""Accesses of shared memory, held against those that were there before.
+r"""Check each access of shared memory against the earlier accesses of the same bytes.
 
-An ordinary access is of the threads of a fragment, and knows what they know. An asynchronous one knows what was known
-where it was issued; what it reads must be done then and, if ordinary stores wrote it, *published* by a proxy fence.
-A run that is to learn the bytes of copies (``sizes`` is None) holds nothing against anything: it notes what is read.
+An ordinary access belongs to the threads of a fragment and knows what they know. An asynchronous access knows what was
+known when it was issued. What it reads must be complete then and, if ordinary stores wrote it, *published* by a proxy
+fence. A run that infers the sizes of copies (``sizes`` is None) checks nothing; it only notes what is read.
+
 Source: PTX ISA 9.1, Memory Consistency Model (Proxies), Async proxy; fence.proxy.async.
 
-Law: what an ordinary store wrote is read by the asynchronous proxy behind a fence.
+Invariant: the asynchronous proxy reads the bytes of an ordinary store only after a fence.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -15,7 +16,7 @@ Law: what an ordinary store wrote is read by the asynchronous proxy behind a fen
 ...     copy = "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16;"
 ...     body = f"mov.b64 g, 0; st.shared.b32 [s], 1; {fence} {copy} ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
 ...     return [one.rule for one in held.notes.wrong.values()]
 >>> of("fence.proxy.async.shared::cta;"), of("")
@@ -48,8 +49,8 @@ class Operation(NamedTuple):
 
     Args:
         access: its access.
-        known: accesses that are known to be done where it is issued.
-        published: those of them that a proxy fence stood behind.
+        known: accesses that are known to be complete when it is issued.
+        published: those of them that a proxy fence follows.
     """
 
     access: Access
@@ -58,7 +59,7 @@ class Operation(NamedTuple):
 
 
 def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
-    """Pieces of one size as runs of bytes.
+    """Yield pieces of one size as ranges of bytes, with adjacent pieces joined.
 
     >>> list(runs_of([16, 0, 4, 4], 4))
     [(0, 8), (16, 20)]
@@ -85,14 +86,16 @@ def check_access(
     writes: bool,
     is_doubtful: Callable[[], bool] = _certain,
 ) -> None:
-    """An ordinary access by the threads of a fragment.
+    """Check an ordinary access by the threads of a fragment.
 
     Args:
-        machine, fragment, step: the threads, and what they execute.
         runs: the bytes.
         access: the access.
         writes: whether it writes.
-        is_doubtful: whether other threads may have stored the same value by the same instruction.
+        is_doubtful: returns whether other threads may have stored the same value by the same instruction.
+        machine: the machine.
+        fragment: the threads.
+        step: the instruction.
     """
     runs = list(runs)
     check_storage(machine, step, runs, access)
@@ -113,14 +116,14 @@ def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> N
 
 
 def check_async_write(machine: Machine, fragment: Fragment, step: Step, runs: Runs, access: Access) -> None:
-    """A write by the asynchronous proxy, which a fragment issues."""
+    """Check a write by the asynchronous proxy that a fragment issues."""
     runs = list(runs)
     check_storage(machine, step, runs, access)
     _check_order(machine, step, runs, access, machine.release_set(fragment)[0], writes=True)
 
 
 def check_async_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
-    """A read by the asynchronous proxy: what wrote the bytes must be done, and published if it was ordinary."""
+    """Check a read by the asynchronous proxy: the writes must be complete and, if they are ordinary, published."""
     if machine.launch.sizes is None:
         return
     access, known, published = operation
@@ -180,14 +183,14 @@ _OTHER_LANES = "the lane that signals made no part of the earlier access, and no
 
 
 def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:
-    """An operand of a multiplication is read.
+    """Record that a multiplication reads an operand.
 
     Args:
         machine: the machine.
         step: the multiplication.
-        runs: the bytes; None for a descriptor that describes no operand.
+        runs: ranges of bytes; None if the descriptor describes no operand.
         operation: the multiplication as an asynchronous operation.
-        padded: whether there are bytes among them which nobody need write.
+        padded: whether some of the bytes need not be written.
     """
     if runs is None:
         machine.note_skipped(step, "a descriptor that describes no operand")

@@ -1,9 +1,9 @@
-"""Barriers executed: mbarriers, the barriers of a CTA and of a cluster, and the fence that publishes.
+r"""Execute barriers: mbarriers, the barriers of a CTA and of a cluster, and the proxy fence.
 
 Source: PTX ISA 9.1, mbarrier.init, inval, expect_tx, complete_tx, arrive, test_wait, try_wait; barrier,
 barrier.cluster; fence.proxy.async.
 
-Law: who waits goes on when as many threads arrived as the barrier counts, and not before.
+Invariant: a wait ends when as many threads have arrived as the count of the barrier, and not before.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -12,7 +12,7 @@ Law: who waits goes on when as many threads arrived as the barrier counts, and n
 >>> def hangs(count):
 ...     body = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
-...     text = f".version 8.8\\n.entry k() {{ {body} {wait} }}"
+...     text = f".version 8.8\n.entry k() {{ {body} {wait} }}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
 ...     held = Machine(program(parse(text).functions[0]), launch, execution)
 ...     held.run()
@@ -40,7 +40,7 @@ from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
 
 
 def _address_operand(step: Step) -> tuple[int, Address]:
-    """The first address of an instruction, and its place among the operands."""
+    """Return the first address of an instruction, and its position among the operands."""
     for place, operand in enumerate(step.instruction.operands):
         if isinstance(operand, Address):
             return place, operand
@@ -48,7 +48,7 @@ def _address_operand(step: Step) -> tuple[int, Address]:
 
 
 def _operand_after_address(step: Step) -> Operand | None:
-    """What follows the address of an mbarrier, but for the mask of CTAs that stands last."""
+    """Return the operand after the address of an mbarrier; the mask of a multicast, which is last, is none."""
     place, _ = _address_operand(step)
     rest = step.instruction.operands[place + 1 : -1 if _is_multicast(step) else None]
     return rest[0] if rest else None
@@ -59,7 +59,7 @@ def _is_multicast(step: Step) -> bool:
 
 
 def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int, int]]:
-    """The mbarriers that the executing lanes name, in each CTA of a mask if there is one, and how many lanes do."""
+    """Return the mbarriers that the executing lanes name, in each CTA of a mask, with the number of lanes."""
     _, operand = _address_operand(step)
     value, mask = machine.value(fragment, operand), None
     if _is_multicast(step):
@@ -71,7 +71,9 @@ def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int
 
 
 def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int) -> Mbarrier:
-    """The mbarrier at an address.
+    """Return the mbarrier at an address, and record its use.
+
+    Raises: Stop: if none is initialized there, which is reported.
 
     Raises:
         Stop: if none was initialised there, which is told.
@@ -122,14 +124,16 @@ def _invalidate(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrier, known: int) -> None:
-    """Note an arrival; if it may come before the end of the last phase, its own phase is not decided.
+    """Record an arrival; if it may come before the end of the previous phase, its own phase is undecided.
 
     A thread that arrives knows of this arrival, so that it may arrive on both sides of the end of a phase.
 
     Args:
-        machine, fragment, step: the machine, the threads, and the instruction.
         barrier: the mbarrier.
-        known: the accesses that the arrival comes after.
+        known: accesses that the arrival comes after.
+        machine: the machine.
+        fragment: the threads.
+        step: the instruction.
     """
     if barrier.events_before & ~known:
         where = address_text(barrier.address, machine.launch)
@@ -140,7 +144,7 @@ def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mba
 
 
 def finish_arrival(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
-    """After an arrival or bytes: wake who waits, and tell of too many."""
+    """Wake the waiting threads after an arrival or bytes, and report too many arrivals."""
     if barrier.over:
         barrier.over = False
         place = address_text(barrier.address, machine.launch)
@@ -190,10 +194,10 @@ def _complete(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
-    """``test_wait`` and ``try_wait``: a predicate; who asks again and again is parked.
+    """Execute ``test_wait`` or ``try_wait``, which return a predicate; a thread that asks repeatedly is parked.
 
-    The phase may end later than in this schedule: who asks once and goes on, whatever the answer, has not waited. So
-    the first answer from which something new would be learned is no.
+    The phase may end later than in this schedule, so that a thread that asks once and continues has not waited. The
+    first answer from which the thread would learn something new is therefore no.
     """
     number = machine.require_scalar(fragment, _operand_after_address(step) or 0, step, "the parity of a wait")
     by_parity = "parity" in step.instruction.qualifiers
@@ -234,7 +238,10 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
 
 
 def _note_remote_use(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrier) -> int:
-    """The access of another CTA's barrier; none of the own one's, which lives as long as its threads."""
+    """Return the access of a barrier of another CTA, as a bit; 0 for the own CTA.
+
+    The barrier of the own CTA lives as long as the threads.
+    """
     if barrier.address >> RANK == fragment.cta:
         return 0
     reach = machine.new_bit()
@@ -243,7 +250,9 @@ def _note_remote_use(machine: Machine, fragment: Fragment, step: Step, barrier: 
 
 
 def arrive_at(machine: Machine, fragment: Fragment, step: Step, address: int, known: int, published: int) -> int:
-    """The executing threads arrive at an mbarrier, and tell it what they may not know themselves.
+    """Let the executing threads arrive at an mbarrier, with accesses that they may not know themselves.
+
+    Returns: the access of a barrier of another CTA, as a bit; 0 for one of the own CTA.
 
     Returns:
         the access of another CTA's barrier, as a bit; none of the own one's.
@@ -310,7 +319,7 @@ def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
 
 
 def _publish(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """A proxy fence publishes what the thread knows to be written."""
+    """Execute a proxy fence, which publishes the writes that the thread knows."""
     if not step.instruction.opcode.startswith("fence.proxy.async.global"):
         fragment.published |= machine.release_set(fragment)[0]
         fragment.epoch = -1

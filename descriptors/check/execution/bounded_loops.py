@@ -1,17 +1,19 @@
-"""The loops of a kernel that hold events, the scalar parameters that bound them, and how far completed runs took them.
+r"""Find the loops of a kernel with events, the parameters that bound them, and how far runs took them.
 
-A run says nothing about an instruction that it never executed, and little about a loop that it left before the ring of
-mbarriers came around. So a kernel is decided only where the completed runs together executed each barrier operation,
-copy and multiplication, and repeated each loop that a parameter bounds until every stage of its ring was used again.
+A run says nothing about an instruction that it never executed, and little about a loop that it left before each
+mbarrier of the ring was used again. A kernel is therefore decided only if its completed runs together executed each
+barrier operation, copy and multiplication, and repeated each loop that a parameter bounds until every stage of its ring
+was used again.
+
 Source: loops are nested strongly connected components; the bound of a loop is found by a backward slice (Weiser 1981).
 
-Invariant: a wait that spins is no loop that a parameter bounds.
+Invariant: a loop that polls an mbarrier is not bounded by a parameter.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> wait = "W: mbarrier.try_wait.parity.shared.b64 w, [b], q; @!w bra W;"
 >>> loop = f"ld.param.u32 n, [n]; mov.u32 k, 0; L: {wait} add.u32 k, k, 1; setp.lt.u32 p, k, n; @p bra L; ret;"
->>> made = program(parse(f".version 8.8\\n.entry k(.param .u32 n) {{ {loop} }}").functions[0])
+>>> made = program(parse(f".version 8.8\n.entry k(.param .u32 n) {{ {loop} }}").functions[0])
 >>> [(one.bounds, [made.function.code[place].opcode for place in one.events]) for one in bounded_loops(made)]
 [((0,), ['mbarrier.try_wait.parity.shared.b64'])]
 """
@@ -49,11 +51,11 @@ class BoundedLoop(NamedTuple):
     """A loop with events that ends by a value of a parameter or of memory.
 
     Args:
-        number: of the loop in its function.
-        line: of its first instruction.
-        events: places of its operations, less those in bounded loops inside of it.
-        bounds: places of the loads that its end is computed from, the nearest first.
-        depth: how many loops are around it.
+        number: number of the loop in its function.
+        line: line of its first instruction.
+        events: indices of its operations, without those in bounded loops inside it.
+        bounds: indices of the loads that its end is computed from, nearest first.
+        depth: number of loops around it.
     """
 
     number: int
@@ -63,7 +65,7 @@ class BoundedLoop(NamedTuple):
     depth: int
 
     def multiplies(self, function: Function) -> bool:
-        """Whether a multiplication is among its operations."""
+        """Check whether the loop has a multiplication."""
         return any(function.code[place].opcode.startswith(_MULTIPLIES) for place in self.events)
 
 
@@ -71,8 +73,8 @@ class Reach(NamedTuple):
     """How far a run took a loop.
 
     Args:
-        iterations: the most in a row.
-        needed: iterations after which every stage of the ring that its waits use was used again.
+        iterations: the largest number of consecutive iterations.
+        needed: iterations after which every stage of the ring of its waits was used again.
     """
 
     iterations: int
@@ -80,12 +82,15 @@ class Reach(NamedTuple):
 
 
 def is_operation(instruction: Instruction) -> bool:
-    """Whether a completed run must have executed an instruction."""
+    """Check whether a completed run must have executed an instruction."""
     return instruction.opcode.startswith((*_OPERATIONS, "mma.")) and not instruction.opcode.startswith(_PREFETCH)
 
 
 def operations(function: Function) -> frozenset[int]:
-    """The places of what a completed run must have executed; ``mma.sync`` is judged by its operands instead."""
+    """Return the indices of the instructions that a completed run must have executed, without ``mma.sync``.
+
+    Operands of ``mma.sync`` are checked one by one instead.
+    """
     return frozenset(
         place
         for place, instruction in enumerate(function.code)
@@ -98,7 +103,7 @@ def operations(function: Function) -> frozenset[int]:
 
 @lru_cache(maxsize=8)
 def bounded_loops(kernel: Program) -> tuple[BoundedLoop, ...]:
-    """The loops with operations whose end is computed from a load, outer loops first; at most ``MOST`` of them."""
+    """Return the loops with operations whose end is computed from a load, outer loops first; at most ``MOST``."""
     function, graph = kernel.function, kernel.graph
     writers = _writers(function)
     wanted = operations(function) | set(function.having("mma."))
@@ -133,7 +138,7 @@ def bounded_loops(kernel: Program) -> tuple[BoundedLoop, ...]:
 
 
 def _writers(function: Function) -> dict[str, list[int]]:
-    """Return the places of the instructions that write each register."""
+    """Return the indices of the instructions that write each register."""
     writers: dict[str, list[int]] = {}
     for place, instruction in enumerate(function.code):
         for name in targets(instruction):
@@ -142,7 +147,7 @@ def _writers(function: Function) -> dict[str, list[int]]:
 
 
 def _exit_registers(function: Function, graph: Sequence[Block], loop: frozenset[int]) -> Iterator[str]:
-    """The registers that decide whether a thread leaves a loop."""
+    """Yield the registers that decide whether a thread leaves a loop."""
     for number in loop:
         block = graph[number]
         last = function.code[block.end - 1]
@@ -155,7 +160,7 @@ def _exit_registers(function: Function, graph: Sequence[Block], loop: frozenset[
 
 
 def _source_loads(function: Function, writers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
-    """The loads that registers are computed from, the nearest first; a wait's or a vote's answer has none."""
+    """Return the loads that registers are computed from, nearest first; waits and votes have none."""
     loads: dict[int, None] = {}
     waiting = deque(registers)
     seen: set[str] = set(waiting)
@@ -181,7 +186,10 @@ _MOVES = ("mov", "add", "sub", "selp", "cvt", "min", "max")
 
 @lru_cache(maxsize=8)
 def count_loads(kernel: Program) -> frozenset[int]:
-    """The loads of 64-bit parameters that are numbers: they bound a loop, and no address is computed from them."""
+    """Return the loads of 64-bit parameters that are numbers.
+
+    They bound a loop, and no address is computed from them.
+    """
     code = kernel.function.code
     bounds = [
         [place for place in loop.bounds if re.fullmatch(r"ld\.param(::entry)?\.[bus]64", code[place].opcode)]
@@ -211,7 +219,7 @@ def count_loads(kernel: Program) -> frozenset[int]:
 
 
 def _computed_from(registers: Iterable[str], results: dict[str, list[str]]) -> set[str]:
-    """Return the registers, and those that are computed from them."""
+    """Return registers, and those that are computed from them."""
     reached = set(registers)
     waiting = deque(reached)
     while waiting:
@@ -222,9 +230,9 @@ def _computed_from(registers: Iterable[str], results: dict[str, list[str]]) -> s
 
 
 def deciding_loads(kernel: Program, places: Collection[int]) -> dict[int, frozenset[int]]:
-    """For some instructions the loads that decide, directly or through other branches, whether a thread reaches them.
+    """Return the loads that decide whether a thread reaches some instructions, directly or through other branches.
 
-    A load from shared memory stands for the loads that what is stored there is computed from, too.
+    A load from shared memory stands for the loads that the stored values are computed from, too.
     """
     function, graph = kernel.function, kernel.graph
     controls: dict[int, set[int]] = {}
@@ -264,7 +272,7 @@ def deciding_loads(kernel: Program, places: Collection[int]) -> dict[int, frozen
 
 
 def executed(machine: Machine) -> set[int]:
-    """The places of the instructions with which a run did something."""
+    """Return the indices of the events that a run executed."""
     places = {touch.place for touch in machine.barriers.touches}
     for fragment in machine.fragments:
         places.update(fragment.times)
@@ -272,7 +280,7 @@ def executed(machine: Machine) -> set[int]:
 
 
 def reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
-    """How far a run that executed some instructions took a loop."""
+    """Return how far a run that executed some instructions took a loop."""
     own = [target for target, number in machine.program.back_edges.items() if number == loop.number]
     longest = max((machine.notes.longest.get(target, 0) for target in own), default=0)
     came = not done.isdisjoint(loop.events)
@@ -283,7 +291,7 @@ def reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
 
 
 def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
-    """Iterations after which each mbarrier that the loop waits for was waited for twice, and one once more."""
+    """Return the iterations after which each awaited mbarrier was waited for twice, and one of them a third time."""
     places = set(loop.events)
     waited: dict[tuple[int, int], Counter[int]] = {}
     for touch in machine.barriers.touches:
@@ -299,7 +307,7 @@ def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[in
 
 
 def _iterations_for_groups(function: Function, loop: BoundedLoop) -> int:
-    """Iterations after which each buffer was used again, where the oldest of some groups is waited for."""
+    """Return the iterations after which each buffer was used again, if the loop waits for groups."""
     needed = 0
     for place in loop.events:
         instruction = function.code[place]
@@ -312,11 +320,11 @@ def _iterations_for_groups(function: Function, loop: BoundedLoop) -> int:
 def main_parameters(
     kernel: Program, reads: dict[int, set[tuple[str, int]]], free: Iterable[tuple[str, int]]
 ) -> list[tuple[str, int]]:
-    """Scalar parameters, those first that bound the inner loops with multiplications, then those of other loops.
+    """Return scalar parameters, first those that bound inner loops with multiplications, then those of other loops.
 
     Args:
         kernel: the kernel.
-        reads: the scalar parameters that a load reads, by its place.
+        reads: the scalar parameters that a load reads, by index of the load.
         free: the parameters to order.
     """
     order: list[tuple[str, int]] = []

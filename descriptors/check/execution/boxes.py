@@ -1,11 +1,12 @@
-"""The boxes of tensor maps: which parameter holds a map, which box its copies suggest, and whether a given box fits.
+"""Boxes of tensor maps: the parameter that holds a map, the box that its copies suggest, and whether a given box fits.
 
-A run learns the bytes of a box from what mbarriers expect, and its type and rows from the multiplications that read
-what was copied. A suggestion is what is consistent with the kernel, and not what the host passes.
-Source: CUDA Driver API, cuTensorMapEncodeTiled (boxDim: at most 256 an extent; its first extent is at most as wide as
-the swizzle); PTX ISA 9.1, mbarrier, tx-count: a phase ends when as many bytes came as were expected.
+A run infers the bytes of a box from what mbarriers expect, and its type and rows from the multiplications that read the
+copied bytes. A suggestion is consistent with the kernel; it need not be what the host passes.
 
-Law: a suggested box has the bytes of the copy, and no extent above 256.
+Source: CUDA Driver API, cuTensorMapEncodeTiled (boxDim: at most 256 per extent; its first extent is at most as wide as
+the swizzle); PTX ISA 9.1, mbarrier, tx-count: a phase ends when as many bytes have arrived as were expected.
+
+Invariant: a suggested box has the bytes of the copy, and no extent above 256.
 
 >>> for size, line, rank in ((8192, 128, 2), (65536, 128, 3), (65536, 128, 2), (100, 128, 2), (4096, 16, 3)):
 ...     print(box_text(size, "e4m3", line, rank))
@@ -41,7 +42,7 @@ _SWIZZLES = {128: "128B", 64: "64B", 32: "32B"}
 
 
 def parameter_of(box: Box, names: Sequence[str]) -> str:
-    """Return the parameter that holds a tensor map, or a pointer to it; "" where no option can name it.
+    """Return the parameter that holds a tensor map or a pointer to it; "" if no option can name it.
 
     >>> [parameter_of(Box(True, PARAMETERS + (1 << 16) + offset), ("a", "b")) for offset in (0, 128)]
     ['b', 'b+128']
@@ -64,20 +65,20 @@ def parameter_of(box: Box, names: Sequence[str]) -> str:
 
 
 def _pointer_offset(address: int, name: str) -> int:
-    """Return the offset of the pointer in a parameter that leads to an address; -1 where none does."""
+    """Return the offset in a parameter of the pointer to an address; -1 if there is none."""
     first, step = pointer(name, 0), pointer(name, 8) - pointer(name, 0)
     number, rest = divmod(address - first, step)
     return -1 if rest or number < 0 else 8 * number
 
 
 def box_text(size: int, dtype: str, line: int, rank: int) -> str:
-    """Return a box of so many bytes as ``--tensormap`` takes it: extents and a type where they fit, or the bytes.
+    """Return a box in the form of ``--tensormap``: extents and a type if they fit, otherwise bytes.
 
     Args:
-        size: the bytes.
-        dtype: the element type; "" where it is not known.
-        line: the bytes of the first extent.
-        rank: how many extents there are; 0 where that is not known.
+        size: bytes of the box.
+        dtype: element type; "" if it is unknown.
+        line: bytes of the first extent.
+        rank: number of extents; 0 if it is unknown.
     """
     kind = ELEMENT_TYPES.get(dtype)
     if kind is None or size % line or not rank:
@@ -92,13 +93,13 @@ def box_text(size: int, dtype: str, line: int, rank: int) -> str:
 
 
 def suggestion(machine: Machine, copy: Instruction, box: Box, place: int) -> str:
-    """Say what would decide the box of a tensor copy; "" where no option can.
+    """Return what would decide the box of a tensor copy; "" if no option can.
 
     Args:
         machine: the run.
         copy: the instruction.
-        box: what names the box.
-        place: where the bytes go.
+        box: key of the box.
+        place: destination address.
     """
     name = parameter_of(box, machine.program.names)
     if not name:
@@ -114,21 +115,21 @@ def suggestion(machine: Machine, copy: Instruction, box: Box, place: int) -> str
 
 
 def _read_tile(machine: Machine, place: int, size: int) -> tuple[str, int]:
-    """Return type and bytes of a line of the operands that are read from some bytes; "" and 16 if they differ."""
+    """Return type and bytes per line of the operands that are read from some bytes; "" and 16 if they differ."""
     read = {row for start, row in machine.notes.tiles.items() if place <= start < place + size}
     return read.pop() if len(read) == 1 else ("", 16)
 
 
 def row_mismatch(machine: Machine, copy: Instruction, box: Box, place: int) -> str:
-    """Say that a given box has other rows than the swizzled lines that multiplications read; "" if it does not.
+    """State that a given box has other rows than the swizzled lines that multiplications read; "" if it has the same.
 
     A tensor map may view a matrix so that two rows of the box are one line, so this is no error.
 
     Args:
         machine: the run.
         copy: the instruction.
-        box: what names the box.
-        place: where the bytes go.
+        box: key of the box.
+        place: destination address.
     """
     row = machine.launch.box_rows.get(box, 0)
     _, line = _read_tile(machine, place, machine.launch.boxes.get(box, 0))
@@ -138,12 +139,12 @@ def row_mismatch(machine: Machine, copy: Instruction, box: Box, place: int) -> s
 
 
 def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[object, int]) -> Witness | None:
-    """Return the first tensor copy whose given box has other bytes than what is expected and read.
+    """Return the first tensor copy whose given box has other bytes than those that are expected and read.
 
     Args:
         machine: a run without these boxes.
-        boxes: the bytes of boxes.
-        consistent: the bytes of boxes as they were inferred from that run.
+        boxes: bytes of the given boxes.
+        consistent: bytes of boxes as inferred from that run.
     """
     places: dict[Box, int] = {}
     for index, box, _ in machine.notes.copies:
@@ -163,7 +164,7 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
 
 
 def _rank(opcode: str) -> int:
-    """Return the extents of the box of a tiled copy; 0 for copies whose box has another form."""
+    """Return the number of extents of the box of a tiled copy; 0 for other copies."""
     match = re.search(r"\.tensor\.([1-5])d\b", opcode)
     return int(match[1]) if match and "im2col" not in opcode and "gather4" not in opcode else 0
 
@@ -171,12 +172,12 @@ def _rank(opcode: str) -> int:
 def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
     """Return the first phase of an mbarrier that expects other bytes than its copies bring with these boxes.
 
-    If the run hangs, a phase may have ended without the copies of threads that wait forever, so too few bytes are no
-    evidence there; too many are.
+    If the run hangs, a phase may have ended without the copies of threads that wait forever: too few bytes prove
+    nothing there, but too many do.
 
     Args:
         machine: a run without these boxes, in which a phase ends whatever its copies bring.
-        boxes: the bytes of boxes.
+        boxes: bytes of the given boxes.
     """
     for phase in _phases(machine):
         counts: Counter[Box] = Counter(copy.map for copy in phase.landings)
@@ -191,7 +192,7 @@ def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
 
 
 def _phases(machine: Machine) -> Iterator[Phase]:
-    """Yield the phases with tensor copies, and those that lack nothing but bytes at the end."""
+    """Yield the phases with tensor copies, and those that lack only bytes at the end."""
     for barrier in machine.barriers.ever():
         yield from (phase for phase in barrier.ended if phase.landings)
         if barrier.landings and not barrier.pending:

@@ -1,11 +1,12 @@
-"""Branches executed, and the ends of threads.
+r"""Execute branches and the ends of threads.
 
-A branch that leads round nothing that matters is passed over; so is one on what is not known where its ways hold no
-event but stores, loads and fences, which are told as not seen; one that parameters of floating point decide is run both
-ways; before any other the run stops.
+A branch that skips no needed instruction is not executed. A branch on an unknown value is skipped if its paths contain
+no events other than stores, loads and fences, which are recorded as unchecked. If a floating-point parameter decides a
+branch, both ways are run. At any other branch on an unknown value the run stops.
+
 Source: PTX ISA 9.1, bra, brx.idx, ret, exit, trap.
 
-Law: a branch on data is passed over, and what it writes is not known behind it.
+Invariant: a branch on data is skipped, and the registers that its paths write are unknown after it.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -13,7 +14,7 @@ Law: a branch on data is passed over, and what it writes is not known behind it.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "ld.global.u32 a, [g]; setp.eq.u32 p, a, 0; mov.u32 c, 1; @p bra L; mov.u32 c, 2; L: st.shared.b32 [s], c;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
 >>> held.run()
 >>> [(one.lanes, str(one.registers["c"].why)) for one in held.fragments]
 [((0, 1, 2, 3), 'a value loaded from global memory')]
@@ -29,7 +30,7 @@ from descriptors.check.execution.program import Step
 
 
 def _target(machine: Machine, label: object) -> int:
-    """The step at a label; the end, where nothing stands behind it."""
+    """Return the step at a label; the end if no instruction follows it."""
     step = machine.program.step_at(str(label))
     return len(machine.steps) if step is None else step
 
@@ -60,7 +61,7 @@ def _branch(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _unknown_branch(machine: Machine, fragment: Fragment, step: Step, unknown: Unknown) -> None:
-    """A branch on what is not known: passed over if nothing happens on its ways."""
+    """Skip a branch on an unknown value if its paths have no hard event; otherwise stop, or take the chosen way."""
     region, meeting = machine.program.region(step.block), machine.program.meeting(step.block)
     if not region.hard and meeting is not None:
         for index in region.soft:

@@ -1,10 +1,11 @@
-"""What is known of a launch beyond the text: threads, the cluster, scalar parameters, and the boxes of tensor maps.
+"""What is known of a launch beyond the text: threads, cluster, scalar parameters, and the boxes of tensor maps.
 
-A parameter is called by its name or its number; where a structure is a parameter, by name and offset in bytes
-(``params+128``). A tensor map is a parameter, lies in one, or is what a pointer in one leads to.
+A parameter is named by its name or its number; a field of a structure is named by the parameter and an offset in bytes
+(``params+128``). A tensor map is a parameter, part of one, or the target of a pointer in one.
+
 Source: PTX ISA 9.1, Kernel Function Parameters; CUDA driver API, cuTensorMapEncodeTiled (boxDim).
 
-Law: a box has as many bytes as its elements.
+Invariant: a box has as many bytes as its elements.
 
 >>> made = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
 >>> made.cluster, dict(made.parameters), dict(made.tensor_maps)
@@ -37,8 +38,8 @@ class Configuration(NamedTuple):
     """What is known of a launch.
 
     Args:
-        threads: of a CTA, along x, y, z; None if the text says it, or nobody.
-        cluster: CTAs of a cluster, along x, y, z; None likewise.
+        threads: threads per CTA, along x, y, z; None if the text gives it or it is unknown.
+        cluster: CTAs per cluster, along x, y, z; None likewise.
         parameters: values of scalar parameters.
         tensor_maps: bytes of the boxes of tensor maps.
         box_rows: bytes of the first extent of each box whose extents are known.
@@ -51,22 +52,22 @@ class Configuration(NamedTuple):
     box_rows: Mapping[Parameter, int] = {}
 
     def scalars(self, names: Sequence[str]) -> dict[Parameter, int]:
-        """The values of scalar parameters of a kernel whose parameters are these."""
+        """Return the values of the scalar parameters of a kernel with these parameter names."""
         return {(names[number], offset): value for number, offset, value in _numbered(self.parameters, names)}
 
     def boxes(self, names: Sequence[str]) -> dict[Box, int]:
-        """The bytes of tensor copies of such a kernel, by what names their tensor maps."""
+        """Return the bytes of the tensor copies of such a kernel, by the keys of their boxes."""
         return _by_box(self.tensor_maps, names)
 
     def rows(self, names: Sequence[str]) -> dict[Box, int]:
-        """Return the bytes of a row of each box, by what names its tensor map."""
+        """Return the bytes of a row of each box, by its key."""
         return _by_box(self.box_rows, names)
 
     def require(self, kernels: Iterable[Sequence[str]]) -> None:
-        """Refuse a parameter that no kernel has.
+        """Raise an error for a parameter that no kernel has.
 
         Args:
-            kernels: the names of the parameters of each.
+            kernels: parameter names of each kernel.
 
         Raises:
             DescriptorError: that says which there are.
@@ -84,7 +85,7 @@ class Configuration(NamedTuple):
 
 
 def _by_box(values: Mapping[Parameter, int], names: Sequence[str]) -> dict[Box, int]:
-    """Return values by what names the tensor map that a parameter holds, or leads to."""
+    """Return values by the key of the tensor map that a parameter holds or points to."""
     boxes: dict[Box, int] = {}
     for number, offset, value in _numbered(values, names):
         boxes[Box(True, PARAMETERS + (number << 16) + offset)] = value
@@ -96,8 +97,8 @@ def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict
     """Return the values of the parameters that one of these kernels has.
 
     Args:
-        given: values by parameters, as people write them.
-        kernels: the names of the parameters of each kernel.
+        given: values by parameters, as users write them.
+        kernels: parameter names of each kernel.
 
     >>> of_kernels({"n": 1, "m": 2, "0": 3, "1": 4, "n+8": 5}, [("n",)])
     {'n': 1, '0': 3, 'n+8': 5}
@@ -107,12 +108,12 @@ def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict
 
 
 def _has_parameter(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
-    """Return whether one of these kernels has a parameter."""
+    """Check whether one of these kernels has a parameter."""
     return any(key[0] in row or _parameter_number(key[0]) in range(len(row)) for row in kernels)
 
 
 def _numbered(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
-    """Number of the parameter, offset and value, of those that a kernel has."""
+    """Yield number of the parameter, offset and value, for the parameters that a kernel has."""
     for (name, offset), value in values.items():
         if name in names:
             yield names.index(name), offset, value
@@ -121,7 +122,7 @@ def _numbered(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable
 
 
 def _parameter_number(name: str) -> int:
-    """The number that a parameter is called by; -1 for a name."""
+    """Return the number that names a parameter; -1 for a name."""
     return int(name) if name.isascii() and name.isdigit() and len(name) < 5 else -1
 
 
@@ -132,12 +133,12 @@ def configuration(
     parameters: Mapping[str, int] | None = None,
     tensor_maps: Mapping[str, int | str] | None = None,
 ) -> Configuration:
-    """What is known of a launch, as people write it.
+    """Convert what is known of a launch from what users write.
 
     Args:
-        threads: of a CTA, along x, and y and z where there are more.
-        cluster: CTAs of a cluster, likewise.
-        parameters: scalar parameters by name or number, with ``+`` and an offset in bytes inside of a structure.
+        threads: threads per CTA, along x, and optionally y and z.
+        cluster: CTAs per cluster, likewise.
+        parameters: scalar parameters by name or number, with ``+`` and an offset in bytes inside a structure.
         tensor_maps: boxes of tensor maps likewise: elements and their type, ``"64x128xbf16"``, or bytes.
 
     Raises:
@@ -173,7 +174,7 @@ def _parse_extents(given: Sequence[int] | None, what: str, most: int) -> tuple[i
 
 
 def _check_mapping(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, Any]]:
-    """Values by the names of parameters."""
+    """Yield values by the names of parameters."""
     if given is None:
         return
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
@@ -182,7 +183,7 @@ def _check_mapping(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple
 
 
 def parameter_text(parameter: Parameter) -> str:
-    """Return a parameter as it is written to ``--param``.
+    """Return a parameter in the form of ``--param``.
 
     >>> parameter_text(("shape", 8)), parameter_text(("k", 0))
     ('shape+8', 'k')
@@ -199,7 +200,7 @@ def _parse_parameter(text: str) -> Parameter:
 
 
 def _parse_box(name: str, box: int | str) -> tuple[int, int]:
-    """Return the bytes of a box, and those of its first extent; 0 where that is not known, or no whole number.
+    """Return the bytes of a box and of its first extent; 0 if the latter is unknown or not whole.
 
     >>> _parse_box("a", "64x128xe4m3"), _parse_box("a", 8192)
     ((8192, 64), (8192, 0))

@@ -1,12 +1,13 @@
-"""Copies executed: those of a thread, bulk copies in and out of shared memory, and answers that are copied in.
+r"""Execute copies: ``cp.async``, bulk copies of shared memory, and the answers of ``clusterlaunchcontrol``.
 
-A copy of a thread is done when its group is waited for; a bulk copy into shared memory when its mbarrier's phase ends;
-one out of it has been read when its group is waited for. Of a tensor copy the text does not say the bytes: its box is
-in the tensor map, and the machine is handed what is inferred of it.
+A ``cp.async`` is complete when its group is waited for, and a bulk copy into shared memory when the phase of its
+mbarrier ends. A bulk copy out of shared memory has read it when its group is waited for. The text does not give the
+size of a tensor copy, which is the box in its tensor map; the machine gets the inferred size.
+
 Source: PTX ISA 9.1, cp.async, cp.async.mbarrier.arrive, cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk,
 clusterlaunchcontrol.try_cancel, query_cancel; their completion mechanisms.
 
-Law: a store over what a copy brings is in order behind the wait for its group.
+Invariant: a store over the bytes of a copy is ordered if the group of the copy was waited for.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -16,7 +17,7 @@ Law: a store over what a copy brings is in order behind the wait for its group.
 ...     copy = "cp.async.ca.shared.global [s], [g], 16; cp.async.commit_group;"
 ...     body = f"mov.b64 g, 0; {copy} cp.async.wait_group {left}; st.shared.b32 [s], 1; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
 ...     return [one.rule for one in held.notes.wrong.values()]
 >>> of(0), of(1)
@@ -65,7 +66,7 @@ def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _copies_arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``cp.async.mbarrier.arrive``: an arrival when the copies of the thread so far have come."""
+    """Execute ``cp.async.mbarrier.arrive``: an arrival when the earlier copies of the thread are complete."""
     address = machine.require_scalar(fragment, step.instruction.operands[0], step, "the address of an mbarrier")
     known, published = machine.release_set(fragment)
     known |= fragment.groups.all("cp")
@@ -121,7 +122,7 @@ def _bulk(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """From global into shared memory: an mbarrier is told when the bytes have come."""
+    """Execute a copy from global into shared memory, which signals an mbarrier when it completes."""
     words, (target, source, *rest) = step.instruction.qualifiers, step.instruction.operands
     box, size = Box(False, step.place), None
     if "tensor" in words:
@@ -161,13 +162,13 @@ def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
 def _routes(
     machine: Machine, fragment: Fragment, step: Step, target: Operand, barrier: Operand
 ) -> list[tuple[int, int]]:
-    """Where the copy of each executing thread goes, and the mbarrier that it tells."""
+    """Return destination and mbarrier address of the copy of each executing thread."""
     places = machine.require_lanes(fragment, target, step, "where a bulk copy goes")
     return list(zip(places, machine.require_lanes(fragment, barrier, step, "the address of an mbarrier"), strict=True))
 
 
 def _deliver(machine: Machine, fragment: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
-    """A copy comes into shared memory, and tells an mbarrier; of unknown bytes, when the phase must end."""
+    """Complete a copy into shared memory and signal its mbarrier; if its size is unknown, when the phase must end."""
     if machine.launch.sizes is not None:
         access = Access(copy.issue, step.instruction.line, "a bulk copy", iteration=machine.iteration(fragment, step))
         check_async_write(machine, fragment, step, [(copy.place, copy.place + (size or LEAST))], access)
@@ -193,7 +194,7 @@ def _deliver(machine: Machine, fragment: Fragment, step: Step, copy: Landing, ad
 
 
 def _tensor_map_of(machine: Machine, fragment: Fragment, source: Operand) -> Box:
-    """What names the tensor map of a copy: where it lies, or the instruction's own register."""
+    """Return the key of the box of a copy: the address of its tensor map, or the register that holds it."""
     if not isinstance(source, Address):
         return Box(True, 0)
     value = machine.value(fragment, source)
@@ -201,7 +202,7 @@ def _tensor_map_of(machine: Machine, fragment: Fragment, source: Operand) -> Box
 
 
 def _bulk_across(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """From the shared memory of one CTA into that of another."""
+    """Execute a copy from the shared memory of one CTA into that of another."""
     target, _, bytes_, barrier, *_ = step.instruction.operands
     size = machine.require_scalar(fragment, bytes_, step, "the bytes of a copy")
     box = Box(False, step.place)
@@ -210,9 +211,9 @@ def _bulk_across(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _stored_bytes(machine: Machine, place: int) -> int:
-    """The bytes from a place on that one stretch of code stored, up to where another bulk store begins.
+    """Return how many bytes from a place on were stored by one block of code, up to the start of another bulk store.
 
-    The box of a tensor store is not in the text; who fills a tile of it does so between two branches.
+    The box of a tensor store is not in the text; kernels fill a tile of it between two branches.
     """
     if machine.launch.sizes is None:
         machine.notes.sources.add(place)
@@ -233,7 +234,7 @@ def _stored_bytes(machine: Machine, place: int) -> int:
 
 
 def _bulk_out(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """From shared into global memory: read until a wait for its group."""
+    """Execute a copy from shared into global memory, which reads until its group is waited for."""
     _, source, *rest = step.instruction.operands
     tensor = "tensor" in step.instruction.qualifiers
     value = None if tensor else machine.value(fragment, rest[0])
@@ -254,7 +255,7 @@ TILES = 2
 
 
 def _cancel(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``clusterlaunchcontrol.try_cancel``: another CTA's work, if there is some left."""
+    """Execute ``clusterlaunchcontrol.try_cancel``: request the work of another CTA."""
     target, mbarrier, *_ = step.instruction.operands
     machine.requests[step.place] += 1
     request = machine.requests[step.place]
@@ -274,7 +275,7 @@ def _cancel(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _query(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``clusterlaunchcontrol.query_cancel``: whether there is work, and the first CTA of it."""
+    """Execute ``clusterlaunchcontrol.query_cancel``: whether there is work, and its first CTA."""
     target, answer, *_ = step.instruction.operands
     value = machine.value(fragment, answer)
     if not isinstance(value, int):

@@ -1,11 +1,13 @@
-"""Bytes of copies whose boxes the text does not say, from what expects them and what reads them.
+"""Infer the bytes of copies whose boxes the text does not give, from what expects them and what reads them.
 
-A phase of a barrier has copies and the bytes that are expected of them; what names the same tensor map has the same
-box. Where equations leave a choice, a copy ends where the next thing in shared memory begins, or it brings what is read
-of it. Source: a box is a property of its map (CUDA Driver API, cuTensorMapEncodeTiled); that all that is copied is read
-is a reading of kernels, so it decides only where all equations agree.
+A phase of an mbarrier has copies and the bytes that are expected of them; copies with the same tensor map have the same
+box. If these equations have several solutions, a copy ends where the next object in shared memory begins, or it brings
+the bytes that are read of it.
 
-Law: two copies that are expected together and lie side by side share the bytes as they lie.
+Source: a box is a property of its map (CUDA Driver API, cuTensorMapEncodeTiled). That all copied bytes are read is an
+observation about kernels, so it decides only if all equations agree.
+
+Invariant: two copies that are expected together and are adjacent share the bytes by their distance.
 
 >>> from descriptors.check.execution.mbarrier import Landing
 >>> phase = Phase(0, ((7, 3072),), 0, (Landing(8, "a", 4096, 0), Landing(9, "b", 6144, 1)))
@@ -29,13 +31,13 @@ def infer_sizes(
     starts: Sequence[int],
     reads: Iterable[tuple[int, int]],
 ) -> dict[object, int]:
-    """The bytes of each copy that can be told, by what names its map.
+    """Return the bytes of each copy that can be inferred, by the key of its map.
 
     Args:
         phases: phases that ended, with their copies.
-        places: where the copies of each map go.
-        starts: addresses at which something in shared memory begins, in order.
-        reads: runs of bytes that multiplications read.
+        places: destinations of the copies of each map.
+        starts: addresses at which an object in shared memory begins, in order.
+        reads: ranges of bytes that multiplications read.
     """
     rows = _equations(phases)
     rooms = {name: room for name in places if (room := _space_before_next(places[name], starts)) is not None}
@@ -52,19 +54,19 @@ def infer_sizes(
 
 
 class _Equation(NamedTuple):
-    """So many copies of each name bring so many bytes together."""
+    """An equation: the copies of each key together bring ``total`` bytes."""
 
     counts: Mapping[object, int]
     total: int
 
     def rest(self, sizes: Mapping[object, int]) -> tuple[dict[object, int], int]:
-        """The copies whose sizes are open, and the bytes that they bring."""
+        """Return the copies whose sizes are unknown, and the bytes that they bring."""
         unsized = {name: many for name, many in self.counts.items() if name not in sizes}
         return unsized, self.total - sum(sizes[name] * many for name, many in self.counts.items() if name in sizes)
 
 
 def _equations(phases: Iterable[Phase]) -> list[_Equation]:
-    """An equation of each phase with copies, each once."""
+    """Return the different equations of the phases with copies."""
     equations: dict[tuple[tuple[tuple[str, int], ...], int], _Equation] = {}
     for phase in phases:
         if phase.landings:
@@ -76,7 +78,7 @@ def _equations(phases: Iterable[Phase]) -> list[_Equation]:
 
 
 def _solve_single(rows: list[_Equation], sizes: dict[object, int]) -> bool:
-    """Settle each equation with one open size; whether there are any."""
+    """Solve each equation with one unknown size; return whether there was any."""
     before = len(sizes)
     for row in rows:
         unsized, left = row.rest(sizes)
@@ -87,7 +89,7 @@ def _solve_single(rows: list[_Equation], sizes: dict[object, int]) -> bool:
 
 
 def _accept_consistent(rows: list[_Equation], known: Mapping[object, int], sizes: dict[object, int]) -> bool:
-    """Settle an equation with several open sizes, if those that are supposed fulfil it."""
+    """Solve an equation with several unknown sizes if the assumed sizes satisfy it; return whether one was solved."""
     for row in rows:
         unsized, left = row.rest(sizes)
         if len(unsized) < 2 or any(name not in known for name in unsized):
@@ -101,7 +103,7 @@ def _accept_consistent(rows: list[_Equation], known: Mapping[object, int], sizes
 def _solve_unread(
     rows: list[_Equation], read: Mapping[object, int], rooms: Mapping[object, int], sizes: dict[object, int]
 ) -> bool:
-    """Settle the one size of an equation of which nothing is read, if all others bring what is read of them."""
+    """Solve an equation for the one copy that is not read, if all others bring the bytes that are read of them."""
     for row in rows:
         unsized, left = row.rest(sizes)
         unread = [name for name in unsized if name not in read]
@@ -117,13 +119,13 @@ def _solve_unread(
 
 
 def _space_before_next(places: set[int], starts: Sequence[int]) -> int | None:
-    """The least distance from a place of a copy to the next thing; None where nothing follows."""
+    """Return the least distance from a destination of a copy to the next object; None if nothing follows."""
     rooms = [starts[i] - place for place in places if (i := bisect_right(starts, place)) < len(starts)]
     return min(rooms) if rooms else None
 
 
 def _bytes_read(places: set[int], room: int, reads: Iterable[tuple[int, int]]) -> int:
-    """Bytes that are read of a copy, from its place on as far as they are without a gap."""
+    """Return the bytes of a copy that are read without a gap from its start."""
     most = 0
     runs = sorted(reads)
     for place in places:

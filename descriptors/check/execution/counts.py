@@ -1,13 +1,16 @@
-"""All counts of rounds from a few: a loop's bound grows by whole periods, and nothing else changes.
+r"""Extend a few iteration counts of a loop to all counts: its bound grows by whole periods, and nothing else changes.
 
-A parameter that bounds loops is found by what is compared with it; how many rounds make a period by the first state
-that comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the
-period one run has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop
-whose state does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at
-the counts that were run. Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
-Source: ours; the ways of a loop that repeat its state are pumped as those of a finite automaton are.
+A parameter that bounds loops is found by the comparisons that depend on it. The number of iterations in a period is
+found by the first state that recurs. The kernel is then run at one count after the other, until a run has *closed* for
+each remainder modulo the period: its period may be repeated once more, and hence any number of times (``drifting``). If
+the state of a loop does not recur, if a second loop follows, or if the bound changes other than the counter, only the
+counts that were run are decided. Two loops with one bound, such as a producer's and a consumer's, close only if they
+change alike.
 
-Law: an arrival and a wait a round close with every count of rounds, by periods of two, for a phase has a parity.
+Source: this project; the paths of a loop that repeat its state are pumped like those of a finite automaton.
+
+Invariant: a loop with one arrival and one wait closes for every count, with a period of two, since a phase has a
+parity.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
@@ -16,7 +19,7 @@ Law: an arrival and a wait a round close with every count of rounds, by periods 
 ...     wait = "and.b32 q, k, 1; W: mbarrier.try_wait.parity.shared.b64 w, [b], q; @!w bra W;"
 ...     loop = f"L: mbarrier.arrive.shared.b64 _, [b]; {wait} add.u32 k, k, 1; setp.lt.u32 p, k, n; @p bra L; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     text = f".version 8.8\\n.entry k(.param .u32 n) {{ {head} {loop} }}"
+...     text = f".version 8.8\n.entry k(.param .u32 n) {{ {head} {loop} }}"
 ...     return counts(program(parse(text).functions[0]), launch, ("n", 0), budget=count)
 >>> told = law(9999)
 >>> told.step, told.turns, told.whole, [one.machine.launch.scalars["n", 0] for one in told.runs]
@@ -48,17 +51,17 @@ _WRONG = "something is wrong there"
 
 
 class Counts(NamedTuple):
-    """What is known of the counts of rounds that a parameter brings about.
+    """Result for the iteration counts that depend on a parameter.
 
     Args:
-        runs: the first of a large value, and then one count after the other.
-        parameter: by its name and offset.
-        start: the first of its values that all larger ones follow from; 0 where no loop depends on it.
-        step: how far apart its values are.
-        turns: rounds of a period.
-        alone: whether larger values follow whatever the other scalar parameters are.
-        why: what stands against it; nothing where all larger values follow.
-        steps: of all runs.
+        runs: the first with a large value, then one count after the other.
+        parameter: name and offset.
+        start: the first of its values from which all larger ones follow; 0 if no loop depends on it.
+        step: distance between its values.
+        turns: iterations per period.
+        alone: whether larger values follow for any values of the other scalar parameters.
+        why: why larger values do not follow; "" if they do.
+        steps: steps of all runs.
     """
 
     runs: tuple[Run, ...]
@@ -77,7 +80,7 @@ class Counts(NamedTuple):
 
 
 class _Loop(NamedTuple):
-    """A loop that a parameter bounds: who comes by where, its period, and by how much the parameter moves in one."""
+    """A loop that a parameter bounds: its lanes, an instruction, its period, and the parameter's change per period."""
 
     who: Key
     place: int
@@ -86,23 +89,23 @@ class _Loop(NamedTuple):
 
 
 class _Found(Exception):
-    """A state has come back."""
+    """Raised when a state has recurred."""
 
 
 def counts(kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> Counts:
-    """The counts of rounds that a parameter brings about.
+    """Run the iteration counts that depend on a parameter.
 
     Args:
         kernel: the kernel.
         launch: how it is started.
-        parameter: by name and offset.
+        parameter: name and offset.
         budget: steps of all runs.
     """
     return _PeriodSearch(kernel, launch, parameter, budget).run()
 
 
 class _PeriodSearch:
-    """The runs of a parameter."""
+    """The runs for one parameter."""
 
     def __init__(self, kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> None:
         self.kernel, self.launch, self.parameter = kernel, launch, parameter
@@ -152,7 +155,7 @@ class _PeriodSearch:
     # -- the loop
 
     def _find_loop(self) -> _Loop | str:
-        """The loop that the parameter bounds; why there is none that closes."""
+        """Return the loop that the parameter bounds, or why none closes."""
         machine = self._machine(LARGE, _FAR)
         run = self._run(machine)
         if not run.endless:  # which says no more than that nothing closes
@@ -173,14 +176,14 @@ class _PeriodSearch:
         return loop
 
     def _estimated_steps(self, loop: _Loop, machine: Drifting) -> int:
-        """Steps that it will take at the least, after a run of a large value."""
+        """Estimate the least number of steps that closing the loop takes, after a run of a large value."""
         turns = loop.period.turns
         rounds = machine.bounds[loop.who, loop.place]
         last = loop.period.first + 2 * turns
         return machine.count * last * last // (2 * rounds)
 
     def _find_period(self, who: Key, place: int) -> Period | None:
-        """The first state that comes back."""
+        """Return the period until the first state that recurs; None if none does."""
         machine = self._machine(_LONG, _FAR)
         seen: dict[State, tuple[int, Frame]] = {}
         periods: list[Period] = []
@@ -200,7 +203,10 @@ class _PeriodSearch:
         return periods[0] if periods else None
 
     def _match_bound(self, machine: Drifting, who: Key, place: int, period: Period) -> _Loop | str:
-        """By how much the parameter moves where a bound is to move as its counter does in a period."""
+        """Return the loop with the parameter's change per period, for which its bound changes like its counter.
+
+        If there is none, return why.
+        """
         for lanes, compare in machine.bounds:
             speeds, drifts = period.speeds.get(lanes, {}), machine.compared[lanes, compare]
             moves = [
@@ -220,7 +226,7 @@ class _PeriodSearch:
     # -- one count
 
     def _run_count(self, loop: _Loop, size: int) -> str:
-        """Run one count; why it stands for no larger ones, and nothing where it does."""
+        """Run one count; return why larger counts do not follow from it, or "" if they do."""
         machine, run = self._run_periodic(loop, size, alone=self.alone)
         if not run.endless:
             self.runs.append(run)
@@ -229,7 +235,10 @@ class _PeriodSearch:
         return machine.why or ("" if machine.closed else "too few rounds")
 
     def _why_not_periodic(self, loop: _Loop, size: int) -> str:
-        """Why a count with rounds enough does not close, before all smaller ones are run; nothing where it does."""
+        """Return why a count with enough iterations does not close; "" if it closes.
+
+        This is tried before all smaller counts are run.
+        """
         for self.alone in (True, False):
             machine, run = self._run_periodic(loop, size, alone=self.alone)
             if machine.closed and not machine.why:
@@ -237,7 +246,7 @@ class _PeriodSearch:
         return machine.why or ("too many steps" if run.endless else "a period ends too late")
 
     def _run_periodic(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
-        """A run that is to close, with what does not move as it was supposed to taken for not followed."""
+        """Run one count with a period; registers that do not change as expected are treated as not followed."""
         for _ in range(_ATTEMPTS):
             machine = self._machine(size, loop.by, alone=alone)
             machine.watch(loop.who, loop.place, loop.period)

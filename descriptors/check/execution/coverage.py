@@ -1,14 +1,14 @@
-"""What the completed runs of a kernel covered: the operations that they executed, and the iterations of its loops.
+r"""Coverage of a kernel by its completed runs: the operations that they executed, and the iterations of its loops.
 
-Invariant: an operation that no completed run executed is not decided, and neither is a loop that every completed run
-left before all stages of its ring were used again.
+Invariant: an operation that no completed run executed is undecided, and so is a loop that every completed run left
+before all stages of its ring were used again.
 
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.execution.runs import run
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "ld.param.u32 n, [n]; setp.lt.u32 p, n, 512; @p bra L; bar.sync 0; L: ret;"
->>> made = program(parse(f".version 8.8\\n.entry k(.param .u32 n) {{ {body} }}").functions[0])
+>>> made = program(parse(f".version 8.8\n.entry k(.param .u32 n) {{ {body} }}").functions[0])
 >>> def of(*sizes):
 ...     held = Coverage(made)
 ...     for size in sizes:
@@ -42,7 +42,7 @@ _MEET = ("mbarrier.", "bar", "tcgen05.commit", "clusterlaunchcontrol")
 
 
 class Coverage:
-    """What the completed runs of a kernel covered.
+    """The operations and iterations that the completed runs of a kernel executed.
 
     Args:
         kernel: the kernel.
@@ -63,7 +63,7 @@ class Coverage:
         self._stopped: dict[int, int] = {}  # iterations in a run that was stopped
 
     def add_run(self, run: Run) -> None:
-        """Count what a run covered."""
+        """Add the coverage of a run."""
         machine, done = run.machine, executed(run.machine)
         for place, read in machine.notes.reads.items():
             self._reads.setdefault(place, set()).update(read.difference(self.given))
@@ -86,18 +86,18 @@ class Coverage:
 
     @property
     def missed(self) -> list[int]:
-        """The places of the operations that no completed run executed, and that a free parameter may lead to."""
+        """The indices of the operations that no completed run executed and that a free parameter may lead to."""
         missed = sorted(self._wanted - self._executed)
         if fresh := [place for place in missed if place not in self._loads]:
             self._loads.update(deciding_loads(self.kernel, fresh))
         return [place for place in missed if any(self._reads.get(load) for load in self._loads[place])]
 
     def keys(self, loop: BoundedLoop) -> set[tuple[str, int]]:
-        """The parameters that bound a loop."""
+        """Return the parameters that bound a loop."""
         return self._keys.get(loop.number, set())
 
     def is_saturated(self, loop: BoundedLoop, key: tuple[str, int]) -> bool:
-        """Whether a parameter that is at least twice as large did not make a loop longer, as of a remainder."""
+        """Check whether a parameter at least twice as large made a loop no longer, as for a remainder."""
         return any(
             2 * smaller <= larger and values[larger] <= values[smaller]
             for (number, name, _), values in self._by_value.items()
@@ -107,12 +107,12 @@ class Coverage:
         )
 
     def is_short(self, loop: BoundedLoop) -> bool:
-        """Whether a loop was executed, and no completed run took it far enough."""
+        """Check whether a loop was executed, but by no completed run far enough."""
         reach = self._reach.get(loop.number)
         return reach is not None and bool(self.keys(loop)) and 0 < reach.iterations < reach.needed
 
     def rows(self, closed: Collection[tuple[str, int]]) -> Iterator[Blind]:
-        """What is not covered.
+        """Yield what is not covered.
 
         Args:
             closed: parameters whose larger values follow from those that were run.
@@ -140,7 +140,7 @@ class Coverage:
 
 
 def _properties(opcode: str) -> tuple[str, ...]:
-    """The properties that an instruction leaves open when it is not executed."""
+    """Return the properties that an instruction leaves undecided if it is not executed."""
     if opcode.startswith(_TENSOR):
         return ("tensor memory",)
     if opcode.startswith(_COPIES) and "group" not in opcode:

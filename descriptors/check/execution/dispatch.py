@@ -1,10 +1,11 @@
-"""Which instruction is executed how: the one table of all that a run knows.
+"""The table of the handlers of all instructions.
 
-An opcode is taken by its longest beginning in the table; what has none is an instruction on integers, or its result is
-data. What becomes of an instruction whose guard is not known is said here, too.
+An opcode is looked up by its longest prefix in the table. An instruction without one is an integer instruction, or its
+result is data. The table also says what happens if the guard of an instruction is unknown.
+
 Source: PTX ISA 9.1, Instruction Set.
 
-Law: the longest beginning decides.
+Invariant: the longest prefix decides.
 
 >>> execution("barrier.cluster.wait.aligned").handler is execution("barrier.sync").handler
 False
@@ -70,10 +71,10 @@ _PASSED = frozenset(
 
 @lru_cache(maxsize=4096)
 def execution(opcode: str) -> Execution:
-    """How an instruction is executed.
+    """Return how an instruction is executed.
 
     Args:
-        opcode: with all its qualifiers.
+        opcode: the opcode with all its qualifiers.
     """
     words = opcode.split(".")
     for size in range(len(words), 0, -1):

@@ -1,17 +1,19 @@
-"""How a value moves with the count of rounds: by so much for each period made, and for each that is still to come.
+"""Change of a value per loop period: for each period that is past, and for each that is still ahead.
 
-A loop that is run at one count stands for larger ones if what it does is the same there: its values are then the ones
-that were run, moved by whole periods. A value is ``v + past * i + ahead * l``, with ``i`` periods made and ``l`` to
-come; a bound moves by both alike, a counter by the first alone, and a stage, a parity or an address by neither. Of each
-integer operation a rule says how its result moves, exactly and for all ``i`` and ``l`` from 0 on, or that it is not
-followed (None); one without a rule is not followed. Numbers are those of no width: what is found holds as long as no
+A loop that is run at one count stands for larger counts if it does the same there: its values are those of the run,
+changed by whole periods. A value is ``v + past * i + ahead * l`` after ``i`` periods with ``l`` periods to come. A
+bound changes by both alike, a counter only by the first, and a stage, a parity or an address by neither. For each
+integer operation a rule gives the exact drift of its result for all ``i`` and ``l`` from 0 on, or None if it is not
+followed; an operation without a rule is not followed. Numbers have unlimited width here: results hold as long as no
 counter overflows.
 
-Compilers divide by a constant with the high half of a product and a shift. The high half alone moves by no whole number
-a period: it is a ``Part``, which becomes whole again where it is shifted, if no period before an overflow carries.
-Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instructions; the rules are ours.
+Compilers divide by a constant with the high half of a product and a shift. The high half alone does not change by a
+whole number per period: it is a ``Part``, which becomes whole again by the shift if no period before an overflow
+carries.
 
-Law: a value moves as the values of its operands do, whatever the periods.
+Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instructions; the rules are this project's.
+
+Invariant: a result changes as the values of its operands do, for any number of periods.
 
 >>> from descriptors.check.ptx.integer_instructions import exact
 >>> from descriptors.check.ptx.ptx_module import Instruction
@@ -21,7 +23,7 @@ Law: a value moves as the values of its operands do, whatever the periods.
 >>> law("add.s32", 5, Drift(6, 0), 3), law("shr.u32", 67, Drift(64, 0), 5), law("shr.u32", 67, Drift(6, 0), 5)
 ({8}, {2}, None)
 
-Law: a comparison is followed where no period changes it.
+Invariant: a comparison is followed if its result is the same in all periods.
 
 >>> compare = Instruction(1, "setp.lt.s32", ("p", "k", "n"))
 >>> [drift_of(compare, [7, 9], [Drift(6, 0), Drift(6, by)]) for by in (6, -6)]
@@ -41,11 +43,11 @@ from descriptors.check.ptx.ptx_module import Instruction
 
 
 class Drift(NamedTuple):
-    """How a value moves.
+    """Change of a value per loop period.
 
     Args:
-        past: by so much for each period that lies behind.
-        ahead: by so much for each that is still to come.
+        past: change for each period that is past.
+        ahead: change for each period that is still ahead.
     """
 
     past: int
@@ -55,27 +57,27 @@ class Drift(NamedTuple):
         return Drift(-self.past, -self.ahead)
 
     def plus(self, other: Drift) -> Drift:
-        """How the sum of two values moves."""
+        """Return the drift of a sum."""
         return Drift(self.past + other.past, self.ahead + other.ahead)
 
     def times(self, factor: int) -> Drift:
-        """How a multiple moves."""
+        """Return the drift of a multiple."""
         return Drift(self.past * factor, self.ahead * factor)
 
     def over(self, divisor: int) -> Drift | None:
-        """How a quotient moves; None where periods are not whole multiples of the divisor."""
+        """Return the drift of a quotient; None if it is not whole."""
         if self.past % divisor or self.ahead % divisor:
             return None
         return Drift(self.past // divisor, self.ahead // divisor)
 
 
 class Part(NamedTuple):
-    """How the whole part of a fraction moves: ``floor(v + rest + past * i + ahead * l)``.
+    """Drift of the integral part of a fraction: ``floor(v + rest + past * i + ahead * l)``.
 
     Args:
-        past, ahead: as of a drift, but no whole numbers.
-        rest: what is left beside the value, at the most.
-        most: how often a period is made at the most, before what the fraction is of overflows.
+        past, ahead: as in ``Drift``, but fractions.
+        rest: the largest fractional part beside the value.
+        most: the largest number of periods before the numerator overflows.
     """
 
     past: Fraction
@@ -84,7 +86,7 @@ class Part(NamedTuple):
     most: int
 
     def integral_part(self) -> Drift | None:
-        """How it moves by whole numbers, if all that is left never makes one more."""
+        """Return the integral part of the drift, or None if the fraction can carry into it."""
         steps = floor(self.past), floor(self.ahead)
         left = max(self.past - steps[0], self.ahead - steps[1])
         return Drift(*steps) if self.rest + left * self.most < 1 else None
@@ -97,12 +99,12 @@ Moving: TypeAlias = "Drift | Part | None"
 
 
 def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """How the result of an integer instruction moves.
+    """Return the drift of the result of an integer instruction; all its results have the same.
 
     Args:
-        instruction: it; all of its results move alike.
-        values: of its operands, without the result.
-        drifts: of the same.
+        instruction: the instruction.
+        values: values of its operands, without the result.
+        drifts: drifts of the same operands.
     """
     if all(drift == FIXED for drift in drifts):
         return FIXED
@@ -130,12 +132,12 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
 
 
 class _Operands(NamedTuple):
-    """The operands of an instruction, and how they move.
+    """The operands of an instruction, and their drifts.
 
     Args:
-        operation: its operation.
-        values: the operands.
-        drifts: of the same.
+        operation: the operation of the instruction.
+        values: values of the operands.
+        drifts: drifts of the operands.
     """
 
     operation: IntegerOperation
@@ -143,23 +145,23 @@ class _Operands(NamedTuple):
     drifts: list[Drift]
 
     def constant(self, place: int) -> int | None:
-        """An operand that is one number and does not move, as its type has it."""
+        """Return an operand that is one constant number, as its type represents it; None otherwise."""
         value = self.values[place]
         if self.drifts[place] != FIXED or not isinstance(value, int):
             return None
         return signed(value & (1 << self.operation.bits) - 1, self.operation.bits)
 
     def all_non_negative(self) -> bool:
-        """Whether what moves are numbers from 0 on, as those of no sign must be to move in one direction."""
+        """Check that all changing operands are non-negative, which unsigned ones must be to change in one direction."""
         bits, pairs = self.operation.bits, zip(self.values, self.drifts, strict=True)
         return self.operation.signed or all(_is_non_negative(value, drift, bits) for value, drift in pairs)
 
     def all_fit(self) -> bool:
-        """Whether all are numbers from 0 on that have room in the type."""
+        """Check that no operand is negative or overflows the type."""
         return all(_fits(v, d, self.operation.bits) for v, d in zip(self.values, self.drifts, strict=True))
 
     def split_constant(self) -> tuple[Drift, int] | None:
-        """Of two operands the one that moves, and the number that the other is; None where both move."""
+        """Return the drift of one of two operands and the constant value of the other; None if both change."""
         for place in (0, 1):
             if (number := self.constant(1 - place)) is not None:
                 return self.drifts[place], number
@@ -203,7 +205,7 @@ def _product(of: _Operands) -> Moving:
 
 
 def _high(of: _Operands, drift: Drift, number: int) -> Moving:
-    """The high half of a product, of numbers from 0 on that no period makes too great."""
+    """Return the drift of the high half of a product of non-negative numbers that no period makes too large."""
     bits, place = of.operation.bits, int(of.drifts[0] == FIXED)
     if not _is_non_negative(of.values[place], drift, bits) or max(drift) <= 0:
         return None
@@ -216,7 +218,7 @@ def _high(of: _Operands, drift: Drift, number: int) -> Moving:
 
 
 def _max_periods(value: Value, drift: Drift, bits: int) -> int:
-    """How often a period is made at the most before a number from 0 on overflows."""
+    """Return the largest number of periods before a non-negative value overflows."""
     greatest = max((v for v in lane_values(value, 1) if isinstance(v, int)), default=0)
     return ((1 << (bits - 1)) - 1 - greatest) // min(step for step in drift if step)
 
@@ -227,7 +229,7 @@ def _integral_if_possible(part: Part) -> Moving:
 
 
 def _part_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """A fraction that is shifted, or has something added to it."""
+    """Return the drift of a fraction that is shifted or has a number added."""
     name, bits = operation.name, operation.bits
     part, other = drifts[0], drifts[1] if len(drifts) > 1 else FIXED
     if name == "add" and isinstance(part, Drift):
@@ -276,7 +278,10 @@ def _right(of: _Operands) -> Moving:
 
 
 def _masked(of: _Operands) -> Moving:
-    """Low bits do not move where periods are multiples of what lies above them; the others move as all."""
+    """Return the drift of an ``and``.
+
+    Low bits are constant if periods are multiples of what is above them; high bits change as the whole number does.
+    """
     parts = of.split_constant()
     if parts is None:
         return None
@@ -288,7 +293,7 @@ def _masked(of: _Operands) -> Moving:
 
 
 def _joined(of: _Operands) -> Moving:
-    """``or`` and ``xor`` with low bits, above which periods lie."""
+    """Return the drift of an ``or`` or ``xor`` with low bits, if periods change only higher bits."""
     parts = of.split_constant()
     if parts is None or parts[1] < 0:
         return None
@@ -305,7 +310,7 @@ def _remainder(of: _Operands) -> Moving:
 
 
 def _divisor(of: _Operands) -> int | None:
-    """The divisor of what is never negative."""
+    """Return the constant positive divisor of a value that is never negative; None otherwise."""
     by = of.constant(1)
     return by if by is not None and by > 0 and _is_non_negative(of.values[0], of.drifts[0], of.operation.bits) else None
 
@@ -319,7 +324,7 @@ def _extreme(of: _Operands) -> Moving:
 
 
 def _field(of: _Operands) -> Moving:
-    """``bfe`` of bits above which periods lie."""
+    """Return the drift of a ``bfe`` of bits below those that periods change."""
     place, size = of.constant(1), of.constant(2)
     if place is None or size is None or min(place, size) < 0 or place + size > 64:
         return None
@@ -353,7 +358,7 @@ _RULES: dict[str, Callable[[_Operands], Moving]] = {
 
 
 def _lane_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
-    """The two first operands, lane by lane."""
+    """Return the pairs of the first two operands, lane by lane."""
     lanes = max(len(value) if isinstance(value, tuple) else 1 for value in values[:2])
     first, second = (lane_values(value, lanes) for value in values[:2])
     return list({(a, b) for a, b in zip(first, second, strict=True) if isinstance(a, int) and isinstance(b, int)})
@@ -362,7 +367,7 @@ def _lane_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
 def _constant_result(
     operation: IntegerOperation, comparison: str, row: tuple[int, int], drifts: Sequence[Drift]
 ) -> bool | None:
-    """What a comparison says in all periods; None where that changes."""
+    """Return the result of a comparison if it is the same in all periods; None if it changes."""
     a, b = map(operation.number(), row)
     apart, moves = a - b, drifts[0].plus(-drifts[1])
     if comparison in ("gt", "ge"):
@@ -377,7 +382,7 @@ def _constant_result(
 
 
 def _comparison_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """``setp``: fixed where it is the same in all periods, alone or by what it is joined with."""
+    """Return the drift of ``setp``: fixed if its result, or that of the combination, is the same in all periods."""
     if len(values) != operation.operands or any(drift != FIXED for drift in drifts[2:]):
         return None
     if operation.logic in DECIDES and values[2] == DECIDES[operation.logic]:
@@ -392,7 +397,7 @@ def _comparison_drift(operation: IntegerOperation, values: Sequence[Value], drif
 
 
 def _selection_drift(values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """``selp``: as what is selected, where that is the same in all periods."""
+    """Return the drift of ``selp``: that of the selected operand, if the same one is selected in all periods."""
     if len(values) != 3 or drifts[2] != FIXED:
         return None
     ways = {0 if predicate else 1 for predicate in lane_values(values[2], 1) if isinstance(predicate, int)}

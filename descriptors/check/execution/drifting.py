@@ -1,13 +1,14 @@
-"""A machine that runs a kernel at one count of rounds, and knows how every value moves with it.
+r"""A machine that runs a kernel at one iteration count and follows how each value changes with the count.
 
-What a register holds moves as ``drift`` says, from a parameter on. What an event reads, a branch or a guard must not
-move: then it is the same for larger parameters, and so is all that the run does. In the middle of a loop the machine is
-at a *turn*; where it is in the same state at two turns, but for counters that moved, what lies between is a period that
-may be made any number of times: what moves is told for the second turn by the rules, and held against what the
-registers hold there.
-Source: ours; a period closes by induction over how often it is made.
+The value of a register drifts as ``drift`` defines, starting from a parameter. A value that an event reads, a branch or
+a guard must not drift: then it is the same for larger parameters, and so is everything that the run does. Each time the
+lanes of a loop reach a chosen instruction, the machine is at a *turn*. If it is in the same state at two turns, except
+for counters that drifted, the iterations between them are a period that may be repeated any number of times: the drift
+that the rules give at the second turn is compared with what the registers hold there.
 
-Law: a loop whose bound is a parameter closes, and one that does something at its fortieth round does not.
+Source: this project; a period closes by induction over the number of its repetitions.
+
+Invariant: a loop whose bound is a parameter closes; one that does something special in iteration 40 does not.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
@@ -16,7 +17,7 @@ Law: a loop whose bound is a parameter closes, and one that does something at it
 ...     tail = "L: mbarrier.arrive.shared.b64 _, [b];"
 ...     tail += f"add.u32 k, k, 1; setp.lt.u32 p, k, n; {more} @p bra L; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {("n", 0): 9}, {"b": 0}, {}, {})
-...     text = f".version 8.8\\n.entry k(.param .u32 n) {{ {head} {tail} }}"
+...     text = f".version 8.8\n.entry k(.param .u32 n) {{ {head} {tail} }}"
 ...     return parse(text).functions[0], launch
 >>> def closes(more):
 ...     function, launch = law(more)
@@ -52,12 +53,12 @@ Speeds: TypeAlias = "dict[Key, dict[str, int | None]]"
 
 
 class Period(NamedTuple):
-    """Rounds of a loop after which everything is as before.
+    """Iterations of a loop after which the state recurs.
 
     Args:
-        first: the turn at which they begin.
-        turns: how many they are.
-        speeds: by how much registers move in them.
+        first: turn at which they begin.
+        turns: number of iterations.
+        speeds: change of the registers during them.
     """
 
     first: int
@@ -66,7 +67,7 @@ class Period(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A moment of a run: its state, what registers hold, and how they move."""
+    """A moment of a run: its state, the values of registers, and their drifts."""
 
     state: State
     registers: dict[Key, dict[str, Value]]
@@ -74,15 +75,15 @@ class Frame(NamedTuple):
 
 
 class Drifting(Machine):
-    """A cluster that executes a kernel, and knows how its values move with a parameter.
+    """A cluster that executes a kernel and follows how its values change with a parameter.
 
     Args:
         program: the kernel.
-        launch: how it is started.
-        parameter: what moves, by its name and offset.
-        by: by how much in a period.
-        alone: whether all other scalar parameters may be anything.
-        budget: steps after which the run is given up.
+        launch: how the kernel is launched.
+        parameter: the parameter that changes, by name and offset.
+        by: its change per period.
+        alone: whether all other scalar parameters may have any value.
+        budget: number of steps after which the run is stopped.
     """
 
     def __init__(
@@ -106,20 +107,20 @@ class Drifting(Machine):
         self._seen: Callable[[], None] | None = None
 
     def watch(self, who: Key, place: int, period: Period | None = None, seen: Callable[[], None] | None = None) -> None:
-        """Take an instruction of some lanes for a turn of a loop.
+        """Choose an instruction of some lanes as the turn of a loop.
 
         Args:
             who: the lanes.
-            place: of the instruction.
-            period: the rounds that are to close.
-            seen: what is called at each turn.
+            place: index of the instruction.
+            period: the iterations that should close.
+            seen: called at each turn.
         """
         self._turn, self._period, self._seen = (who, place), period, seen
 
     # -- how values move
 
     def drift(self, fragment: Fragment, operand: Operand) -> Moving:
-        """How an operand moves."""
+        """Return the drift of an operand."""
         if isinstance(operand, Vector):
             rows = {self.drift(fragment, item) for item in operand.items}
             return FIXED if rows == {FIXED} else None
@@ -128,7 +129,7 @@ class Drifting(Machine):
         return self._drifts[fragment].get(operand, FIXED) if isinstance(operand, str) else FIXED
 
     def value(self, fragment: Fragment, operand: Operand) -> Value:
-        """What an operand holds; what reads it decides more than a number."""
+        """Return the value of an operand; if an event reads it, it must not drift."""
         if self._checks and not self.why and self.drift(fragment, operand) != FIXED:
             assert self._step is not None
             instruction = self._step.instruction
@@ -136,7 +137,7 @@ class Drifting(Machine):
         return super().value(fragment, operand)
 
     def set(self, fragment: Fragment, name: Operand, value: Value) -> None:
-        """Write a register, which moves from now on as its result does."""
+        """Write a register, which then has the drift of the result."""
         super().set(fragment, name, value)
         if not isinstance(name, str) or name == "_":
             return
@@ -156,12 +157,15 @@ class Drifting(Machine):
     # -- lanes that part and meet
 
     def resume(self, fragment: Fragment) -> None:
-        """Let a fragment go on, before all of a greater number: so rounds do not take turns in who is first."""
+        """Let a fragment continue before all fragments with a greater key.
+
+        The order is then the same in each iteration.
+        """
         fragment.blocked = None
         self.runnable.insert(sum(key_of(other) < key_of(fragment) for other in self.runnable), fragment)
 
     def split(self, fragment: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
-        """Lanes that part hold what they held."""
+        """Separate lanes; both parts keep their drifts."""
         super().split(fragment, places, pc, meeting)
         other = self.runnable.pop()
         self._drifts[other] = dict(self._drifts[fragment])
@@ -203,7 +207,7 @@ class Drifting(Machine):
         return super()._execute(handler, fragment, step)
 
     def _move(self, fragment: Fragment, step: Step) -> None:
-        """How the results of an integer instruction will move."""
+        """Compute the drift of the results of an integer instruction."""
         instruction = step.instruction
         rest = instruction.operands[bool(targets(instruction)) :]
         drifts = [self.drift(fragment, operand) for operand in rest]
@@ -222,7 +226,7 @@ class Drifting(Machine):
         self._checks = checks
 
     def _pack(self, fragment: Fragment, step: Step) -> None:
-        """``mov`` of a vector: of its parts the lowest may move, if it has 32 bits."""
+        """Compute the drift of a ``mov`` of a vector, whose lowest part may drift if it has 32 bits."""
         target, source = step.instruction.operands
         parts = items_of(source if isinstance(source, Vector) else target)
         self._result = None
@@ -235,7 +239,7 @@ class Drifting(Machine):
             self._parts = {parts[0]: self.drift(fragment, source), parts[1]: FIXED}
 
     def _parameter(self, handler: Handler, fragment: Fragment, step: Step) -> None:
-        """A parameter moves as much as it would hold."""
+        """Compute the drift of a load of a parameter by executing it with both values."""
         launch, scalars = self.launch, self.notes.scalars
         rows = []
         for by in (0, self.by):
@@ -254,7 +258,7 @@ class Drifting(Machine):
     # -- turns
 
     def frame(self) -> Frame:
-        """The moment at hand."""
+        """Return the current moment."""
         live = [fragment for fragment in self.fragments if not fragment.done]
         registers = {key_of(fragment): dict(fragment.registers) for fragment in live}
         return Frame(state(self), registers, {key_of(fragment): dict(self._drifts[fragment]) for fragment in live})
@@ -271,7 +275,7 @@ class Drifting(Machine):
         self.turns += 1
 
     def _begin(self, speeds: Speeds) -> None:
-        """From here on periods lie behind: registers have moved in each of them."""
+        """Set the drifts for periods that are past from here on: registers changed in each of them."""
         for fragment in self.fragments:
             if not fragment.done:
                 lane_speeds, drifts = speeds.get(key_of(fragment), {}), self._drifts[fragment]
@@ -281,7 +285,7 @@ class Drifting(Machine):
                     drifts[name] = followed and Drift(followed.ahead + (speed or 0), followed.ahead)
 
     def _compare(self, first: Frame, last: Frame, speeds: Speeds) -> None:
-        """Everything must be as it was, but for what moved as it was supposed; from here on no period is to come."""
+        """Compare two moments: all must be equal except for the expected changes; from here on no period is ahead."""
         if first.state != last.state:
             self.why = self.why or "the state of a round does not come back"
             return
@@ -301,7 +305,7 @@ class Drifting(Machine):
 
 
 def distance(before: Value | None, after: Value | None) -> int | None:
-    """By how much a register moved; None where that is no number.
+    """Return the change of a register; None if it is not one number.
 
     >>> distance(3, 9), distance((1, 2), (3, 4)), distance((1, 2), (3, 5))
     (6, 2, None)
@@ -315,7 +319,7 @@ def distance(before: Value | None, after: Value | None) -> int | None:
 
 
 def speeds_between(first: Frame, last: Frame) -> Speeds:
-    """By how much registers moved from one moment to another of the same state."""
+    """Return the change of the registers between two moments of the same state."""
     speeds: Speeds = {}
     for key, before in first.registers.items():
         after = last.registers[key]

@@ -1,10 +1,11 @@
-"""What one run says of a kernel: what is wrong, and what it did not see.
+r"""The findings of one run of a kernel: violations of rules, and what the run did not check.
 
-Something is wrong only if it is so whatever the run does not know: bytes that nobody wrote may be those of a copy whose
-box is not known, and columns that nothing wrote those of an instruction that was not followed.
-Source: the rules of ``check/rules``; what is not decided is ours.
+A violation is reported only if it holds whatever the unknown values are: bytes that nothing wrote may be those of a
+copy whose box is unknown, and columns that nothing wrote may be those of an instruction that the run did not follow.
 
-Law: a wait that nothing ends is found with what it waits for, and what comes after it is not seen.
+Source: the rules of ``check/rules``; what is undecided is defined by this project.
+
+Invariant: a wait that never completes is found with what it waits for, and the code after it is unchecked.
 
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
@@ -12,7 +13,7 @@ Law: a wait that nothing ends is found with what it waits for, and what comes af
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p bra L; barrier.sync 1, 64; L: ret;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
->>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> one = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
 >>> [(row.rule, row.found) for row in witnesses(one)], [row.what for row in unchecked(one)]
 ([('barrier-hang', 'this wait on barrier 1 never completes: 31 of 64 threads arrived')], ['the code after this line'])
 """
@@ -54,15 +55,15 @@ _NAMED = 3
 
 
 class Blind(NamedTuple):
-    """Something that a run could not look at.
+    """Something that a run could not check.
 
     Args:
-        properties: what is not decided by it.
-        line: of the instruction.
-        what: what it is.
+        properties: the properties that it leaves undecided.
+        line: line of the instruction.
+        what: what is unchecked.
         why: where its value comes from.
-        reason: of the stop that it comes from; None where the run went on.
-        decides: what would decide it; "" where the table of ``run_report`` says it, or nothing does.
+        reason: reason of the stop that it comes from; None if the run continued.
+        decides: what would decide it; "" if the table of ``run_report`` has it, or if nothing would.
     """
 
     properties: tuple[str, ...]
@@ -77,7 +78,7 @@ class Blind(NamedTuple):
 
 
 def witnesses(run: Run) -> Iterator[Witness]:
-    """What is wrong whatever a run does not know; nothing where the run rests on integers that were assumed."""
+    """Yield the violations that hold whatever the run does not know; none if it assumes integers in global memory."""
     return iter(()) if run.machine.launch.content else _witnesses(run)
 
 
@@ -104,14 +105,14 @@ def _witnesses(run: Run) -> Iterator[Witness]:
 
 
 def _with_run(machine: Machine, ended: bool, witness: Witness) -> Witness:
-    """A witness with the count of rounds of its run, and what brought it about."""
+    """Return a violation with the number of iterations of its run and the scalar parameters."""
     rounds = max((fragment.times.get(witness.place, 0) for fragment in machine.fragments), default=0)
     known = ended and not machine.hung and witness.round
     return witness._replace(rounds=rounds if known else 0, parameters=_parameters_text(machine))
 
 
 def _parameters_text(machine: Machine) -> str:
-    """The scalar parameters that a run read: the odd ones by name, and what the others are."""
+    """Describe the scalar parameters that a run read: the most frequent value, and the others by name."""
     values = machine.notes.scalars
     common, many = Counter(values.values()).most_common(1)[0] if values else (0, 0)
     if many == len(values) > 1:
@@ -122,7 +123,7 @@ def _parameters_text(machine: Machine) -> str:
 
 
 def hangs(machine: Machine) -> Iterator[Witness]:
-    """Yield the waits that never end: of each instruction that of the thread that passed it least often."""
+    """Yield the waits that never complete: for each instruction, the one of the thread that passed it least often."""
     if _fragmented_allocations(machine):  # all others may wait for these
         return
     reported: set[int] = set()
@@ -150,7 +151,7 @@ def hangs(machine: Machine) -> Iterator[Witness]:
 
 
 def _fragmented_allocations(machine: Machine) -> list[int]:
-    """Return the allocations that wait although enough columns are free: that these lie apart is an assumption."""
+    """Return the allocations that wait although enough columns are free, since only an assumption separates these."""
     waits = [
         fragment
         for fragment in machine.fragments
@@ -169,7 +170,7 @@ def _register_demand_text(machine: Machine, fragment: Fragment) -> str:
 
 
 def _may_be_given_back(machine: Machine, cta: int, count: int) -> bool:
-    """Whether the registers would suffice if the launch gave them to whole groups of four warps."""
+    """Check whether the registers would suffice if the launch gave them to whole groups of four warps."""
     pool = machine.pools[cta]
     waiting = [
         fragment
@@ -181,7 +182,7 @@ def _may_be_given_back(machine: Machine, cta: int, count: int) -> bool:
 
 
 def _last_event(machine: Machine, wait: Wait, iteration: int) -> tuple[int, int, int]:
-    """Of an mbarrier that is waited for: the line that told it something last, the round of the wait, and of that."""
+    """Return the line of the last event on the awaited mbarrier, and the iterations of the wait and of the event."""
     code, touches = machine.program.function.code, machine.barriers.touches
     last = next(
         (n for n, touch in reversed([*enumerate(touches)])
@@ -234,7 +235,7 @@ def _phase_text(barrier: Mbarrier) -> str:
 
 
 def _unwritten(machine: Machine) -> Iterator[Witness]:
-    """Multiplications of bytes that nothing wrote, where something writes operands and nothing was passed over."""
+    """Yield multiplications that read unwritten bytes, if some operand is written and no store or copy was skipped."""
     skipped = (_instruction(machine, index).opcode for index in machine.notes.skipped)
     if not machine.notes.filled or any(opcode.startswith(("st", "cp")) for opcode in skipped):
         return
@@ -244,7 +245,7 @@ def _unwritten(machine: Machine) -> Iterator[Witness]:
 
 
 def _uneven_register_changes(machine: Machine) -> Iterator[Witness]:
-    """Changes of registers that not all warps of a warpgroup make."""
+    """Yield the first change of a register count that not all warps of a warpgroup make."""
     counts = machine.register_counts
     for cta, warp in counts:
         for other in range(warp // 4 * 4, min(warp // 4 * 4 + 4, machine.warps)):
@@ -260,7 +261,7 @@ def _uneven_register_changes(machine: Machine) -> Iterator[Witness]:
 
 
 def _accesses_after_exit(machine: Machine) -> Iterator[Witness]:
-    """Accesses of a CTA's shared memory by others that none of its threads knows of when it ends."""
+    """Yield accesses of a CTA's shared memory by other CTAs that no thread of it knows to be complete when it exits."""
     known = [0] * machine.ctas
     for fragment in machine.fragments:
         known[fragment.cta] |= fragment.known
@@ -271,7 +272,7 @@ def _accesses_after_exit(machine: Machine) -> Iterator[Witness]:
 
 
 def _leaks(machine: Machine) -> Iterator[Witness]:
-    """Columns that are held at the end; where nothing is freed anywhere, reading alone tells it."""
+    """Yield columns that are allocated at the end; if the kernel has no deallocation, the text check reports it."""
     code = machine.program.function.code
     frees = [index for index, instruction in enumerate(code) if instruction.opcode.startswith("tcgen05.dealloc")]
     if not frees or any(index in machine.notes.skipped for index in frees):
@@ -289,7 +290,7 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
 
 
 def unchecked(run: Run) -> Iterator[Blind]:
-    """What a run could not look at."""
+    """Yield the parts of the kernel that a run could not check."""
     machine, stop = run
     if stop is not None:
         yield Blind(ALL, stop.line, stop.what, stop.why, stop.reason, decides=_smaller_parameters(run))
@@ -309,7 +310,7 @@ def unchecked(run: Run) -> Iterator[Blind]:
 
 
 def _undecided_registers(machine: Machine) -> Iterator[Blind]:
-    """Changes of registers of which it is not known whether the pool has as many."""
+    """Yield changes of registers for which it is unknown whether the pool has enough."""
     for index, why in machine.notes.unpooled.items():
         yield Blind(("barriers",), _instruction(machine, index).line, "the registers of setmaxnreg", why)
     for fragment in machine.fragments if machine.hung else ():
@@ -325,7 +326,7 @@ def _undecided_registers(machine: Machine) -> Iterator[Blind]:
 
 
 def _smaller_parameters(run: Run) -> str:
-    """Name the scalar parameters that a run read which was given up; "" for other runs."""
+    """Name the scalar parameters that a run read which did not end; "" for other runs."""
     if not run.endless:
         return ""
     names = [parameter_text(key) for key in run.machine.notes.scalars][:_NAMED]
@@ -334,7 +335,7 @@ def _smaller_parameters(run: Run) -> str:
 
 
 def _skipped(machine: Machine) -> Iterator[Blind]:
-    """Instructions that were passed over, or not followed."""
+    """Yield instructions that were skipped or not followed."""
     for index, why in machine.notes.unseen.items():
         instruction = _instruction(machine, index)
         yield Blind(("tensor memory",), instruction.line, _opcode_stem(instruction), why)
@@ -350,11 +351,11 @@ def _skipped(machine: Machine) -> Iterator[Blind]:
 
 
 def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Iterator[Blind]:
-    """Of the ``mma.sync`` whose operands were not decided the first of each reason, with how many it has.
+    """Yield an entry for each reason why operands of ``mma.sync`` are undecided, with the number of instructions.
 
     Args:
         function: the kernel.
-        looked_at: what of each was not decided in any run, "" for nothing; those to which no run came are not there.
+        looked_at: reason for each ``mma.sync``, "" if it is decided; those that no run reached are absent.
     """
     rows: dict[str, list[int]] = {}
     for index in function.having("mma."):
@@ -369,7 +370,7 @@ _UNREAD_WHY = "no cp.async.bulk.wait_group says that it has read shared memory b
 
 
 def _doubts(run: Run) -> Iterator[Blind]:
-    """What is wrong if something is so that a run does not know."""
+    """Yield violations that depend on something that a run does not know."""
     machine = run.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _instruction(machine, index).line, what, why)
@@ -396,7 +397,7 @@ def _doubts(run: Run) -> Iterator[Blind]:
 
 
 def _unknown_boxes(machine: Machine) -> Iterator[Blind]:
-    """Tensor copies, of whose boxes the text does not say the bytes."""
+    """Yield tensor copies whose boxes have a size that the text does not give."""
     for index, name, place in machine.notes.copies:
         if name in machine.launch.boxes:
             if why := row_mismatch(machine, _instruction(machine, index), name, place):

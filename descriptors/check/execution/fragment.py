@@ -1,11 +1,13 @@
-"""A fragment: lanes of a warp that go one way, with one program counter, and what their threads did and know.
+"""A fragment: lanes of a warp that follow the same path, with one program counter and the history of their threads.
 
-A branch that its lanes decide differently makes two fragments, which are one again where its ways meet. What the
-threads did and know (their *history*) is copied where lanes part, and united where they meet: each part of it has an
-empty value and a way to meet, which are written once. Registers hold a value a lane; those of lanes that meet stand
-side by side. Source: PTX ISA 9.1, Thread Hierarchy; wgmma.commit_group, cp.async.commit_group (groups of one thread).
+A branch that lanes decide differently makes two fragments, which become one again at the reconvergence point. The
+*history* is what the threads did and what accesses they know to be complete. It is copied when lanes separate and
+merged when they meet; ``_MERGE_RULES`` defines an empty value and a merge for each kind of history. A register holds
+one value per lane.
 
-Law: lanes that part and meet again are what they were.
+Source: PTX ISA 9.1, Thread Hierarchy; wgmma.commit_group, cp.async.commit_group (groups of one thread).
+
+Invariant: lanes that separate and meet again have the state they had before.
 
 >>> one = Fragment(0, 0, (0, 1, 2, 3))
 >>> one.known, one.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
@@ -40,7 +42,7 @@ Times: TypeAlias = "dict[int, int]"
 
 
 class Awaited(Enum):
-    """What a fragment waits for, as a person is told; with where it is, a :class:`Wait`."""
+    """What a fragment waits for, as messages name it; a :class:`Wait` adds the place."""
 
     MBARRIER = "an mbarrier"  # at an address
     BARRIER = "barrier"  # of a CTA, with a number
@@ -52,14 +54,14 @@ class Awaited(Enum):
 
 
 class Wait(NamedTuple):
-    """What a fragment waits for, and where that is: numbers as ``Awaited`` says them."""
+    """What a fragment waits for, and where: the numbers that the comment in ``Awaited`` lists."""
 
     awaited: Awaited
     where: tuple[int, ...]
 
 
 class CommitGroups:
-    """The commit groups of a thread, of each kind of operation: bits of accesses, oldest first, the open one last.
+    """The commit groups of a thread, by kind of operation: bits of accesses, oldest group first, the open group last.
 
     >>> groups = CommitGroups()
     >>> for bit in range(3):
@@ -78,7 +80,7 @@ class CommitGroups:
         return self._rows.setdefault(kind, [0])
 
     def add(self, kind: str, bit: int) -> None:
-        """Put an access into the open group."""
+        """Add an access to the open group."""
         self._row(kind)[-1] |= 1 << bit
 
     def commit(self, kind: str) -> None:
@@ -86,31 +88,31 @@ class CommitGroups:
         self._row(kind).append(0)
 
     def closed(self, kind: str, left: int) -> list[int]:
-        """The closed groups, but so many that are the newest."""
+        """Return the closed groups, except the ``left`` newest."""
         closed = self._row(kind)[:-1]
         return closed[: max(0, len(closed) - left)]
 
     def wait(self, kind: str, left: int) -> int:
-        """End the closed groups, but so many that are the newest: the accesses that are done."""
+        """Remove the closed groups, except the ``left`` newest, and return their accesses, which are complete."""
         done = self.closed(kind, left)
         del self._row(kind)[: len(done)]
         return _union(done)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of operations that were committed, or begun."""
+        """The kinds of operations that have groups."""
         return tuple(self._rows)
 
     def rows(self, kind: str) -> tuple[int, ...]:
-        """The groups of a kind, the open one last."""
+        """Return the groups of a kind, the open one last."""
         return tuple(self._rows.get(kind, (0,)))
 
     def all(self, kind: str) -> int:
-        """The accesses of all groups."""
+        """Return the accesses of all groups."""
         return _union(self._row(kind))
 
     def merged_with(self, other: CommitGroups) -> CommitGroups:
-        """The groups of threads that go one way: the newest with the newest."""
+        """Return the groups of threads that now follow the same path, aligned at the newest group."""
         both = CommitGroups()
         for kind in {*self._rows, *other._rows}:
             rows = [groups._rows.get(kind, [0]) for groups in (self, other)]
@@ -152,11 +154,11 @@ def mask_of(lanes: tuple[int, ...]) -> int:
 
 
 class Join:
-    """Where the ways of a branch meet again.
+    """The reconvergence point of a branch.
 
     Args:
-        pc: the step where they do.
-        lanes: those that are to come; those that end are taken out.
+        pc: the step.
+        lanes: the lanes that are expected; lanes that end are removed.
     """
 
     __slots__ = ("arrived", "dead", "lanes", "pc")
@@ -167,17 +169,17 @@ class Join:
 
     @property
     def complete(self) -> bool:
-        """Whether all have come."""
+        """Whether all expected lanes have arrived."""
         return bool(self.arrived) and sum(len(fragment.lanes) for fragment in self.arrived) >= len(self.lanes)
 
 
 class Fragment:
-    """Lanes of a warp that go one way.
+    """Lanes of a warp that follow the same path.
 
     Args:
-        cta: rank of its CTA in the cluster.
-        warp: number of its warp.
-        lanes: numbers of its lanes, in order.
+        cta: rank of the CTA in the cluster.
+        warp: number of the warp.
+        lanes: numbers of the lanes, in order.
     """
 
     # -- its history: the kind of each says how two meet
@@ -218,26 +220,26 @@ class Fragment:
 
     @property
     def lane_count(self) -> int:
-        """Lanes that execute the instruction at hand."""
+        """Number of lanes that execute the current instruction."""
         return len(self.lanes) if self.active is None else len(self.active)
 
     @property
     def places(self) -> list[int]:
-        """The places of the lanes that execute the instruction at hand."""
+        """The positions in ``lanes`` of the lanes that execute the current instruction."""
         return list(range(len(self.lanes))) if self.active is None else list(self.active)
 
     @property
     def executing(self) -> list[int]:
-        """The lanes that execute the instruction at hand."""
+        """The lanes that execute the current instruction."""
         return [self.lanes[place] for place in self.places]
 
     @property
     def mask(self) -> int:
-        """The lanes that execute the instruction at hand, as bits."""
+        """The lanes that execute the current instruction, as bits."""
         return mask_of(self.lanes if self.active is None else tuple(self.executing))
 
     def wait_groups(self, kind: str, left: int) -> None:
-        """A wait for commit groups, but so many that are the newest: what they hold is known to be done."""
+        """Wait for the commit groups except the ``left`` newest: their accesses are then known to be complete."""
         done = self.groups.wait(kind, left)
         self.known |= done
         for lanes, bits in self.copies.items() if kind == "cp" else ():
@@ -246,7 +248,10 @@ class Fragment:
         self.epoch = -1
 
     def learn(self, known: int, published: int) -> None:
-        """Learn what others told at a barrier: what all lanes of the warp told is apart no more."""
+        """Learn the accesses that others signaled at a barrier.
+
+        An access that all its lanes signaled is no longer ``apart``.
+        """
         self.known |= known
         self.published |= published
         self.apart, self.loose = (
@@ -255,7 +260,7 @@ class Fragment:
         )
 
     def meet_lanes(self, lanes: int, *, ordered: bool) -> None:
-        """Lanes of the warp meet: in order of memory, or in execution alone."""
+        """Record that lanes of the warp meet, in the order of memory accesses or only in execution."""
         for mask in [mask for mask in self.apart if not mask & ~lanes]:
             bits = self.apart.pop(mask)
             if not ordered:
@@ -264,23 +269,23 @@ class Fragment:
             self.loose = {mask: bits for mask, bits in self.loose.items() if mask & ~lanes}
 
     def count(self, place: int) -> None:
-        """An instruction is executed, or a wait passed: a round of it is over."""
+        """Count an execution of an instruction, or a wait that is over."""
         self.times[place] = self.times.get(place, 0) + 1
 
     def set_unknown(self, name: str, unknown: Unknown) -> None:
-        """A register that something may have written."""
+        """Make a register unknown, because an instruction may have written it."""
         self.registers[name] = unknown
         self.registers.pop(ORIGIN + name, None)
 
     def remove_lanes(self, places: Collection[int]) -> None:
-        """Take lanes out, by their places."""
+        """Remove lanes, given by their positions."""
         gone = set(places)
         kept = [place for place in range(len(self.lanes)) if place not in gone]
         self.registers = {name: select_lanes(value, kept) for name, value in self.registers.items()}
         self.lanes = tuple(self.lanes[place] for place in kept)
 
     def split_off(self, places: list[int], pc: int) -> Fragment:
-        """Take lanes out, by their places, as a fragment of their own that goes on elsewhere."""
+        """Remove lanes, given by their positions, and return them as a fragment that continues at ``pc``."""
         other = Fragment(self.cta, self.warp, tuple(self.lanes[place] for place in places))
         other.pc, other.joins, other.released = pc, self.joins, self.released
         other.registers = {name: select_lanes(value, places) for name, value in self.registers.items()}
@@ -291,10 +296,10 @@ class Fragment:
         return other
 
     def merge(self, others: list[Fragment], live: Collection[str] | None = None) -> None:
-        """Take up the lanes of others, which are done then.
+        """Take over the lanes of other fragments, which are done then.
 
         Args:
-            others: of the same warp, at the same place.
+            others: fragments of the same warp at the same step.
             live: registers that are read from there on; None for all.
         """
         parts = [self, *others]
@@ -314,12 +319,14 @@ _HISTORY = {name: _MERGE_RULES[kind] for name, kind in Fragment.__annotations__.
 def _side_by_side(
     parts: list[Fragment], order: list[tuple[int, int]], live: Collection[str] | None
 ) -> dict[str, Value]:
-    """The registers of several fragments as one's; one that a fragment lacks is not known in its lanes.
+    """Return the registers of several fragments as those of one.
+
+    A register that a fragment lacks is unknown in its lanes.
 
     Args:
         parts: the fragments.
-        order: for each lane, in order, the number of its fragment and its place there.
-        live: the registers that are wanted; None for all.
+        order: for each lane, in order, the number of its fragment and its position there.
+        live: the registers that are needed; None for all.
     """
     registers: dict[str, Value] = {}
     for name in {

@@ -1,11 +1,11 @@
-"""Instructions on integers executed: arithmetic, comparisons and packing, lane by lane.
+r"""Execute integer instructions: arithmetic, comparisons and packing, lane by lane.
 
-What is computed of a value that is not known is not known either, but where an operand decides alone: a product with
-0, an ``and`` with 0, a selection. Of floating point parameters and constants alone, what is computed is as constant as
-they are.
-Source: PTX ISA 9.1, setp; mov (packing); the operations themselves are those of ``ptx.integer_instructions``.
+The result of an unknown value is unknown, unless another operand decides alone: a product with 0, an ``and`` with 0, a
+selection. A value computed only from floating-point parameters and constants is as constant as they are.
 
-Law: what decides alone decides, whatever the other is.
+Source: PTX ISA 9.1, setp; mov (packing); ``ptx.integer_instructions`` defines the operations.
+
+Invariant: an operand that decides alone decides, whatever the other operand is.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -13,7 +13,7 @@ Law: what decides alone decides, whatever the other is.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "ld.global.u32 a, [g]; and.b32 b, a, 0; add.u32 c, a, 1; st.shared.b32 [s], b; st.shared.b32 [s+4], c;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
 >>> held.run()
 >>> [held.fragments[0].registers[name] for name in "bc"]
 [0, Unknown(why=<Cause.GLOBAL: 'a value loaded from global memory'>, line=2)]
@@ -40,7 +40,7 @@ _SCALES = ("mul.f", "mul.rn.f", "setp.eq.f", "setp.equ.f", "setp.ne", "setp.neu"
 
 @lru_cache(maxsize=4096)
 def integer_handler(opcode: str) -> Handler:
-    """Return what executes an instruction that is no event: one on integers, or one whose result is data."""
+    """Return the handler of an instruction that is no event: an integer instruction, or one whose result is data."""
     operation = decode(opcode)
     if opcode.startswith("setp."):
         return _compare_data if operation is None else _comparing(operation)
@@ -49,7 +49,7 @@ def integer_handler(opcode: str) -> Handler:
 
 
 def unknown_result(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """An instruction whose result is data."""
+    """Execute an instruction whose result is data."""
     unknown = _unknown_result(machine, fragment, step.instruction)
     for name in targets(step.instruction):
         machine.set(fragment, name, unknown)
@@ -63,9 +63,9 @@ def _unknown_result(machine: Machine, fragment: Fragment, instruction: Instructi
 
 
 def _constant_result(machine: Machine, fragment: Fragment, instruction: Instruction) -> Unknown | None:
-    """What is computed of parameters of floating point and constants alone is as constant as they are.
+    """Return the unknown constant that is computed only from floating-point parameters and constants; None otherwise.
 
-    A factor of a product, or what a number is compared with, may be from global memory too: then so is the result.
+    A factor of a product, or the other operand of a comparison, may be from global memory; then so is the result.
     """
     if instruction.opcode.startswith(_IMPURE) or len(instruction.operands) < 2:
         return None
@@ -78,7 +78,7 @@ def _constant_result(machine: Machine, fragment: Fragment, instruction: Instruct
 
 
 def _assume_nonzero(machine: Machine, fragment: Fragment, instruction: Instruction) -> int | None:
-    """Whether a number from global memory is 0, where it is assumed that none there is."""
+    """Evaluate a comparison of a global-memory value with 0, assuming that no such value is 0."""
     if not machine.launch.content or not instruction.opcode.startswith("setp") or len(instruction.operands) != 3:
         return None
     values, test = [machine.value(fragment, operand) for operand in instruction.operands[1:]], instruction.qualifiers[1]
@@ -89,7 +89,7 @@ def _assume_nonzero(machine: Machine, fragment: Fragment, instruction: Instructi
 
 
 def _computing(operation: IntegerOperation) -> Handler:
-    """Return what executes an instruction with one result."""
+    """Return the handler of an instruction with one result."""
     compute, operands, absorbing = exact(operation), operation.operands, operation.row.absorbing
     selects = operation.name == "selp"
 
@@ -111,7 +111,7 @@ def _computing(operation: IntegerOperation) -> Handler:
 
 
 def _comparing(operation: IntegerOperation) -> Handler:
-    """Return what executes ``setp``: a predicate, perhaps joined with another, and perhaps its opposite."""
+    """Return the handler of ``setp``: a predicate, optionally combined with another, and optionally its opposite."""
     plain = operation._replace(logic="")
     compare, opposite, operands = exact(plain), exact(plain.opposite()), operation.operands
 
@@ -147,14 +147,14 @@ def _predicates(target: Operand) -> tuple[Operand, ...]:
 
 
 def _joined(logic: str, plain: Value, other: Value, lanes: int) -> Value:
-    """Join a predicate with another: one that decides alone decides."""
+    """Combine a predicate with another; one that decides alone decides."""
     if logic in DECIDES and DECIDES[logic] in (other, plain):
         return DECIDES[logic]
     return map_lanes(LOGIC[logic], [plain, other], lanes)
 
 
 def _moving(operation: IntegerOperation | None, copy: Handler) -> Handler:
-    """Return what executes ``mov``: of a register, or between one and a vector of its parts."""
+    """Return the handler of ``mov``: of a register, or between a register and a vector of its parts."""
 
     def execute(machine: Machine, fragment: Fragment, step: Step) -> None:
         instruction = step.instruction

@@ -1,23 +1,23 @@
-"""A kernel judged by running it: what goes wrong in its runs, and what no run could look at.
+r"""Check a kernel by executing it: run its launches, and combine what goes wrong and what no run could check.
 
-The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kernel is started (``launch``) and made ready
-(``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``,
-``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each
-instruction does to it (``integers``, ``branches``, and on ``accesses`` the modules of events), in one table
-(``dispatch``); a kernel's ``runs``, as many as ``run_policy`` allows, with what copies bring (``copy_sizes``), the
-``evidence`` of one, what completed runs cover (``bounded_loops``, ``coverage``), and this judgement of all.
+The modules of this package, lowest first: values of lanes (``lanes``); the ``launch`` and the prepared ``program``;
+threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``, ``lane_knowledge``,
+``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; the handlers of instructions
+(``integers``, ``branches``, and the modules of events, which use ``accesses``), in one table (``dispatch``); the
+``runs`` of a kernel, as many as ``run_policy`` allows, with the sizes of copies (``copy_sizes``); the ``evidence`` of
+one run; what completed runs cover (``bounded_loops``, ``coverage``); and this judgement.
 
-Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
-a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was
-tried out, so is a wait that never ends.
+Source: as the rules. The project does not claim that a few iteration counts stand for all: a verdict names those that
+were run. A violation in a launch with few iterations is a doubt, since the kernel may never be launched like that. If
+the cluster shape was tried out, so is a wait that never completes.
 
-Law: a loop that waits for what nobody tells is found, and where it waits.
+Invariant: a loop that waits for something that never happens is found, with the place of the wait.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(count):
 ...     made = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
-...     text = f".version 8.8\\n.shared .b64 b;\\n.entry k() .reqntid 32 {{ {made} {wait} }}"
+...     text = f".version 8.8\n.shared .b64 b;\n.entry k() .reqntid 32 {{ {made} {wait} }}"
 ...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]
 >>> of(32), of(33)
 ([], [('barrier-hang', 'this wait on the mbarrier at [b] never completes: phase 0 has 32 of 33 arrivals')])
@@ -70,10 +70,10 @@ class Executed(NamedTuple):
 
     Args:
         parameters: the scalar parameters that it read and their values, by name and offset.
-        others: the value of all of them that are not named in ``varied``.
-        varied: the one that had another value; None where all had one.
-        ended: whether it came to its end; else it was stopped after so many steps.
-        steps: how many it made.
+        others: value of all parameters other than ``varied``.
+        varied: the parameter that had another value; None if all had one value.
+        ended: whether the launch ran to its end; otherwise it was stopped.
+        steps: number of steps.
     """
 
     parameters: Mapping[tuple[str, int], int]
@@ -87,12 +87,12 @@ class RunJudgement(NamedTuple):
     """What the runs of a kernel found.
 
     Args:
-        witnesses: what is wrong, in the order of the text.
-        blind: what was not looked at.
-        executed: the launches, in their order.
-        launch: how it was started.
-        assumed: what of that the text does not say.
-        steps: steps of all runs.
+        witnesses: violations, in the order of the text.
+        blind: what was not checked.
+        executed: the launches, in order.
+        launch: how the kernel was launched.
+        assumed: the properties of the launch that the text does not give.
+        steps: number of steps of all runs.
         closed: parameters whose larger values all follow from those that were run.
     """
 
@@ -106,18 +106,18 @@ class RunJudgement(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether a launch came to its end."""
+        """Whether a launch ran to its end."""
         return any(launch.ended for launch in self.executed)
 
 
 def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
-    """What running a kernel finds.
+    """Check a kernel by running it.
 
     Args:
         function: the kernel.
-        text: the PTX that it stands in, for its shared variables.
+        text: the PTX that contains the kernel, for its shared variables.
         known: what is known of its launch.
-        target: the ``.target`` of its module; "" where any may be meant.
+        target: the ``.target`` of its module; "" if any target is possible.
     """
     kernel = program(function, target)
     first_runs, steps = trials(kernel, text, known)
@@ -137,7 +137,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target
 
 
 def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
-    """What the launches say that follow a first run."""
+    """Run the launches that follow a first run, and combine their findings."""
     record = _Record(kernel, first, steps)
     for launch in launches(kernel, first):
         if not record.run_launch(launch) or record.steps > record.limit:
@@ -158,7 +158,7 @@ def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
 
 
 def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
-    """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
+    """Return a judgement without violations, because the launch may have another cluster shape; undecided instead."""
     row = Blind(ALL, function.line, CLUSTER, "the launch says it")
     return (
         judgement._replace(witnesses=(), blind=(*judgement.blind, row)) if is_wrong(judgement.witnesses) else judgement
@@ -166,12 +166,12 @@ def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJ
 
 
 class _Record:
-    """What the runs of a kernel said so far.
+    """The results of the runs of a kernel so far.
 
     Args:
         kernel: the kernel.
-        first: its first run.
-        steps: those of runs before.
+        first: the first run.
+        steps: steps of the runs before.
     """
 
     def __init__(self, kernel: Program, first: Trial, steps: int) -> None:
@@ -189,7 +189,7 @@ class _Record:
             self._add_launch([run], run.machine.launch.size, None)
 
     def run_launch(self, launch: Launch) -> bool:
-        """Run a launch; whether there is a sense in more launches."""
+        """Run a launch; return whether more launches make sense."""
         launch_runs = list(runs(self.kernel, launch))
         self.launches.append(launch)
         for run in launch_runs:
@@ -204,7 +204,7 @@ class _Record:
         return not stopped or all(run.endless for run in stopped)
 
     def _add_launch(self, launch_runs: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
-        """Note a launch, which takes several runs where a branch depends on a parameter of floating point."""
+        """Record a launch; it has several runs if a branch depends on a floating-point parameter."""
         parameters: dict[tuple[str, int], int] = {}
         for run in launch_runs:
             parameters.update({**run.machine.notes.scalars, **run.machine.launch.scalars})
@@ -212,7 +212,7 @@ class _Record:
         self.executed.append(Executed(parameters, others, varied, ended, steps))
 
     def go_farther(self) -> None:
-        """Run the loops that no completed run took far enough once more, with larger parameters."""
+        """Run loops again with larger parameters if no completed run took them far enough."""
         launch, most = with_sizes(self.first), self.steps + FARTHER
         if self.first.stop is not None or not any(executed.ended for executed in self.executed):
             return
@@ -240,14 +240,14 @@ class _Record:
                         return
 
     def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
-        """What is not decided; of launches that were stopped, what no completed launch covers."""
+        """Yield what is undecided; of launches that were stopped, only what no completed launch covers."""
         ended = any(executed.ended for executed in self.executed)
         yield from (row for row in self.blind.values() if not ended or row.reason is not Reason.ENDLESS)
         if ended and not is_wrong(self.witnesses.values()):
             yield from self.coverage.rows({executed.parameter for executed in closed})
 
     def close(self, kernel: Program, first: Trial) -> tuple[Counts, ...]:
-        """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
+        """Find the parameters whose larger values all follow, if nothing is wrong and all launches ran to their end."""
         launch = with_sizes(first)._replace(size=LITTLE)
         closed: list[Counts] = []
         least = min(self.long.values(), default=0)
@@ -290,7 +290,7 @@ class _Record:
             self.blind.setdefault((row.line, row.what, row.properties), row)
 
     def _add_doubt(self, witness: Witness, size: int) -> None:
-        """Something that is wrong in a launch which there may never be."""
+        """Record a violation in a launch that may never occur."""
         line = self.function.code[witness.place].line
         properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
         why = f"{witness.fact}, where scalar parameters are {size}"
@@ -298,5 +298,5 @@ class _Record:
         self.blind.setdefault((line, witness.rule), row)
 
     def record_stop(self, stop: Stop) -> None:
-        """What stops a run that nothing is assumed for: what is assumed decides nothing but what is wrong with it."""
+        """Record why the run without assumptions stopped. Runs with assumptions can only add errors."""
         self.blind[stop.line, stop.what] = Blind(ALL, stop.line, stop.what, stop.why, stop.reason)

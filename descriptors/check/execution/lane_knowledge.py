@@ -1,14 +1,15 @@
-"""Which lanes of a warp can tell others of an access: those that made it, until the warp meets in ``bar.warp.sync``.
+"""Track which lanes of a warp made an ordinary access, and which of them signaled it to other threads.
 
-A warp is not a single thread. If all lanes store and one of them arrives at an mbarrier, or issues a copy, that lane
-releases its own store only. ``bar.warp.sync`` and the barriers of a CTA order the memory accesses of the lanes.
+A warp is not a single thread. If all lanes store and one lane arrives at an mbarrier, or issues a copy, that lane
+releases only its own store. ``bar.warp.sync`` and the barriers of a CTA order the memory accesses of all lanes.
 ``elect.sync``, ``shfl.sync``, ``vote.sync`` and other instructions with ``.sync`` make the lanes wait for each other,
-but the manual does not say that they order memory: what is released behind one of them is not decided.
+but the manual does not say that they order memory: an access that is signaled after one of them is undecided.
 
-An access that only some of its lanes told of is known by a second bit, its *share*, with those lanes.
+If only some lanes of an access signaled it, a second bit stands for it: its *share*, with those lanes.
+
 Source: PTX ISA 9.1, Memory Consistency Model (program order, synchronizes); bar.warp.sync; elect.sync, shfl.sync.
 
-Law: the shares of all lanes together are the access.
+Invariant: the shares of all lanes together are the access.
 
 >>> from descriptors.check.execution.fragment import Fragment
 >>> numbers = iter(range(1, 9))
@@ -38,10 +39,10 @@ class _Share(NamedTuple):
 
 
 class LaneKnowledge:
-    """The lanes of ordinary accesses, and which of them told of an access.
+    """The lanes that made ordinary accesses, and the lanes that signaled them.
 
     Args:
-        fresh: what makes the bit of an access.
+        fresh: returns a new bit for an access.
     """
 
     def __init__(self, fresh: Callable[[], int]) -> None:
@@ -52,23 +53,23 @@ class LaneKnowledge:
         self._places: dict[int, list[tuple[list[int], list[int], int]]] = {}
 
     def record_access(self, fragment: Fragment, bit: int, mask: int) -> None:
-        """Lanes of a fragment make an access."""
+        """Record that the lanes of a mask make an access."""
         self._lanes[bit] = mask
         fragment.apart[mask] = fragment.apart.get(mask, 0) | 1 << bit
 
     def record_copy(self, fragment: Fragment, bit: int, places: list[int], size: int) -> None:
-        """Lanes of a fragment issue a ``cp.async``, which each of them waits for."""
+        """Record a ``cp.async`` of the executing lanes, each of which waits for its own part."""
         mask = self._lanes[bit] = fragment.mask
         fragment.copies[mask] = fragment.copies.get(mask, 0) | 1 << bit
         self.record_places(bit, fragment.executing, places, size)
 
     def record_places(self, bit: int, lanes: list[int], places: list[int], size: int) -> None:
-        """Note which bytes each lane accesses."""
+        """Record the bytes that each lane accesses."""
         if len(lanes) > 1:
             self._places.setdefault(bit, []).append((lanes, places, size))
 
     def release_set(self, fragment: Fragment, alive: Collection[int]) -> tuple[int, int]:
-        """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
+        """Return the accesses that a signal of the executing lanes covers: complete ones, and published ones."""
         known, published = fragment.known, fragment.published
         if not fragment.apart and not fragment.loose:
             return known, published
@@ -85,7 +86,7 @@ class LaneKnowledge:
         return known, published
 
     def _share(self, fragment: Fragment, bits: int, mask: int, loose: bool) -> int:
-        """The shares that some lanes have of accesses."""
+        """Return the shares of accesses that belong to some lanes."""
         key = fragment.cta, fragment.warp, mask, loose
         done, shares = self._told.get(key, (0, 0))
         new = bits & ~done
@@ -99,9 +100,9 @@ class LaneKnowledge:
         return shares
 
     def missing(self, bit: int, known: int) -> tuple[int, bool]:
-        """Return the lanes of an access that told nobody who knows, as bits, and whether only the memory order lacks.
+        """Return the lanes of an access that did not signal it, as bits, and whether they met without ordering memory.
 
-        All bits of -1 stand for an access of which no share is known.
+        All bits are set (-1) if no share of the access is known.
         """
         lanes, told_lanes, met_lanes = self._lanes.get(bit, 0), 0, 0
         for share in self._shares.get(bit, ()):
@@ -111,11 +112,11 @@ class LaneKnowledge:
         return (lanes & ~told_lanes, not lanes & ~met_lanes) if told_lanes else (-1, False)
 
     def knows(self, bit: int, known: int) -> bool:
-        """Return whether an access is known, by itself or by a share."""
+        """Check whether an access is known, directly or by a share."""
         return bool(known >> bit & 1) or self.missing(bit, known)[0] >= 0
 
     def lacks(self, bit: int, missing: int, start: int, end: int, *, wrote: bool) -> bool:
-        """Return whether lanes that told nobody made the access of some of these bytes; of a write, alone."""
+        """Check whether lanes that did not signal an access accessed some of these bytes; for a write, only they."""
         rows = self._places.get(bit)
         if rows is None:
             return True

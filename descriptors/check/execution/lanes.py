@@ -1,8 +1,8 @@
-"""Values of a warp: one number that all lanes have, a number a lane, or nothing, with the reason.
+"""Values of a warp: one number for all lanes, one number per lane, or unknown with a reason.
 
-Lanes that hold the same number are one value, so that most of a kernel is computed once a warp.
+If all lanes have the same number, it is stored once, so that most of a kernel is computed once per warp.
 
-Law: what is computed lane by lane is what each lane computes.
+Invariant: computing with the values of a warp gives what each lane computes.
 
 >>> one, other = (1, 2, 3), 10
 >>> map_lanes(lambda a, b: a + b, (one, other), 3)
@@ -19,18 +19,18 @@ from typing import NamedTuple, TypeAlias
 
 
 class Cause(StrEnum):
-    """Why a value is not known, where there is something to be done about it."""
+    """A reason for an unknown value that the checker can act on."""
 
     GLOBAL = "a value loaded from global memory"  # which may be supposed
     PARAMETER = "a parameter of floating point"  # which is one all over a run, so that both its ways may be run
 
 
 class Unknown(NamedTuple):
-    """A value that the text does not say.
+    """A value that the text does not determine.
 
     Args:
-        why: where it comes from; a cause, where there is something to be done about it.
-        line: of the instruction that made it; 0 for none.
+        why: where the value comes from.
+        line: line of the instruction that made it; 0 for none.
     """
 
     why: str
@@ -44,13 +44,13 @@ Value: TypeAlias = "int | Unknown | Lanes"
 
 
 def join_lanes(values: Sequence[int | Unknown]) -> Value:
-    """A number a lane as one value: a single one where they are equal."""
+    """Return a value with one number per lane as a value of the warp: one number if all are equal."""
     first = values[0]
     return first if all(value == first for value in values) else tuple(values)
 
 
 def map_lanes(compute: Callable[..., int | None], values: Sequence[Value], lanes: int, line: int = 0) -> Value:
-    """What is computed of values that are known; the first that is not stands for the result."""
+    """Apply a function lane by lane, or return the first unknown operand."""
     vector = False
     for value in values:
         kind = type(value)
@@ -73,7 +73,7 @@ def _of_lane(compute: Callable[..., int | None], row: tuple[int | Unknown, ...],
 
 
 def select_lanes(value: Value, places: Sequence[int]) -> Value:
-    """A value for some of the lanes, by their places among those that it has.
+    """Return a value for some of its lanes, given by their positions.
 
     >>> select_lanes((5, 6, 6), [1, 2]), select_lanes(7, [0])
     (6, 7)
@@ -82,7 +82,7 @@ def select_lanes(value: Value, places: Sequence[int]) -> Value:
 
 
 def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
-    """A value as one a lane.
+    """Return a value as one number per lane.
 
     >>> lane_values(3, 2)
     (3, 3)
@@ -91,7 +91,7 @@ def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
 
 
 def first_unknown(value: Value) -> Unknown | None:
-    """The first of a value's lanes that is not known; None where all are.
+    """Return the first unknown lane of a value; None if all lanes are known.
 
     >>> first_unknown((1, Unknown("a load", 7))), first_unknown(3)
     (Unknown(why='a load', line=7), None)
@@ -102,7 +102,7 @@ def first_unknown(value: Value) -> Unknown | None:
 
 
 def origin_text(value: Value) -> str:
-    """Where a value comes from that is not one number.
+    """Describe where a value comes from that is not one number.
 
     >>> origin_text(Unknown("a load", 7)), origin_text((1, 2))
     ('a load, line 7', 'a value')

@@ -1,9 +1,10 @@
-"""How a kernel is started, and what its threads read of that: special registers, and where memory lies.
+"""The launch of a kernel, the special registers of its threads, and where memory is in the address space.
 
-Source: PTX ISA 9.1, Special Registers; State Spaces; mapa. Where parameters and local memory begin among generic
-addresses is ours: far from shared memory, which begins at 0, with the rank of its CTA above the bits of an address.
+Source: PTX ISA 9.1, Special Registers; State Spaces; mapa. The generic addresses of parameters and local memory are
+chosen by this project. They are far from shared memory, which begins at 0; the rank of a CTA is in the bits above its
+addresses.
 
-Law: the coordinates of the threads of a CTA are those of a counter whose first digit is x.
+Invariant: the coordinates of the threads of a CTA count up with x as the fastest digit.
 
 >>> launch = Launch((4, 2, 8), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
 >>> x, y, z = (special_register(f"%tid.{axis}", launch, 0, 1, tuple(range(32))) for axis in "xyz")
@@ -38,21 +39,21 @@ _FULL = 0xFFFFFFFF
 
 
 class Launch(NamedTuple):
-    """How a kernel is started.
+    """How a kernel is launched.
 
     Args:
-        threads: of a CTA, along x, y, z.
-        cluster: CTAs of a cluster, along x, y, z; they are the grid's first.
+        threads: threads per CTA, along x, y, z.
+        cluster: CTAs per cluster, along x, y, z; they are the first CTAs of the grid.
         grid: CTAs of the grid, along x, y, z.
-        size: what a 32-bit parameter is that is not named.
-        scalars: what others are, by name and offset.
+        size: value of a 32-bit parameter that is not in ``scalars``.
+        scalars: values of scalar parameters, by name and offset.
         variables: addresses of shared variables.
-        sizes: bytes of a copy as they were inferred, by what names its tensor map; None for a run that learns them.
-        choices: which way branches go that parameters of floating point decide, by their instruction.
-        boxes: bytes of a copy whose box is known, by what names its tensor map.
-        sources: where bulk stores of tensors begin, as a run saw it.
-        content: whether integers of 32 bits in global memory are multiples of the size, or nothing is known of them.
-        box_rows: bytes of the first extent of a box that is known, by what names its tensor map.
+        sizes: inferred bytes of copies, by tensor map; None for the run that infers them.
+        choices: which way branches go that depend on floating-point parameters, by instruction.
+        boxes: known bytes of copies, by tensor map.
+        sources: start addresses of bulk tensor stores, as the first run saw them.
+        content: whether 32-bit integers in global memory are assumed to be multiples of ``size``.
+        box_rows: bytes of the first extent of each known box, by tensor map.
     """
 
     threads: tuple[int, int, int]
@@ -69,13 +70,13 @@ class Launch(NamedTuple):
     box_rows: Mapping[Any, int] = {}
 
     def bytes_of(self, box: object) -> int | None:
-        """The bytes that a copy brings, as they are known, or inferred; None where they are neither."""
+        """Return the bytes of a copy, known or inferred; None if they are neither."""
         known = self.boxes.get(box)
         return known if known is not None else (self.sizes or {}).get(box)
 
 
 def launch_text(launch: Launch) -> str:
-    """Threads and CTAs of a launch, for a person.
+    """Describe the threads and CTAs of a launch.
 
     >>> launch_text(Launch((384, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {}, {}, {}))
     '384 threads, a cluster of 2x1x1'
@@ -85,7 +86,7 @@ def launch_text(launch: Launch) -> str:
 
 
 def of_cta(address: int, rank: int) -> int:
-    """The same shared address in the CTA of a rank.
+    """Return the same shared-memory address in the CTA of a rank.
 
     >>> hex(of_cta(0x2000010, 1))
     '0x1000010'
@@ -94,7 +95,7 @@ def of_cta(address: int, rank: int) -> int:
 
 
 def multicast(address: int, mask: int | None, ctas: int) -> list[int]:
-    """A shared address in each CTA of a mask; without one, as it is.
+    """Return a shared-memory address in each CTA of a mask; without a mask, the address itself.
 
     >>> [hex(one) for one in multicast(0x10, 0b1010, 4)], multicast(0x10, None, 4)
     (['0x1000010', '0x3000010'], [16])
@@ -119,7 +120,7 @@ def pointer(name: str, offset: int) -> int:
 
 
 def address_text(address: int, launch: Launch) -> str:
-    """A shared address as the variable that it is in, and how far.
+    """Return a shared-memory address as a variable and an offset.
 
     >>> launch = Launch((32, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {"ring": 64}, {}, {})
     >>> address_text(of_cta(72, 1), launch)
@@ -133,11 +134,11 @@ def address_text(address: int, launch: Launch) -> str:
 
 
 def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tuple[int, ...]) -> Value | None:
-    """What a special register holds in some lanes of a warp; None for one that a run does not know.
+    """Return the value of a special register in some lanes of a warp; None if the run does not know it.
 
     Args:
-        name: with its ``%``, and its axis.
-        launch: how the kernel was started.
+        name: the name with its ``%`` and its axis.
+        launch: how the kernel was launched.
         cta: rank of the CTA in the cluster.
         warp: number of the warp.
         lanes: numbers of the lanes.
@@ -158,7 +159,7 @@ def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tupl
 
 
 def _uniform_registers(launch: Launch, cta: int, warp: int, place: int) -> dict[str, int]:
-    """The special registers that all lanes of a warp share, along an axis."""
+    """Return the special registers that all lanes of a warp share, along an axis."""
     (x, y, z), rank = launch.cluster, _coordinates(cta, launch.cluster)[place]
     return {
         "ntid": launch.threads[place],

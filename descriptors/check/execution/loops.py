@@ -1,8 +1,8 @@
-"""The loops of a function: how they are nested, and the blocks to which branches lead backward.
+"""The loops of a function: their nesting, and the blocks that are targets of backward branches.
 
-Source: loops are strongly connected components, and again those of each without the ways to its header.
+Source: loops are strongly connected components, and again those of each without the edges to its header.
 
-Invariant: a loop inside of another has blocks of that one alone.
+Invariant: the blocks of a loop inside another are blocks of that loop.
 
 >>> found = nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
 >>> [sorted(one.blocks) for one in found], found[1].blocks < found[0].blocks
@@ -35,7 +35,7 @@ class Loop(NamedTuple):
 
 
 def nested_loops(graph: Sequence[Block]) -> list[Loop]:
-    """The loops of a graph of blocks, outer loops first.
+    """Return the loops of a graph of blocks, outer loops first.
 
     >>> nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
     [Loop(blocks=frozenset({0, 1, 2}), around=-1, depth=0), Loop(blocks=frozenset({1}), around=0, depth=1)]
@@ -61,19 +61,19 @@ def nested_loops(graph: Sequence[Block]) -> list[Loop]:
 
 
 def _header(before: dict[int, set[int]], loop: frozenset[int]) -> int:
-    """The block of a loop that is entered from outside; the first where there are several."""
+    """Return the block of a loop that is entered from outside; the first if there are several."""
     return min((number for number in loop if not before.get(number, set()) <= loop), default=min(loop))
 
 
 def _components(graph: Sequence[Block], region: frozenset[int], cut: int) -> list[frozenset[int]]:
-    """The strongly connected components of a region whose ways to the block ``cut`` are taken away."""
+    """Return the strongly connected components of a region without the edges to the block ``cut``."""
     return components(
         {number: [way for way in graph[number].next if way in region and way != cut] for number in region}
     )
 
 
 def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:
-    """The blocks that a branch backward leads to, and for each the number of its loop."""
+    """Return the targets of backward branches, each with the number of its loop."""
     innermost: dict[int, int] = {}
     for number, loop in enumerate(loops):
         innermost.update(dict.fromkeys(loop.blocks, number))
@@ -91,7 +91,7 @@ def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:
 
 
 def inner_targets(edges: dict[int, int], loops: Sequence[Loop]) -> dict[int, tuple[int, ...]]:
-    """For each target of a branch backward, those of the loops inside of its loop, which begin again there."""
+    """Return for each target of a backward branch those of the loops inside its loop, which start again there."""
     inside: dict[int, list[int]] = {}
     for target, number in edges.items():
         around = loops[number].around

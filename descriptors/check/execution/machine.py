@@ -1,20 +1,23 @@
-"""The machine that executes the integers of a cluster, step by step.
+r"""A machine that executes the integer instructions of a cluster, step by step.
 
-What a register holds that the text does not say is unknown, with the reason. Where a run cannot go on without it, it
-stops, and says where. What two fragments know is what waiting told them, so one schedule is enough: what is in no order
-then is in none. Where nobody can go on, copies whose bytes the text does not say are taken to have come, then lanes go
-on without others of their warp; where that helps nobody, the kernel hangs.
-Source: PTX ISA 9.1, Thread Hierarchy; Parallel Synchronization and Communication Instructions; the way of emulating the
-integers of each warp is Weft's (Sharma, Bauer, Aiken 2015).
+If the text does not determine the value of a register, the value is unknown, with the reason. If a run cannot continue
+without it, the run stops and names the place. A fragment learns of the accesses of others only by waiting, so that one
+schedule is sufficient: two accesses that this schedule does not order are not ordered at all. If no fragment can
+continue, copies of unknown size complete first; then lanes continue without other lanes of their warp. If that does not
+help, the kernel hangs.
 
-Law: lanes that a branch takes apart are one again where its ways meet, each with what it computed.
+Source: PTX ISA 9.1, Thread Hierarchy; Parallel Synchronization and Communication Instructions; emulating the integers
+of each warp follows Weft (Sharma, Bauer, Aiken 2015).
+
+Invariant: lanes that a branch separates are one fragment again at the reconvergence point, each with the values it
+computed.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; add.u32 a, a, 100; L: st.shared.b32 [s], a; ret;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+>>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 >>> held.run()
 >>> [(one.lanes, one.registers["a"]) for one in held.fragments]
 [((0, 1, 2, 3), (0, 1, 2, 103))]
@@ -56,7 +59,7 @@ _LOW_64 = 0xFFFFFFFFFFFFFFFF
 
 
 def items_of(operand: Operand) -> tuple[Operand, ...]:
-    """The operands of a vector, or the one that it is.
+    """Return the items of a vector, or the operand itself.
 
     >>> items_of(Vector(("a", "b"))), items_of("a")
     (('a', 'b'), ('a',))
@@ -65,7 +68,7 @@ def items_of(operand: Operand) -> tuple[Operand, ...]:
 
 
 def short_opcode(instruction: Instruction) -> str:
-    """The beginning of an opcode, for a person.
+    """Return the first three words of an opcode, for messages.
 
     >>> short_opcode(Instruction(1, "mul.wide.u32.x", ()))
     'mul.wide.u32'
@@ -74,7 +77,7 @@ def short_opcode(instruction: Instruction) -> str:
 
 
 class Guard(Enum):
-    """What becomes of an instruction whose guard is not known."""
+    """What happens to an instruction whose guard is unknown."""
 
     OWN = "it judges its guard itself, as a branch does"
     RESULT = "its result is not known"
@@ -87,14 +90,14 @@ Handler = Callable[["Machine", Fragment, Step], "bool | None"]
 
 
 class Execution(NamedTuple):
-    """How an instruction is executed."""
+    """The handler of an instruction, and what happens if its guard is unknown."""
 
     handler: Handler
     guard: Guard
 
 
 class Memory:
-    """The memory of a cluster: what it holds, and who touched what of it."""
+    """The memory of a cluster: its contents, and the accesses to it."""
 
     def __init__(self) -> None:
         self.shared = Segments()
@@ -105,13 +108,13 @@ class Memory:
 
 
 class Machine(Schedule):
-    """A cluster that executes a kernel: its threads, what they wait at, its memory, and what is noted of the run.
+    """A cluster that executes a kernel: its threads, their waits, its memory, and the notes of the run.
 
     Args:
         program: the kernel.
-        launch: how it is started.
-        execution: how an instruction is executed, by its opcode.
-        budget: steps after which the run is given up.
+        launch: how the kernel is launched.
+        execution: returns the handler of an opcode.
+        budget: number of steps after which the run is stopped.
     """
 
     def __init__(
@@ -142,14 +145,14 @@ class Machine(Schedule):
         self.executing: Fragment | None = None
 
     def _is_counted(self, index: int) -> bool:
-        """Whether each execution of a step is a round: of an event, but not each look of who waits."""
+        """Check that each execution of a step counts as an iteration; polls of a waiting loop do not."""
         name = self.steps[index].instruction.opcode
         return self._executions[index].guard in (Guard.PASSED, Guard.NEEDED) and "_wait." not in name
 
     # -- values
 
     def value(self, fragment: Fragment, operand: Operand) -> Value:
-        """What an operand holds, for the lanes that execute."""
+        """Return the value of an operand for the lanes that execute."""
         if isinstance(operand, int):
             return operand
         if isinstance(operand, str):
@@ -170,7 +173,7 @@ class Machine(Schedule):
         return Unknown("an operand that is not read")
 
     def _named(self, fragment: Fragment, name: str) -> Value:
-        """A name that is no register with a value: a special register, or a variable."""
+        """Return the value of a name that is no register with a value: a special register or a variable."""
         if name.startswith("%"):
             special = special_register(name, self.launch, fragment.cta, fragment.warp, fragment.lanes)
             if special is not None:
@@ -184,7 +187,9 @@ class Machine(Schedule):
         return Unknown(f"{name}, which nothing writes")
 
     def require_scalar(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> int:
-        """A value that all lanes must share and the run needs.
+        """Return a value that the run needs and that all lanes must share.
+
+        Raises: Stop: if the value is unknown or differs between lanes.
 
         Raises:
             Stop: if it is not known, or differs between lanes.
@@ -196,7 +201,9 @@ class Machine(Schedule):
         raise Stop(step.instruction.line, why, what)
 
     def require_lanes(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
-        """The values of the lanes that execute, which the run needs.
+        """Return the values of the executing lanes, which the run needs.
+
+        Raises: Stop: if one is unknown.
 
         Raises:
             Stop: if one is not known.
@@ -207,7 +214,7 @@ class Machine(Schedule):
         return [number for number in lane_values(value, fragment.lane_count) if isinstance(number, int)]
 
     def set(self, fragment: Fragment, name: Operand, value: Value) -> None:
-        """Write a register, in the lanes that execute."""
+        """Write a register in the lanes that execute."""
         if not isinstance(name, str) or name == "_":
             return
         if fragment.active is not None and len(fragment.active) < len(fragment.lanes):
@@ -219,14 +226,14 @@ class Machine(Schedule):
         fragment.registers[name] = value
 
     def set_items(self, fragment: Fragment, target: Operand, value: Value) -> None:
-        """Write a register, or each of a vector."""
+        """Write a register, or each register of a vector."""
         for item in items_of(target):
             self.set(fragment, item, value)
 
     # -- accesses, and what is noted
 
     def access(self, fragment: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
-        """An ordinary access of a fragment: all between two tellings are one bit."""
+        """Record an ordinary access of a fragment; all accesses between two signals of it share one bit."""
         mask = fragment.mask
         if fragment.epoch < 0 or fragment.epoch_lanes != mask:
             fragment.epoch, fragment.epoch_lanes = self.new_bit(), mask
@@ -235,32 +242,40 @@ class Machine(Schedule):
         return Access(fragment.epoch, step.instruction.line, kind, generic, iteration=self.iteration(fragment, step))
 
     def release_set(self, fragment: Fragment) -> tuple[int, int]:
-        """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
+        """Return the accesses that a signal of the executing lanes covers: complete ones, and published ones."""
         return self.lanes.release_set(fragment, self.alive[fragment.cta, fragment.warp])
 
     def iteration(self, fragment: Fragment, step: Step) -> int:
-        """Return how often a fragment has reached the instruction that it executes, this time included."""
+        """Return how often a fragment has reached its instruction, including this time."""
         return fragment.times.get(step.place, 0) + 1
 
     def new_bit(self) -> int:
-        """A bit for an access."""
+        """Return a new bit for an access."""
         self.bits += 1
         return self.bits - 1
 
-    def report_clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
-        """Tell of two accesses without order, once for each pair of instructions."""
-        self.report(rule, step, found, clash.earlier.line, clash.earlier.iteration)
+    def report_clash(self, step: Step, rule: str, clash: Clash, fact: str) -> None:
+        """Report two accesses that nothing orders, once for each pair of instructions."""
+        self.report(rule, step, fact, clash.earlier.line, clash.earlier.iteration)
 
-    def report(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
-        """Tell of something wrong with what is executed."""
+    def report(self, rule: str, step: Step, fact: str, other: int = 0, other_round: int = 0) -> None:
+        """Record a violation of a rule by the instruction that is executed.
+
+        Args:
+            rule: name of the rule.
+            step: the instruction.
+            fact: what is the case, and a note after each "; ".
+            other: line of the other event; 0 for none.
+            other_round: how often its warp had reached the other event.
+        """
         fragment = self.executing
         witness = Witness(
-            rule, step.place, found, other, 0 if fragment is None else self.iteration(fragment, step), other_round
+            rule, step.place, fact, other, 0 if fragment is None else self.iteration(fragment, step), other_round
         )
         self.notes.add_witness(witness, released=fragment is not None and fragment.released)
 
     def count_iteration(self, fragment: Fragment, step: Step) -> None:
-        """A fragment takes a branch: where that leads backward, another iteration of a loop begins."""
+        """Count an iteration of a loop if the branch that a fragment takes leads backward."""
         target = self.program.block_at(str(step.instruction.operands[-1]))
         if target not in self.program.back_edges or self.program.graph[target].start > step.place:
             return
@@ -273,7 +288,7 @@ class Machine(Schedule):
         notes.turns[*warp, target] = notes.turns.get((*warp, target), 0) + 1
 
     def note_skipped(self, step: Step, why: str) -> None:
-        """An instruction that the run does not see, or not all of it."""
+        """Record an instruction that the run does not execute completely."""
         self.notes.skipped.setdefault(step.place, why)
         if not step.instruction.opcode.startswith(("ld", "mma")):
             self.memory.origins.clear()
@@ -281,7 +296,9 @@ class Machine(Schedule):
     # -- running
 
     def run(self) -> None:
-        """Run to the end, or to where the run cannot go on.
+        """Run to the end, or until the run cannot continue.
+
+        Raises: Stop: if the run depends on an unknown value.
 
         Raises:
             Stop: if it depends on what is not known.
@@ -294,7 +311,7 @@ class Machine(Schedule):
         self.hung = any(not fragment.done for fragment in self.fragments)
 
     def _settle(self) -> bool:
-        """What happens where nobody can go on; whether anything does."""
+        """Unblock a fragment when none can continue, and return whether one can now."""
         ended = [barrier.address for barrier in self.barriers if barrier.settle()]
         if ended:
             for address in ended:
@@ -338,9 +355,9 @@ class Machine(Schedule):
             fragment.pc += 1
 
     def _use_stale(self, fragment: Fragment, step: Step, guard: Guard, load: int) -> None:
-        """The first use of what a ``tcgen05.ld`` brought: lanes that it had of cells that nothing wrote must not count.
+        """Check the first use of registers of a ``tcgen05.ld``: lanes whose cells nothing wrote must not matter.
 
-        So an accumulator with M 64 is read, half of whose lanes are nobody's.
+        An accumulator with M 64 is read like this: half of the lanes hold no element.
         """
         if not (stale := fragment.stale.pop(load, 0)):
             return
@@ -357,7 +374,7 @@ class Machine(Schedule):
             self.notes.unseen.setdefault(step.place, f"what becomes of {what}")
 
     def _execute(self, handler: Handler, fragment: Fragment, step: Step) -> bool | None:
-        """Execute an instruction; one that is written without its operands, as no assembler takes it, ends the run."""
+        """Execute an instruction; one without the operands of its opcode, which an assembler rejects, ends the run."""
         try:
             return handler(self, fragment, step)
         except (IndexError, ValueError) as error:
@@ -365,7 +382,7 @@ class Machine(Schedule):
             raise Stop(step.instruction.line, why, f"what {short_opcode(step.instruction)} does") from error
 
     def _guarded(self, fragment: Fragment, step: Step, guard: Guard) -> bool:
-        """Whether some lane executes a guarded instruction; the fragment is left with those lanes active."""
+        """Return whether some lane executes a guarded instruction, and make those lanes the active ones."""
         value, instruction = self.value(fragment, step.instruction.predicate), step.instruction
         if type(value) is int:
             return bool(value) != instruction.negated

@@ -1,10 +1,12 @@
-"""Memory executed: loads and stores of shared and local memory, parameters, and addresses of other CTAs.
+r"""Execute loads and stores of shared and local memory, loads of parameters, and ``mapa``.
 
-What a store leaves is kept where it is known. A parameter of 64 bits is a pointer, far from shared memory and from all
-others; one of 32 bits is the size that a run is for; one of floating point is constant, and no more is known of it.
+Stored values are kept if they are known. A 64-bit parameter is a pointer, far from shared memory and from all others,
+unless it bounds a loop. A 32-bit parameter is the size that a run is for. A floating-point parameter is a constant of
+unknown value.
+
 Source: PTX ISA 9.1, ld, st, ldmatrix, stmatrix, mapa; State Spaces.
 
-Law: what is stored is loaded, by whatever width.
+Invariant: a load returns the bytes that were stored, with any width.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -12,7 +14,7 @@ Law: what is stored is loaded, by whatever width.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "st.shared.b32 [s+4], 0x12345678; ld.shared.b8 a, [s+6]; ld.shared.u16 c, [s+4]; st.shared.b32 [s], a;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
 >>> held.run()
 >>> [hex(held.fragments[0].registers[name]) for name in "ac"]
 ['0x34', '0x5678']
@@ -49,7 +51,7 @@ _LOW_64 = 0xFFFFFFFFFFFFFFFF
 
 
 def _widths(step: Step, operand: Operand) -> tuple[tuple[Operand, ...], int, int]:
-    """What a lane loads or stores: its items, the bytes of each, and those of all."""
+    """Return the items that a lane loads or stores, the bytes of each item, and the bytes of all."""
     words, items = step.instruction.qualifiers, items_of(operand)
     many = next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
     match = _WIDTH.match(words[-1])
@@ -58,7 +60,7 @@ def _widths(step: Step, operand: Operand) -> tuple[tuple[Operand, ...], int, int
 
 
 def lane_addresses(machine: Machine, fragment: Fragment, step: Step, operand: Operand) -> list[int] | None:
-    """The shared addresses of the executing lanes; None where one is not known, or is none of shared memory."""
+    """Return the shared-memory addresses of the executing lanes; None if one is unknown or outside of shared memory."""
     value = machine.value(fragment, operand)
     if (unknown := first_unknown(value)) is not None:
         if "shared" in step.instruction.opcode or step.instruction.opcode.startswith(("ldmatrix", "stmatrix")):
@@ -108,7 +110,7 @@ def _changed_places(
     width: int,
     rows: list[tuple[int, tuple[int | Unknown, ...]]],
 ) -> list[int]:
-    """Return the places where something else is stored than is there."""
+    """Return the addresses at which the stored value differs from the contents."""
     followed = machine.program.followed if machine.follows and width == 4 else frozenset()
     if not any(item in followed or isinstance(row[0], int) for item, (_, row) in zip(items, rows, strict=True)):
         return places
@@ -126,7 +128,7 @@ def _changed_places(
 
 
 def _is_redundant(machine: Machine, place: int, width: int, value: int | Unknown, source: int | Unknown | None) -> bool:
-    """Whether bytes hold what is stored in them: the same number, or what was loaded from the same place."""
+    """Check that a store writes the value that memory already has: the same number, or bytes of the same origin."""
     if isinstance(value, int):
         return machine.memory.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
     return isinstance(source, int) and machine.memory.origins.word(place) == source
@@ -135,7 +137,7 @@ def _is_redundant(machine: Machine, place: int, width: int, value: int | Unknown
 def _check_lane_values(
     machine: Machine, fragment: Fragment, step: Step, places: list[int], rows: list[tuple[int | Unknown, ...]]
 ) -> None:
-    """Report lanes of a warp that store different values to one place."""
+    """Report lanes of a warp that store different values to one address."""
     if len(set(places)) == len(places):
         return
     first: dict[int, int] = {}
@@ -174,7 +176,7 @@ def _load(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _matrix(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``ldmatrix`` and ``stmatrix``: eight lanes a matrix say where its rows of 16 bytes are."""
+    """Execute ``ldmatrix`` or ``stmatrix``: eight lanes per matrix give the addresses of its rows of 16 bytes."""
     words, (first, second, *_) = step.instruction.qualifiers, step.instruction.operands
     stores = words[0] == "stmatrix"
     many = next((int(w[1:]) for w in words if w in ("x1", "x2", "x4")), 1) * (1 + ("m16n16" in words))
@@ -194,7 +196,7 @@ def _matrix(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _map_shared(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``mapa``: an address of shared memory as that of another CTA."""
+    """Execute ``mapa``: map a shared-memory address to another CTA."""
     target, address, rank, *_ = step.instruction.operands
     values = [machine.value(fragment, operand) for operand in (address, rank)]
     machine.set(fragment, target, map_lanes(of_cta, values, fragment.lane_count))
@@ -207,13 +209,13 @@ _SHARED_FLAGS = {"volatile", "acquire", "relaxed", "mmio"}
 
 
 def _local_address(machine: Machine, fragment: Fragment, operand: Operand) -> int | None:
-    """A place in local memory, if that is where an address leads."""
+    """Return an address of local memory; None for other addresses."""
     value = machine.value(fragment, operand)
     return value if isinstance(value, int) and LOCAL <= value < PARAMETERS else None
 
 
 def _generic_load(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``ld`` without a state space, of parameters, or of what is not followed."""
+    """Execute ``ld`` without a followed state space, or of a parameter."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
     if "param" in words:
         _load_parameter(machine, fragment, step)
@@ -237,7 +239,7 @@ def _generic_load(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _load_global(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """A load of global memory: what it brings is not known, but where from."""
+    """Execute a load of global memory: the value is unknown, but its address is kept."""
     if carries(machine, step):
         value = machine.value(fragment, step.instruction.operands[1])
         places = [v for v in lane_values(value, fragment.lane_count) if isinstance(v, int)]
@@ -246,7 +248,7 @@ def _load_global(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _load_assumed(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """A load of global memory that is assumed to hold one size after the other: what two threads read there is one."""
+    """Execute a load of global memory with assumed contents: multiples of the size, the same for all threads."""
     target, source = step.instruction.operands[:2]
     address, size = machine.value(fragment, source), machine.launch.size
     items, width, _ = _widths(step, target)
@@ -263,7 +265,7 @@ def _load_assumed(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _generic_store(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``st`` without a state space, or into what is not followed."""
+    """Execute ``st`` without a state space, or into memory that is not followed."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
     if "global" in words or "param" in words:
         return
@@ -282,7 +284,7 @@ def _generic_store(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _load_parameter(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """A parameter: as the launch has it; else the size that the run is for, or of 64 bits mostly a pointer."""
+    """Load a parameter: its value in the launch; otherwise the size of the run or, for most 64-bit loads, a pointer."""
     target, operand = step.instruction.operands[:2]
     kind = step.instruction.qualifiers[-1]
     name, offset = (operand.base, operand.offset) if isinstance(operand, Address) else ("", 0)

@@ -1,13 +1,14 @@
-"""Where bytes come from: of each register and each word of shared memory, the global addresses of its four bytes.
+"""Follow where bytes come from: the global addresses of the four bytes of each register and shared-memory word.
 
-Data are not executed, but where they lie is. A copy of a thread brings bytes of global memory to shared memory, and
-``ldmatrix`` or a load brings them on to registers; so a register's bytes are known by where they were, while nothing is
-computed of them. Four addresses are one number, the lowest byte's in its lowest bits, so that they go the ways that
-numbers go: lanes part and meet, and moves move them. What shared memory holds of them is ``Origins``.
-Source: PTX ISA 9.1, cp.async, ldmatrix, ld, mov; which lane's row ``ldmatrix`` gives to which lane is
-``layoutalg.fragment``'s to say.
+Data are not computed, but their origin is followed. A ``cp.async`` brings bytes of global memory to shared memory, and
+``ldmatrix`` or a load brings them to registers, whose bytes are thus known by their addresses until something is
+computed from them. Four addresses are one number, with the lowest byte's address in the lowest bits, so that they are
+handled like other values of lanes. ``Origins`` is the shared-memory part.
 
-Law: the lanes of ``ldmatrix`` have all bytes of its rows among them, each once.
+Source: PTX ISA 9.1, cp.async, ldmatrix, ld, mov; ``layoutalg.fragment`` defines which lane gets which bytes of
+``ldmatrix``.
+
+Invariant: the lanes of ``ldmatrix`` together have each byte of its rows once.
 
 >>> table = matrix_bytes("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
 >>> found = sorted(byte for register in table for four in register for byte in four)
@@ -35,18 +36,18 @@ _UNKNOWN = Unknown("what is not followed")
 
 
 def carries(machine: Machine, step: Step) -> bool:
-    """Whether an instruction brings bytes to registers as they are, and that is followed."""
+    """Check whether an instruction brings bytes to registers unchanged and origins are followed."""
     return machine.follows and step.place in machine.program.carries
 
 
 def carry(machine: Machine, fragment: Fragment, name: Operand, origin: Value) -> None:
-    """Write where the bytes of a register come from."""
+    """Write the origin of a register."""
     if isinstance(name, str) and name in machine.program.followed:
         machine.set(fragment, ORIGIN + name, origin)
 
 
 def origins(machine: Machine, fragment: Fragment, name: Operand) -> tuple[int | Unknown, ...]:
-    """Where the bytes of a register come from, lane by lane."""
+    """Return the origins of a register, lane by lane."""
     value = machine.value(fragment, ORIGIN + name) if isinstance(name, str) else _UNKNOWN
     return lane_values(value, fragment.lane_count)
 
@@ -54,12 +55,14 @@ def origins(machine: Machine, fragment: Fragment, name: Operand) -> tuple[int | 
 def carry_loaded(
     machine: Machine, fragment: Fragment, step: Step, places: Sequence[int] | None, *, shared: bool
 ) -> None:
-    """A load by the threads themselves: words of 4 bytes are followed.
+    """Record the origins of a load by the threads; only words of 4 bytes are followed.
 
     Args:
-        machine, fragment, step: the load, whose target is its first operand.
-        places: the addresses of the lanes; None where one is not known.
-        shared: whether they are of shared memory; else of global.
+        places: addresses of the lanes; None if one is unknown.
+        shared: whether they are in shared memory; otherwise in global memory.
+        machine: the machine.
+        fragment: the threads.
+        step: the load, whose target is its first operand.
     """
     if not carries(machine, step):
         return
@@ -80,7 +83,7 @@ def _words_at(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
 def carry_stored(
     machine: Machine, fragment: Fragment, places: Sequence[int], items: Sequence[Operand], width: int
 ) -> None:
-    """A store: what its registers hold lies in shared memory then."""
+    """Record the origins of a store into shared memory."""
     for number, item in enumerate(items if machine.follows else ()):
         row = origins(machine, fragment, item) if width == 4 else (_UNKNOWN,) * fragment.lane_count
         for place, word in zip(places, row, strict=True):
@@ -92,9 +95,9 @@ def carry_stored(
 
 @lru_cache(maxsize=64)
 def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ...] | None:
-    """Of each register and lane of an ``ldmatrix``, its four bytes: the lane that points at the row, and which byte.
+    """Return the four bytes of each register and lane of an ``ldmatrix``: lane that gives the row address, and byte.
 
-    None for a format whose elements are not bytes in shared memory.
+    None for a format whose elements are not whole bytes in shared memory.
 
     >>> matrix_bytes("ldmatrix.sync.aligned.m8n8.x1.shared.b16")[0][5]
     ((1, 4), (1, 5), (1, 6), (1, 7))
@@ -121,7 +124,7 @@ def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ..
 
 
 def carry_matrices(machine: Machine, fragment: Fragment, step: Step, places: Sequence[int] | None) -> None:
-    """``ldmatrix``: of each register the bytes of the rows that lanes point at."""
+    """Record the origins of the registers of an ``ldmatrix``."""
     if not carries(machine, step):
         return
     table = matrix_bytes(step.instruction.opcode) if places is not None and len(places) == 32 else None
@@ -143,14 +146,14 @@ def carry_matrices(machine: Machine, fragment: Fragment, step: Step, places: Seq
 
 
 def carry_moved(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``mov`` of a register."""
+    """Record the origin of a register that ``mov`` writes."""
     if carries(machine, step):
         target, source = step.instruction.operands
         carry(machine, fragment, target, join_lanes(origins(machine, fragment, source)))
 
 
 def carry_copied(machine: Machine, fragment: Fragment, step: Step, places: Sequence[int], size: int) -> None:
-    """``cp.async``: bytes of global memory come to shared memory; one with a size of its source brings zeros, too."""
+    """Record the origins of a ``cp.async``; one with a smaller source size writes zeros, too, and is not followed."""
     if not machine.follows:
         return
     _, source, *rest = step.instruction.operands
@@ -166,7 +169,7 @@ def carry_copied(machine: Machine, fragment: Fragment, step: Step, places: Seque
 
 
 def carry_bulk(machine: Machine, fragment: Fragment, source: Operand, place: int, size: int) -> None:
-    """A bulk copy without a tensor map, of one thread: bytes come as they lie."""
+    """Record the origins of a bulk copy without a tensor map."""
     address = machine.value(fragment, source) if machine.follows else None
     if isinstance(address, int):
         machine.memory.origins.copy(place, address, size)

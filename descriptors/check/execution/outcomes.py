@@ -1,8 +1,8 @@
-"""What a run comes to: something wrong, what it did not see, or a place where it cannot go on.
+"""Outcomes of a run: violations of rules, what the run did not check, and the place where it cannot continue.
 
-Source: ours; what is wrong is said by the rules of ``check/rules``.
+Source: this project; the rules are those of ``check/rules``.
 
-Law: a stop says what it needs; where nobody says what that is, its reason does.
+Invariant: a stop names what it needs; by default, the name of its reason.
 
 >>> stop = Stop(7, "stopped after 60000 steps", reason=Reason.ENDLESS)
 >>> stop.what == Reason.ENDLESS.value, str(stop)
@@ -20,17 +20,17 @@ from descriptors.check.execution.mbarrier import Box
 
 
 class Witness(NamedTuple):
-    """Something wrong that a run came to.
+    """A violation of a rule that a run reached.
 
     Args:
-        rule: of the table.
-        place: of the instruction.
-        found: what was found.
-        other: the line of the other event, which came before; 0 for none.
-        round: how often its warp has reached it, this time included; 0 where no warp is at it.
-        other_round: likewise of the other event.
-        rounds: how often it comes by in all; 0 where the run has no end.
-        parameters: what scalar parameters were in the run, for a person.
+        rule: name of the rule.
+        place: index of the instruction.
+        found: the fact, and a note after each "; ".
+        other: line of the other event, which came before; 0 for none.
+        round: how often its warp has reached the instruction, including this time; 0 if no warp is at it.
+        other_round: how often the other warp had reached the other event.
+        rounds: how often the instruction is reached in all; 0 if the run does not end.
+        parameters: the scalar parameters of the run, as text.
     """
 
     rule: str
@@ -63,7 +63,7 @@ _AGAIN = "barrier-init-again"
 
 
 def is_wrong(witnesses: Iterable[Witness]) -> bool:
-    """Whether something is more than remarked, and a run may go on differently for it.
+    """Check whether one of the violations is an error; to initialize an mbarrier again is none.
 
     >>> [is_wrong([Witness(rule, 3, "found")]) for rule in ("barrier-init-again", "barrier-hang")]
     [False, True]
@@ -72,7 +72,7 @@ def is_wrong(witnesses: Iterable[Witness]) -> bool:
 
 
 class Notes:
-    """What is noted of a run, for those who judge it; what is by number is by that of the instruction."""
+    """Observations made during a run; integer keys are instruction indices."""
 
     def __init__(self) -> None:
         self.wrong: dict[tuple[str, int, int], Witness] = {}  # by rule, instruction and other line
@@ -102,11 +102,11 @@ class Notes:
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
     def add_witness(self, witness: Witness, *, released: bool = False) -> None:
-        """Something is wrong: the first of its rule, instruction and other line is kept.
+        """Record a violation; the first of each rule, instruction and other line is kept.
 
         Args:
-            witness: what is wrong.
-            released: whether the lanes that came to it went on without others that they waited for.
+            witness: the violation.
+            released: whether the lanes that reached it continued without other lanes that they waited for.
         """
         key = (witness.rule, witness.place, witness.other)
         if key not in self.wrong or (key in self.of_released and not released):
@@ -114,12 +114,12 @@ class Notes:
             (self.of_released.add if released else self.of_released.discard)(key)
 
     def reach(self, place: int, rank: int, bit: int) -> None:
-        """An access reaches the shared memory of another CTA."""
+        """Record an access of the shared memory of another CTA."""
         self.reaches.setdefault((place, rank), set()).add(bit)
 
 
 class Reason(Enum):
-    """Why a run cannot go on: what it needs and has not."""
+    """What a run lacks that cannot continue."""
 
     VALUE = "a value"
     BARRIER = "an mbarrier"
@@ -127,14 +127,14 @@ class Reason(Enum):
 
 
 class Stop(Exception):
-    """A run cannot go on.
+    """Raised when a run cannot continue.
 
     Args:
-        line: of the instruction.
-        why: where what it needs would come from, or the value that is not known, whose cause is its own then.
-        what: what that is; as the reason says without.
-        reason: of which kind it is.
-        fork: the instruction of a branch that may go either way, and both may be run; -1 for none.
+        line: line of the instruction.
+        why: why the needed value is missing, or the unknown value, whose cause is kept.
+        what: the needed value; by default, as the reason names it.
+        reason: kind of the needed value.
+        fork: index of a branch that may go either way, so that both are run; -1 for none.
 
     >>> str(Stop(7, "nothing initialised it", reason=Reason.BARRIER)), str(Stop(8, "a load, line 2", "a branch"))
     ('line 7: an mbarrier: nothing initialised it', 'line 8: a branch: a load, line 2')

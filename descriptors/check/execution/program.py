@@ -1,14 +1,15 @@
-"""A kernel made ready for execution: of its instructions those that matter, and where branches meet again.
+r"""Prepare a kernel for execution: keep the instructions that decide its events, and find where branches reconverge.
 
-What matters is what the barriers, copies and multiplications of a kernel depend on: their operands, the branches, and
-all that those are computed from. The arithmetic on data, nine tenths of a kernel, is left out.
-Source: slices as Weiser has them (1981); where branches meet is the nearest post-dominator.
+The events of a kernel are its barriers, copies and multiplications. They depend on their operands, on the branches, and
+on all instructions that these are computed from. The arithmetic on data, nine tenths of a kernel, is left out.
 
-Law: what nothing depends on is left out, and nothing else.
+Source: slices as defined by Weiser (1981); a branch reconverges at its nearest post-dominator.
+
+Invariant: exactly the instructions that no event depends on are left out.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; add.f32 x, y, z; setp.eq.u32 p, a, 0; @p mbarrier.init.shared.b64 [b], 1; ret;"
->>> made = program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0])
+>>> made = program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0])
 >>> [step.instruction.opcode for step in made.steps]
 ['mov.u32', 'setp.eq.u32', 'mbarrier.init.shared.b64', 'ret']
 """
@@ -89,9 +90,9 @@ class Step(NamedTuple):
     """An instruction that is executed.
 
     Args:
-        place: of the instruction in its function.
+        place: index of the instruction in its function.
         instruction: the instruction.
-        block: the block that it stands in.
+        block: number of the block that contains it.
     """
 
     place: int
@@ -100,7 +101,10 @@ class Step(NamedTuple):
 
 
 class Region(NamedTuple):
-    """What lies between a branch and where its ways meet: the registers that it writes, and its events."""
+    """The blocks between a branch and its reconvergence point: the registers that they write, and their events.
+
+    Hard events are needed for the barriers; a branch on unknown data may skip soft events (``SOFT``).
+    """
 
     written: frozenset[str]
     hard: tuple[int, ...]
@@ -111,22 +115,22 @@ _PARAMETER = re.compile(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])")
 
 
 def parameter_names(function: Function) -> tuple[str, ...]:
-    """The parameters of a function, in their order.
+    r"""Return the names of the parameters of a function, in order.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> head = ".entry k(.param .u64 a, .param .align 64 .b8 map[128], .param .u32 k)"
-    >>> parameter_names(parse(f".version 8.8\\n{head} {{ ret; }}").functions[0])
+    >>> parameter_names(parse(f".version 8.8\n{head} {{ ret; }}").functions[0])
     ('a', 'map', 'k')
     """
     return tuple(_PARAMETER.findall(function.head))
 
 
 class Program:
-    """A function ready for execution.
+    """A function that is ready for execution.
 
     Args:
         function: the function.
-        target: the ``.target`` of its module; "" where any may be meant.
+        target: the ``.target`` of its module; "" if any target is possible.
     """
 
     def __init__(self, function: Function, target: str = "") -> None:
@@ -161,26 +165,30 @@ class Program:
 
     @cached_property
     def back_edges(self) -> dict[int, int]:
-        """The blocks that a branch backward leads to, and for each the number of its loop."""
+        """The blocks that are targets of backward branches, each with the number of its loop."""
         return back_edges(self.graph, self.loops)
 
     @cached_property
     def inner(self) -> dict[int, tuple[int, ...]]:
-        """For each such block those of the loops inside of its loop."""
+        """For each target of a backward branch, the targets of the loops inside its loop."""
         return inner_targets(self.back_edges, self.loops)
 
     def up_to(self, block: int, branch: int) -> Iterator[int]:
-        """A block and those that always follow it, up to where the ways out of a branch meet."""
+        """Yield a block and the blocks that always follow it, up to where the paths from a branch reconverge."""
         while block < len(self.graph) and block != self._nearest[branch]:
             yield block
             block = self._nearest[block]
 
     def block_at(self, label: str) -> int:
-        """The block at a label; -1 where nothing stands behind it."""
+        """Return the block at a label; -1 if no instruction follows the label."""
         return self._starts.get(self.function.labels[label], -1)
 
     def _add_steps(self, block: Block, number: int, needed: set[int]) -> None:
-        """Add the steps of a block; where lanes meet is noted for the next step, or is the last step of the block."""
+        """Add the steps of a block.
+
+        An instruction with ``.sync`` that is left out is noted for the next step, or becomes the last step of the
+        block.
+        """
         code, met = self.function.code, -1
         for index in range(block.start, block.end):
             if index in needed:
@@ -194,29 +202,32 @@ class Program:
             self.steps.append(Step(met, code[met], number))
 
     def block_of(self, line: int) -> int:
-        """The block of the last instruction in a line."""
+        """Return the block of the last instruction in a line."""
         return self._blocks[line]
 
     def _with_fall_through(self, number: int) -> Block:
-        """A block, with one that ends in a trap taken as going on: nobody who goes on comes from there."""
+        """Return a block; if it ends in a trap, with the next block as its successor.
+
+        No thread reaches the next block from the trap.
+        """
         block = self.graph[number]
         ends = not block.next and self.function.code[block.end - 1].opcode == "trap" and number + 1 < len(self.graph)
         return Block(block.start, block.end, (number + 1,)) if ends else block
 
     def step_at(self, label: str) -> int | None:
-        """The step at a label; None where nothing stands behind it."""
+        """Return the step at a label; None if no instruction follows the label."""
         start = self.function.labels[label]
         return self.first[self._starts[start]] if start in self._starts else None
 
     def meeting(self, block: int) -> int | None:
-        """The step where the ways out of a block meet again; None where they do not."""
+        """Return the step where the paths from the end of a block reconverge; None if they do not."""
         nearest = self._nearest[block]
         return self.first[nearest] if nearest < len(self.graph) else None
 
     def live(self, step: int) -> frozenset[str] | None:
-        """Return the registers that are read at or after a step where ways meet, before they are written.
+        """Return the registers that are read at or after a reconvergence step before they are written.
 
-        None where that would need too much memory: then all registers may be.
+        None if the table would need too much memory; then all registers may be live.
         """
         bits = self._live.get(step)
         if bits is None:
@@ -251,8 +262,10 @@ class Program:
         return list(numbers), live_at
 
     def _find_needed(self) -> set[int]:
-        """The instructions that are executed: events, what they are computed from, and the branches that lead round
-        one of them. A branch that leads round none is passed over (``idle``)."""
+        """Return the instructions that are executed: events, what they are computed from, and branches that skip one.
+
+        A branch that skips no such instruction is not executed (``idle``).
+        """
         code = self.function.code
         writers: dict[str, list[int]] = {}
         for index, instruction in enumerate(code):
@@ -291,7 +304,7 @@ class Program:
         return needed | self.idle
 
     def _blocks_between(self, block: int, most: int) -> set[int] | None:
-        """Return the blocks between the end of one and where its ways meet; None if there are more than ``most``."""
+        """Return the blocks between the end of a block and its reconvergence point; None if more than ``most``."""
         end, waiting, seen = self._nearest[block], list(self.graph[block].next), set[int]()
         while waiting:
             if len(seen) > most:
@@ -303,7 +316,7 @@ class Program:
         return seen
 
     def region(self, block: int) -> Region:
-        """What lies between the end of a block and where its ways meet."""
+        """Return the region between the end of a block and its reconvergence point."""
         if block not in self._regions:
             self._regions[block] = self._region(block)
         return self._regions[block]
@@ -326,12 +339,12 @@ class Program:
 
 
 def program(function: Function, target: str = "") -> Program:
-    """A function ready for execution, on a target; "" where any may be meant."""
+    """Prepare a function for execution on a target; "" if any target is possible."""
     return Program(function, target)
 
 
 def is_event(instruction: Instruction) -> bool:
-    """Whether an instruction is an event."""
+    """Check whether an instruction is an event."""
     return instruction.opcode.startswith(EVENTS) and not instruction.opcode.startswith(_IGNORED)
 
 
@@ -344,7 +357,7 @@ def _bits(names: Iterable[str], numbers: dict[str, int]) -> int:
 
 
 def _live_reads(instruction: Instruction) -> list[str]:
-    """Return the registers that an instruction reads; labels are none."""
+    """Return the registers that an instruction reads, without labels."""
     read = [instruction.predicate] if instruction.predicate else []
     if instruction.opcode.startswith(_CONTROL):
         return read + (_registers_of(instruction.operands[:1]) if instruction.opcode.startswith("brx") else [])
@@ -352,7 +365,7 @@ def _live_reads(instruction: Instruction) -> list[str]:
 
 
 def _propagate_liveness(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[int]) -> list[int]:
-    """Return the registers that are live at the begin of each block, each set as the bits of an integer."""
+    """Return the registers that are live at the beginning of each block, each set as the bits of an integer."""
     before: list[list[int]] = [[] for _ in graph]
     for number, block in enumerate(graph):
         for follower in block.next:
@@ -374,7 +387,7 @@ def _propagate_liveness(graph: Sequence[Block], uses: Sequence[int], defines: Se
 
 
 def _first_uses(function: Function) -> dict[int, list[int]]:
-    """Where the registers of a ``tcgen05.ld`` are first used, in the order of the text: there it has come."""
+    """Return where the registers of each ``tcgen05.ld`` are first used in the text: by then the load is complete."""
     pending: dict[str, int] = {}
     uses: dict[int, list[int]] = {}
     for index, instruction in enumerate(function.code):
@@ -389,12 +402,12 @@ def _first_uses(function: Function) -> dict[int, list[int]]:
 
 
 def _is_jump(instruction: Instruction) -> bool:
-    """Whether an instruction says where a thread goes on, or that it ends."""
+    """Check whether an instruction decides where a thread continues, or ends it."""
     return instruction.opcode.startswith(_CONTROL)
 
 
 def _is_relevant(instruction: Instruction) -> bool:
-    """Whether an instruction is an event, or moves what others may read."""
+    """Check whether an instruction is an event or accesses memory that other threads can see."""
     name = instruction.opcode
     return (
         is_event(instruction)
@@ -406,7 +419,7 @@ def _is_relevant(instruction: Instruction) -> bool:
 def _add_sources(
     code: Sequence[Instruction], writers: dict[str, list[int]], roots: list[int], needed: set[int], registers: set[str]
 ) -> None:
-    """Add instructions, and all that they are computed from, to those that were found."""
+    """Add instructions, and all instructions that they are computed from, to the needed ones."""
     waiting = list(roots)
     while waiting:
         index = waiting.pop()
@@ -426,8 +439,10 @@ def _add_sources(
 
 
 def _find_carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
-    """The loads and moves that bring operands of ``mma.sync``, and what is stored in shared memory, to registers that
-    nothing else writes; and those."""
+    """Find the loads and moves that only carry bytes to operands of ``mma.sync`` or to stores into shared memory.
+
+    Returns: the indices of these instructions, and their registers, which no other instruction writes.
+    """
     code = function.code
     writers: dict[str, list[int]] = {}
     waiting = [name for index in function.having("mma.") for name in _registers_of(code[index].operands[1:])]
@@ -456,7 +471,7 @@ def _find_carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
 
 
 def _copies_bytes(instruction: Instruction) -> bool:
-    """Whether an instruction brings bytes to registers as they are."""
+    """Check whether an instruction brings bytes to registers unchanged."""
     name = instruction.opcode
     if name.startswith("mov."):
         return len(instruction.operands) == 2 and all(isinstance(operand, str) for operand in instruction.operands)
@@ -467,7 +482,7 @@ _DATA = (".f16", ".bf16", ".f32", ".f64", ".v2", ".v4", ".v8", ".b128")
 
 
 def _read_registers(instruction: Instruction) -> list[str]:
-    """The registers that matter of an instruction: of what moves data only where it goes."""
+    """Return the registers that decide the effect of an instruction; for one that moves data, only the address."""
     name = instruction.opcode
     if name.startswith("wgmma.mma_async"):
         return [n for operand in instruction.operands[1:] if isinstance(operand, str) for n in names(operand)]
@@ -482,4 +497,5 @@ def _read_registers(instruction: Instruction) -> list[str]:
 
 
 def _registers_of(operands: tuple[Operand, ...]) -> list[str]:
+    """Return the registers in operands."""
     return [name for operand in operands for name in names(operand)]

@@ -1,12 +1,14 @@
-"""The state of a run, so that two moments can be compared: everything that decides what happens from there on.
+r"""The state of a run, for comparing two moments: everything that decides how the run continues.
 
-Rounds of a loop come back to the same state but for names: the numbers of accesses grow, those of phases and of
-``wgmma`` too. An access is named by who knows it: two of one kind that the same sets hold are known to the same threads
-ever after, for sets only unite. Phases are counted from the last, registers are apart, for they may move, and in which
-order those go on who can is no part of it, as one schedule stands for all (``machine``).
-Source: PTX ISA 9.1, mbarrier (phase); that equal states have equal futures holds for a machine that draws no lots.
+Iterations of a loop return to the same state except for names: the numbers of accesses grow, and so do those of phases
+and of ``wgmma``. An access is therefore named by the sets of known accesses that contain it: two accesses of one kind
+that the same sets contain are known to the same threads from then on, since sets are only united. Phases are counted
+from the last one. Registers are compared separately, because they may drift. The order of runnable fragments is no part
+of the state, since one schedule stands for all (``machine``).
 
-Law: a loop comes back to its state, and a barrier of it after two phases.
+Source: PTX ISA 9.1, mbarrier (phase); equal states have equal futures because the machine is deterministic.
+
+Invariant: a loop returns to its state, and an mbarrier in it after two phases.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -16,7 +18,7 @@ Law: a loop comes back to its state, and a barrier of it after two phases.
 ...     init = "mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1; L: mbarrier.arrive.shared.b64 _, [b]; add.u32 k, k, 1;"
 ...     body = f"{init} setp.lt.u32 p, k, {rounds}; @p bra L; bar.sync 1, 64; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
 ...     return state(held)
 >>> law(3) == law(4), law(3) == law(5)
@@ -41,12 +43,12 @@ Key: TypeAlias = tuple[int, int, tuple[int, ...]]
 
 
 def key_of(fragment: Fragment) -> Key:
-    """The CTA, the warp and the lanes of a fragment."""
+    """Return the CTA, the warp and the lanes of a fragment."""
     return fragment.cta, fragment.warp, fragment.lanes
 
 
 def state(machine: Machine) -> State:
-    """The state of a machine, between two of its steps."""
+    """Return the state of a machine between two of its steps."""
     return _States(machine).whole()
 
 
@@ -82,7 +84,7 @@ class _States:
     # -- accesses
 
     def _asked(self) -> int:
-        """The accesses that somebody may ask for, as bits."""
+        """Return the accesses that a later step may look for, as bits."""
         machine, bits = self.machine, {one.epoch for one in self.live}
         for memory in (
             machine.memory.shared,
@@ -100,7 +102,7 @@ class _States:
         return sum(1 << bit for bit in bits if bit >= 0)
 
     def _sets(self) -> Iterator[int]:
-        """All that is known anywhere."""
+        """Yield all sets of known accesses."""
         machine = self.machine
         for fragment in (*self.live, *self.ended):
             yield from (fragment.known, fragment.published)
@@ -126,14 +128,14 @@ class _States:
             yield from (issue.known, issue.published)
 
     def _issues(self) -> list[Issue]:
-        """The ``wgmma`` that are not complete, and those in groups."""
+        """Return the ``wgmma`` operations that are incomplete or in a group."""
         waiting = 0
         for fragment in self.live:
             waiting |= fragment.groups.all("wgmma")
         return [issue for _, issue in self.machine.issues.items() if not issue.complete or waiting >> issue.bit & 1]
 
     def name(self, bit: int) -> int:
-        """An access by the sets that hold it; -1 for none."""
+        """Return the name of an access, which is the sets that contain it; -1 for none."""
         if bit < 0:
             return -1
         name = self.names.get(bit)
@@ -142,11 +144,11 @@ class _States:
         return name
 
     def access(self, access: Access | None) -> tuple[Any, ...]:
-        """An access, by its name and what is told of it; rounds only grow."""
+        """Return an access by its name and description, without its iteration."""
         return () if access is None else (self.name(access.bit), *access[1:-1])
 
     def memory(self, memory: Segments) -> tuple[Any, ...]:
-        """Who touched what; neighbours that the same touched are one."""
+        """Return the accesses of a memory; adjacent segments with the same accesses are joined."""
         rows: list[list[Any]] = []
         for start, end, writer, readers in memory.segments():
             content = (self.access(writer), frozenset(map(self.access, readers)))
@@ -159,7 +161,7 @@ class _States:
     # -- threads
 
     def fragment(self, fragment: Fragment) -> tuple[Any, ...]:
-        """Lanes that go one way, but for their registers."""
+        """Return the state of a fragment without its registers."""
         step, address, phase = fragment.failed
         barrier = self.machine.barriers.find(address)
         groups = tuple((kind, *map(self._number, fragment.groups.rows(kind))) for kind in sorted(fragment.groups.kinds))
@@ -192,20 +194,20 @@ class _States:
         )
 
     def _shared(self, accesses: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-        """Accesses by the lanes that made them, as far as somebody may ask for them."""
+        """Return accesses by their lanes, as far as a later step may look for them."""
         return ((lanes, self._number(bits)) for lanes, bits in sorted(accesses.items()) if bits & self.asked)
 
     def _number(self, bits: int) -> int:
-        """A set, by its place among all."""
+        """Return the number of a set among all sets."""
         return self.sets[bits & self.asked]
 
     def join(self, join: Join) -> tuple[Any, ...]:
-        """Where the ways of a branch meet."""
+        """Return the state of a reconvergence point."""
         place = next((n for n, join in enumerate(self.joins()) if join is join), -1)
         return place, join.pc, tuple(sorted(join.lanes)), join.dead, frozenset(self._keys(join.arrived))
 
     def joins(self) -> list[Join]:
-        """Those that somebody may still come to."""
+        """Return the reconvergence points that a fragment may still reach."""
         wanted = [join for one in self.live for join in one.joins]
         return [one for one in self.machine.joins if one.arrived or any(one is join for join in wanted)]
 
@@ -216,7 +218,7 @@ class _States:
     # -- barriers
 
     def barrier(self, barrier: Mbarrier) -> tuple[Any, ...]:
-        """An mbarrier; of its phase the parity."""
+        """Return the state of an mbarrier, with the parity of its phase."""
         knowledge = (
             barrier.next_known,
             barrier.next_published,
@@ -241,7 +243,7 @@ class _States:
         )
 
     def issue(self, key: tuple[int, int, int], issue: Issue) -> tuple[Any, ...]:
-        """A ``wgmma``, by its number from the last of its warpgroup."""
+        """Return the state of a ``wgmma``, numbered from the last one of its warpgroup."""
         sequence = key[2] - self.base.get(key[:2], 0)
         sets = self._number(issue.known), self._number(issue.published)
         return (*key[:2], sequence, issue.complete, issue.warps, self.name(issue.bit), *sets)
@@ -249,7 +251,7 @@ class _States:
     # -- all
 
     def whole(self) -> State:
-        """Everything, in an order that the future may depend on."""
+        """Return the complete state, in an order that the future may depend on."""
         machine, kept, issues = self.machine, self.machine.memory, {id(one) for one in self.issues}
         return (
             tuple(map(self.fragment, self.live)),

@@ -1,8 +1,8 @@
-"""``setmaxnreg`` executed: a warp gives registers back to the pool of its CTA, or waits until it can take more.
+r"""Execute ``setmaxnreg``: a warp gives registers back to the pool of its CTA, or waits until it can take more.
 
 Source: PTX ISA 9.1, setmaxnreg.
 
-Invariant: who takes registers goes on when another warp has given as many back.
+Invariant: a warp that takes registers continues when another warp has given as many back.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -11,7 +11,7 @@ Invariant: who takes registers goes on when another warp has given as many back.
 >>> def held(few, more):
 ...     branch = "mov.u32 t, %tid.x; setp.lt.u32 p, t, 128; @p bra L;"
 ...     body = f"{branch} setmaxnreg.inc.sync.aligned.u32 {more}; ret; L: setmaxnreg.dec.sync.aligned.u32 {few}; ret;"
-...     text = f".version 8.8\\n.entry k() .reqntid 256 .maxnreg 128 {{ {body} }}"
+...     text = f".version 8.8\n.entry k() .reqntid 256 .maxnreg 128 {{ {body} }}"
 ...     launch = Launch((256, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
 ...     made = Machine(program(parse(text).functions[0]), launch, execution)
 ...     made.run()
@@ -30,7 +30,7 @@ from descriptors.check.execution.warp_events import check_whole_warp
 
 
 def pool_of(machine: Machine, cta: int) -> RegisterPool | None:
-    """The registers of a CTA; None where the text does not say how many a thread is launched with."""
+    """Return the registers of a CTA; None if the text does not give the number per thread at launch."""
     if cta not in machine.pools:
         at_launch = launch_registers(machine.program.function)
         if at_launch is None:

@@ -1,10 +1,11 @@
-"""Rings: mbarriers that lie one behind the other and are used alike, and which warps do what with them.
+r"""Find rings: consecutive mbarriers that are used alike, and what each warp does with them.
 
-What a run saw is told, of the launch that it was started with; who is a producer is what he does. An mbarrier that the
-kernel invalidates before its end is in a ring as well. An address that is initialized again holds another mbarrier.
-Source: ours; the operations are those of PTX ISA 9.1, mbarrier.
+The result describes one run with its launch; a warp is a producer by what it does. An mbarrier that the kernel
+invalidates before its end is part of a ring as well. An address that is initialized again holds another mbarrier.
 
-Law: every mbarrier of a CTA is in one ring.
+Source: this project; the operations are those of PTX ISA 9.1, mbarrier.
+
+Invariant: every mbarrier of a CTA is in one ring.
 
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
@@ -13,7 +14,7 @@ Law: every mbarrier of a CTA is in one ring.
 >>> init = "mbarrier.init.shared.b64 [b], 2; mbarrier.init.shared.b64 [b+8], 2; bar.sync 0;"
 >>> body = f"{init} mbarrier.arrive.shared.b64 _, [b]; mbarrier.arrive.shared.b64 _, [b+8]; ret;"
 >>> launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
->>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> one = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
 >>> [(ring.place, ring.stages, ring.count, [use.what for use in ring.uses]) for ring in rings(one.machine)]
 [('[b]', 2, 2, ['arrivals'])]
 """
@@ -45,19 +46,19 @@ _OPERATIONS = (
 
 
 def operation_of(opcode: str) -> str:
-    """What an instruction does with the mbarrier that it names."""
+    """Return what an instruction does with the mbarrier that it names."""
     return next(what for head, what in _OPERATIONS if opcode.startswith(head))
 
 
 @frozen
 class Use:
-    """What some warps do with the mbarriers of a ring.
+    """An operation of some warps on the mbarriers of a ring.
 
     Args:
-        what: what they do.
-        warps: their numbers in the CTA.
-        lines: of the instructions.
-        ctas: the CTAs that they are in.
+        what: the operation.
+        warps: numbers of the warps in the CTA.
+        lines: lines of the instructions.
+        ctas: the CTAs of the warps.
     """
 
     what: str
@@ -68,14 +69,14 @@ class Use:
 
 @frozen
 class Ring:
-    """Mbarriers side by side that are used alike.
+    """Consecutive mbarriers that are used alike.
 
     Args:
-        place: of the first.
-        stages: how many there are.
-        count: arrivals of a phase.
-        bytes: what its phases expected; several if they differ.
-        uses: what is done with them.
+        place: address of the first, as text.
+        stages: number of mbarriers.
+        count: arrivals per phase.
+        bytes: expected bytes of its phases; several if they differ.
+        uses: operations on them.
     """
 
     place: str
@@ -86,7 +87,7 @@ class Ring:
 
 
 def rings(machine: Machine) -> list[Ring]:
-    """The rings of a run, as the first CTA of the cluster has them."""
+    """Return the rings of a run, as the first CTA of the cluster has them."""
     rings_found: list[Ring] = []
     last: tuple[int, Mbarrier] | None = None
     users = machine.barriers.users()
@@ -134,7 +135,7 @@ def ring_barriers(machine: Machine) -> list[Mbarrier]:
 
 
 def _uses(machine: Machine, users: dict[int, set[tuple[int, int]]]) -> Iterator[Use]:
-    """What is done with one mbarrier, by operation."""
+    """Yield the uses of one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     ctas: dict[tuple[str, tuple[int, ...]], set[int]] = {}
     code = machine.program.function.code

@@ -1,18 +1,19 @@
-"""How a kernel is started and run: where its variables lie, the shape of its cluster, and its parameters, run by run.
+r"""Runs of a kernel: addresses of its variables, shape of its cluster, and the parameters of each launch.
 
-Scalar parameters are the size that a run is for, so that loops make 0, 1, 2 and more rounds; pointers lead nowhere near
-shared memory; the grid is one CTA, or one cluster, so that a kernel that takes tile after tile takes all. A kernel is
-run once to learn what its copies bring, and then with it.
+Scalar parameters have the size that a run is for, so that loops make 0, 1, 2 and more iterations. Pointers lead far
+away from shared memory. The grid is one CTA or one cluster, so that a persistent kernel processes all tiles. A kernel
+is run once to infer the sizes of its copies, and then with these sizes.
+
 Source: PTX ISA 9.1, Performance-Tuning Directives (reqntid, maxntid), Cluster Dimension Directives; State Spaces.
 
-Law: a branch that a parameter of floating point decides is run both ways.
+Invariant: a branch that depends on a floating-point parameter is run both ways.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> of_parameter = "ld.param.f32 f, [x]; setp.gt.f32 p, f, 0f00000000;"
 >>> body = f"{of_parameter} @p bra L; mbarrier.init.shared.b64 [b], 1; L: bar.sync 0; ret;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
->>> found = runs(program(parse(f".version 8.8\\n.entry k(.param .f32 x) {{ {body} }}").functions[0]), launch)
+>>> found = runs(program(parse(f".version 8.8\n.entry k(.param .f32 x) {{ {body} }}").functions[0]), launch)
 >>> [len(one.machine.barriers) for one in found]
 [0, 1]
 """
@@ -62,19 +63,19 @@ _SHARED = re.compile(
 
 
 class Run(NamedTuple):
-    """A run that is over: the machine as it was left, and why it stopped; None for one that came to its end."""
+    """A run that is over: the machine at its end, and the stop; None if the run came to its end."""
 
     machine: Machine
     stop: Stop | None
 
     @property
     def endless(self) -> bool:
-        """Whether it was given up after so many steps."""
+        """Whether the run was stopped after its budget of steps."""
         return self.stop is not None and self.stop.reason is Reason.ENDLESS
 
 
 def run(kernel: Program, launch: Launch, budget: int = BUDGET) -> Run:
-    """A kernel run once."""
+    """Run a kernel once."""
     machine = Machine(kernel, launch, execution, budget)
     try:
         machine.run()
@@ -84,7 +85,7 @@ def run(kernel: Program, launch: Launch, budget: int = BUDGET) -> Run:
 
 
 def runs(kernel: Program, launch: Launch) -> Iterator[Run]:
-    """A run, or one for each way that it may take."""
+    """Yield a run, or one run for each way of the branches that depend on floating-point parameters."""
     outcome = run(kernel, launch)
     if outcome.stop is None or outcome.stop.fork < 0 or len(launch.choices) >= FORKS:
         yield outcome
@@ -94,16 +95,16 @@ def runs(kernel: Program, launch: Launch) -> Iterator[Run]:
 
 
 class Trial(NamedTuple):
-    """The run that learns what copies bring.
+    """The run that infers the sizes of copies.
 
     Args:
-        launch: how the kernel is started.
-        run: as it ended.
-        assumed: what of the launch the text does not say.
-        clustered: whether the shape of the cluster is among that.
-        steps: of this run, and of those that were given up for it.
-        stop: why the kernel cannot go on without what is assumed of global memory; None where nothing is.
-        cut: runs that were given up for it.
+        launch: how the kernel is launched.
+        run: the run at its end.
+        assumed: the properties of the launch that the text does not give.
+        clustered: whether the cluster shape is one of them.
+        steps: steps of this run, and of those that were stopped before it.
+        stop: why the kernel cannot continue without assumptions about global memory; None if it makes none.
+        cut: runs that were stopped before it.
     """
 
     launch: Launch
@@ -116,29 +117,30 @@ class Trial(NamedTuple):
 
     @property
     def all_free(self) -> list[tuple[str, int]]:
-        """The scalar parameters that are not known, by name and offset."""
+        """The unknown scalar parameters, by name and offset."""
         return [key for key in self.run.machine.notes.scalars if key not in self.launch.scalars]
 
     @property
     def free(self) -> list[tuple[str, int]]:
-        """The first few of them."""
+        """The first ``MOST`` unknown scalar parameters."""
         return self.all_free[:MOST]
 
     @property
     def through(self) -> bool:
-        """Whether the kernel comes to its end so, or at least to a value that no shape of a cluster would tell."""
+        """Whether the kernel runs to its end, or at least to a value that no cluster shape would determine."""
         stop = self.run.stop
         return not self.run.machine.hung and (stop is None or stop.reason is Reason.VALUE)
 
 
 def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
-    """The first runs: of the shapes of a cluster that a kernel gets through, the first few; and the steps of all.
+    """Return the first runs, and the steps of all of them.
 
-    Where it gets through none, the first shape stands for all; where it does as one CTA, no other is tried.
+    There is one for each of the first cluster shapes that run to the end. If none does, the run of the first shape is
+    returned. If one CTA does, no other shape is tried.
 
     Args:
         kernel: the kernel.
-        text: the PTX that it stands in, for its shared variables.
+        text: the PTX that contains the kernel, for its shared variables.
         known: what is known of the launch.
     """
     head = kernel.function.head
@@ -164,7 +166,7 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
 
 
 def _try_shape(kernel: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool, *, content: bool) -> Trial:
-    """A shape tried; where integers from global memory stop the run, once more with ``content`` assumed of them."""
+    """Try a cluster shape; if integers from global memory stop the run, try again with assumed ``content``."""
     first, cut = _learn_sizes(kernel, launch)
     steps = sum(run.machine.count for run in (*cut, first))
     if not content or first.stop is None or first.stop.cause is not Cause.GLOBAL:
@@ -178,7 +180,7 @@ def _try_shape(kernel: Program, launch: Launch, assumed: tuple[str, ...], cluste
 
 
 def _learn_sizes(kernel: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
-    """The run that comes farthest, of a small size if one does not end, and those that were given up for it."""
+    """Return the run that makes most steps, with a small size if it does not end, and the runs stopped before it."""
     farthest = max(runs(kernel, launch), key=lambda candidate: (candidate.stop is None, candidate.machine.count))
     cut: list[Run] = []
     for size in SMALL:
@@ -190,7 +192,7 @@ def _learn_sizes(kernel: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]
 
 
 def launches(kernel: Program, first: Trial) -> Iterator[Launch]:
-    """How a kernel is started after that: the parameters that bound its main loop are the first that are large."""
+    """Yield the further launches of a kernel: parameters that bound its main loop are large first."""
     launch, base = with_sizes(first), first.run.machine.launch.size
     yield launch._replace(size=base)
     if not first.run.machine.notes.reads and not launch.content:
@@ -209,25 +211,25 @@ def launches(kernel: Program, first: Trial) -> Iterator[Launch]:
 
 
 def bounding_parameters(kernel: Program, first: Trial) -> list[tuple[str, int]]:
-    """The free parameters that bound loops with operations, those of the main loop first."""
+    """Return the free parameters that bound loops with operations, those of the main loop first."""
     reads = first.run.machine.notes.reads
     bounds = {key for loop in bounded_loops(kernel) for place in loop.bounds for key in reads.get(place, ())}
     return [key for key in main_parameters(kernel, reads, first.all_free) if key in bounds][:MOST]
 
 
 def with_parameter(launch: Launch, key: tuple[str, int], value: int, others: int) -> Launch:
-    """A launch in which one scalar parameter has a value, and those that are not known have another."""
+    """Return a launch with a value for one scalar parameter, and another value for those that are unknown."""
     return launch._replace(size=others, scalars={**launch.scalars, key: value})
 
 
 def with_sizes(first: Trial) -> Launch:
-    """A launch with what its first run learnt of tensor copies: their bytes, and where they begin."""
+    """Return a launch with what the first run inferred: bytes of tensor copies, and start addresses of bulk stores."""
     machine = first.run.machine
     return first.launch._replace(sizes=box_sizes(machine), sources=frozenset(machine.notes.sources))
 
 
 def box_sizes(machine: Machine) -> Mapping[object, int]:
-    """The bytes of the tensor copies of a run, by what names their boxes, as far as they can be told."""
+    """Infer the bytes of the tensor copies of a run, by the keys of their boxes, where possible."""
     places: dict[object, set[int]] = {}
     for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
@@ -238,7 +240,7 @@ def box_sizes(machine: Machine) -> Mapping[object, int]:
 
 
 def shared_variables(text: str) -> dict[str, int]:
-    """Where shared variables lie: those of a known size first, the extern ones behind them, at 1,024 bytes.
+    """Return the addresses of shared variables: first those of known size, then the extern ones, at a multiple of 1024.
 
     >>> shared_variables(".shared .align 8 .b8 a[24]; .extern .shared .align 16 .b8 b[];")
     {'a': 0, 'b': 1024}
@@ -258,9 +260,9 @@ def shared_variables(text: str) -> dict[str, int]:
 
 
 def shared_sizes(text: str) -> dict[str, tuple[int, int]]:
-    """Alignment and bytes of each shared variable; 0 bytes for one whose size the launch gives.
+    """Return alignment and bytes of each shared variable; 0 bytes if the launch gives the size.
 
-    A size above 2 to the 40th is that number, and an alignment above 1 MiB is 1 MiB: no GPU has so much.
+    A size above 2 to the 40th is reported as that number, and an alignment above 1 MiB as 1 MiB: no GPU has as much.
 
     >>> shared_sizes(".shared .align 8 .b8 a[24]; .shared .b64 c; .extern .shared .align 16 .b8 b[];")
     {'a': (8, 24), 'c': (1, 8), 'b': (16, 0)}
@@ -284,13 +286,13 @@ def _capped(digits: str) -> int:
 
 
 def unlaunchable(function: Function, known: Configuration) -> str:
-    """Say why no GPU launches a kernel as its directives demand; "" where one may.
+    r"""Say why no GPU launches a kernel as its directives demand; "" where one may.
 
     Source: CUDA programming guide, Compute Capabilities: 1024 threads a block; clusters of up to 16 blocks.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> for head in (".reqntid 1024, 1024, 64", ".maxntid 256", ".reqnctapercluster 99999", ".reqntid 0"):
-    ...     unlaunchable(parse(f".version 8.8\\n.entry k() {head} {{ ret; }}").functions[0], Configuration())
+    ...     unlaunchable(parse(f".version 8.8\n.entry k() {head} {{ ret; }}").functions[0], Configuration())
     '.reqntid says 67108864 threads, where a CTA has 1 to 1024'
     ''
     '.reqnctapercluster says 99999 CTAs, where a cluster has 1 to 16'
@@ -315,7 +317,7 @@ def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
 
 
 def _clusters(function: Function) -> tuple[tuple[int, int, int], ...]:
-    """The shapes that the cluster of a kernel may have: one, if the text says it, or does nothing with another CTA."""
+    """Return the possible cluster shapes: one if the text gives it, or if the kernel never accesses another CTA."""
     cluster = _dimensions(function.head, "reqnctapercluster")
     if cluster:
         return (cluster,)

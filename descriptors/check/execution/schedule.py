@@ -1,17 +1,18 @@
-"""The threads of a cluster: fragments that part at a branch, wait, meet again and end, whatever they execute.
+r"""Schedule the fragments of a cluster: they separate at branches, wait, meet again and end.
 
-Lanes that meet again behind a branch know what either of them knew, which the manual does not promise without
-bar.warp.sync: compilers count on it, and a missing one is not seen. Where nobody can go on, lanes that wait for others
-of their warp go on without them, and so do those at the end of a branch. If the kernel hangs all the same, what these
-lanes came to is left out.
-Source: PTX ISA 9.1, Thread Hierarchy; barrier, bar.warp.sync; where the ways of a branch meet is said by ``program``.
+Lanes that meet again after a branch know the accesses that any of them knew. The manual does not promise this without
+bar.warp.sync, but compilers rely on it; a missing bar.warp.sync there is not found. If no fragment can continue, lanes
+that wait for others of their warp continue without them, as do lanes at the end of a branch. If the kernel hangs all
+the same, violations by these lanes are left out.
 
-Law: who waits for something goes on when somebody wakes it, and not before.
+Source: PTX ISA 9.1, Thread Hierarchy; barrier, bar.warp.sync; ``program`` defines where branches reconverge.
+
+Invariant: a fragment that waits continues when it is woken, and not before.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> launch = Launch((40, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
->>> threads = Schedule(program(parse(".version 8.8\\n.entry k() { ret; }").functions[0]), launch)
+>>> threads = Schedule(program(parse(".version 8.8\n.entry k() { ret; }").functions[0]), launch)
 >>> [len(one.lanes) for one in threads.fragments]
 [32, 8]
 >>> columns, first = Wait(Awaited.COLUMNS, (0,)), threads.runnable.popleft()
@@ -33,8 +34,8 @@ class Schedule:
     """The threads of a cluster.
 
     Args:
-        program: what they execute.
-        launch: how it is started.
+        program: the kernel that they execute.
+        launch: how the kernel is launched.
     """
 
     def __init__(self, program: Program, launch: Launch) -> None:
@@ -55,30 +56,30 @@ class Schedule:
     # -- who waits, and who goes on
 
     def park(self, fragment: Fragment, wait: Wait) -> bool:
-        """Let a fragment wait until somebody wakes who waits for this; True, for it cannot go on."""
+        """Block a fragment until ``wake`` is called for this wait; return True, because it cannot continue."""
         fragment.blocked, fragment.active = wait, None
         self.waiting.setdefault(wait, []).append(fragment)
         return True
 
     def wake(self, wait: Wait) -> None:
-        """Let all go on that wait for this."""
+        """Let all fragments continue that wait for this."""
         for fragment in self.waiting.pop(wait, ()):
             self.resume(fragment)
 
     def resume(self, fragment: Fragment) -> None:
-        """Let a fragment go on."""
+        """Let a fragment continue."""
         fragment.blocked = None
         self.runnable.append(fragment)
 
     def pass_on(self, fragment: Fragment) -> bool:
-        """Let a fragment go on behind its instruction, but others first; True, for it does not go on now."""
+        """Let a fragment continue after its instruction, but other fragments first; return True."""
         fragment.pc += 1
         fragment.active = None
         self.resume(fragment)
         return True
 
     def release(self) -> bool:
-        """Where nobody can go on: let those go on that wait for others of their warp; whether there are any."""
+        """Let lanes continue that wait for others of their warp, when no fragment can; return whether there are any."""
         of_warp = next((wait for wait in self.waiting if wait.awaited is Awaited.WARP), None)
         if of_warp is not None:
             for fragment in self.waiting.pop(of_warp):
@@ -97,7 +98,7 @@ class Schedule:
     # -- lanes that part, meet and end
 
     def split(self, fragment: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
-        """Take some lanes of a fragment apart, to go on elsewhere; both are one again where the ways meet."""
+        """Separate some lanes of a fragment to continue at ``pc``; both parts join again at ``meeting``."""
         if meeting is not None:
             join = Join(meeting, {*fragment.lanes})
             self.joins.append(join)
@@ -107,7 +108,7 @@ class Schedule:
         self.runnable.append(other)
 
     def arrive_at_join(self, fragment: Fragment) -> bool:
-        """At the end of a branch: whether the fragment waits for the other lanes, or is taken up by them."""
+        """Handle the end of a branch; return whether the fragment waits for other lanes or was merged with them."""
         join = fragment.joins[-1]
         if join.dead:
             fragment.joins = fragment.joins[:-1]
@@ -123,12 +124,12 @@ class Schedule:
         self.resume(self._merged(join.arrived, join))
 
     def _close(self, join: Join) -> None:
-        """Nobody waits at a join any more."""
+        """Mark a reconvergence point as passed."""
         join.dead = True
         self.joins = [other for other in self.joins if other is not join]
 
     def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
-        """Fragments at one place as one: where a join is, with the registers that are read behind it alone."""
+        """Merge fragments at the same step; at a join, keep only the registers that are live there."""
         first, *others = parts
         first.joins = tuple(other for other in first.joins if other is not join)
         if others:
@@ -138,11 +139,11 @@ class Schedule:
         return first
 
     def _is_whole(self, fragment: Fragment) -> bool:
-        """Whether a fragment has all lanes of its warp that live."""
+        """Check whether a fragment has all lanes of its warp that have not ended."""
         return self.alive[fragment.cta, fragment.warp] <= {*fragment.lanes}
 
     def gather(self, rendezvous: Rendezvous) -> None:
-        """End the phase of a rendezvous if all have come: who waited goes on, the fragments of a warp as one."""
+        """End the phase of a rendezvous if all threads have arrived; waiting fragments of a warp continue as one."""
         wanted = self.wanted(rendezvous)
         if not rendezvous.came or rendezvous.came < wanted:
             return
@@ -158,13 +159,13 @@ class Schedule:
             self.pass_on(fragment)
 
     def wanted(self, rendezvous: Rendezvous) -> int:
-        """How many threads meet at a rendezvous."""
+        """Return how many threads must arrive at a rendezvous."""
         if rendezvous.target is not None:
             return rendezvous.target
         return sum(len(lanes) for (cta, _), lanes in self.alive.items() if rendezvous.cta in (None, cta))
 
     def end(self, fragment: Fragment, places: list[int]) -> bool:
-        """Lanes end; whether they are all of their fragment."""
+        """End lanes; return whether they are all lanes of their fragment."""
         gone = {fragment.lanes[place] for place in places}
         self.alive[fragment.cta, fragment.warp] -= gone
         for join in fragment.joins:

@@ -1,11 +1,12 @@
-"""``tcgen05`` executed that is asynchronous: multiplications, copies into tensor memory, shifts, and their commits.
+r"""Execute asynchronous ``tcgen05`` instructions: multiplications, copies, shifts, and their commits.
 
-The operations that a thread issues are taken to be in order among themselves, so that a copy of scale factors comes
-before the multiplication that reads them; all else is in order by commits and barriers. What a run does not see of
-tensor memory is told: shifts, parts of groups of lanes, a second CTA that issues.
+Operations of one thread are assumed to be in order among themselves, so that a copy of scale factors comes before the
+multiplication that reads them; everything else is ordered by commits and barriers. What a run does not follow of tensor
+memory is recorded as unchecked: shifts, parts of groups of lanes, a second CTA that issues.
+
 Source: PTX ISA 9.1, tcgen05: Memory Consistency Model; tcgen05.mma, cp, shift, commit.
 
-Law: what a thread issues is told to a barrier by its commit, and by nothing else.
+Invariant: an operation is signaled to an mbarrier by a commit of its thread, and by nothing else.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -20,7 +21,7 @@ Law: what a thread issues is told to a barrier by its commit, and by nothing els
 ...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {many}; {alloc} mov.b64 d, 64; {copy}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0, "b": 8}, {}, {})
 ...     tell = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
-...     text = f".version 8.8\\n.entry k() {{ {body} {tell} {wait} {free} }}"
+...     text = f".version 8.8\n.entry k() {{ {body} {tell} {wait} {free} }}"
 ...     held = Machine(program(parse(text).functions[0]), launch, execution)
 ...     held.run()
 ...     return [one.rule for one in held.notes.wrong.values()]
@@ -75,7 +76,7 @@ def _check_elected(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _issue(machine: Machine, fragment: Fragment, step: Step) -> Operation:
-    """An asynchronous operation of a thread, which its next commit covers."""
+    """Return an asynchronous operation of a thread, which its next commit covers."""
     _check_elected(machine, fragment, step)
     bit = machine.new_bit()
     fragment.issued |= 1 << bit
@@ -110,7 +111,7 @@ READS_OF_A = "sync_restrict::shared::read::mma::a"
 
 
 def _with_own_read_of_a(machine: Machine, fragment: Fragment, operation: Operation) -> Operation:
-    """The read of A of an operation: by itself, where a commit of the kernel tells of that alone."""
+    """Return an operation with a separate access for its read of A, if a commit signals only such reads."""
     if not any(READS_OF_A in machine.program.function.code[i].opcode for i in machine.program.function.having(_COMMIT)):
         return operation
     bit = machine.new_bit()
@@ -151,7 +152,7 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
 def _read_operands(
     machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
 ) -> None:
-    """A and B are read, as far as they lie in shared memory and a model reads them."""
+    """Read A and B, if they are in shared memory and the project has a model of the read."""
     view = tensor_mma(step.instruction)
     if view is None:
         return
@@ -171,7 +172,7 @@ def _read_operands(
 
 
 def _read_scales(machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation) -> None:
-    """The scale factors of a multiplication that has any are read."""
+    """Read the scale factors of a multiplication, if it has any."""
     view = tensor_mma(step.instruction)
     scaled = list(zip(view.scales if view else (), columns_of_scales(described), strict=False))
     if scaled and described.sfa_lanes == 128:
@@ -186,7 +187,7 @@ def _read_scales(machine: Machine, fragment: Fragment, step: Step, described: De
 def _read_lookup_table(
     machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
 ) -> None:
-    """The table by which B is decompressed is read: two columns from an even one on, a lane for 8 columns of N."""
+    """Read the table by which B is decompressed: two columns from an even one on, one lane for 8 columns of N."""
     machine.note_skipped(step, "indices of 3 bits in B, whose bytes no model reads")
     view = tensor_mma(step.instruction)
     place = cell_of(machine, fragment, step, view.table if view else None)
@@ -205,9 +206,9 @@ def _read_lookup_table(
 
 
 def _check_collectors(machine: Machine, fragment: Fragment, step: Step, view: TensorMma) -> None:
-    """What a multiplication does with the collectors: what it uses must be in one, and what it does not name goes.
+    """Check and update the collector buffers: a buffer that is used must be filled, and unnamed buffers are discarded.
 
-    The last use of an empty one is let be: NVIDIA's own compiler writes it where nothing is kept.
+    A last use of an empty buffer is accepted: NVIDIA's compiler emits it where no buffer was filled.
     """
     collected = machine.memory.tensor[fragment.cta].collected
     used = dict(word.split("::")[1:] for word in step.instruction.qualifiers if word.startswith("collector::"))
@@ -233,7 +234,7 @@ def _check_collectors(machine: Machine, fragment: Fragment, step: Step, view: Te
 def _read_scale_columns(
     machine: Machine, step: Step, rank: int, columns: tuple[int, int], operation: Operation
 ) -> None:
-    """Scale factors are read: of the copies that quarters of the lanes have, those that there are."""
+    """Read scale factors from those quarters of the lanes that have a copy of them."""
     tensor, (low, high) = machine.memory.tensor[rank], columns
     there = {group for group in GROUPS if any(writer for _, _, writer in tensor.cells[group].writers_in(low, high))}
     kind = "a multiplication with scale factors"
@@ -242,18 +243,18 @@ def _read_scale_columns(
 
 
 def _descriptor_arch(machine: Machine) -> str:
-    """Whose shared-memory words a kernel has: those of sm107 have a bit more in the start."""
+    """Return the architecture of the descriptors of a kernel: sm107 has one more bit in the start address."""
     return "sm107" if has("wide descriptor", machine.program.target) else "sm100"
 
 
 def _has_padding(dtype: str) -> bool:
-    """Whether a type has containers that nobody need write whole."""
+    """Check whether the containers of a type have bits that need not be written."""
     element = ELEMENT_TYPES.get(dtype)
     return element is not None and element.bits != element.storage_bits
 
 
 def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand) -> int | None:
-    """The descriptor of an operand; None for one elsewhere, or one that is not known."""
+    """Return the descriptor of an operand; None if the operand is elsewhere or the descriptor is unknown."""
     if isinstance(operand, Address):
         return None
     value = machine.value(fragment, operand)
@@ -264,7 +265,7 @@ def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, operand: Op
 
 
 def _described_instruction(machine: Machine, fragment: Fragment, step: Step, view: TensorMma) -> Described | None:
-    """The instruction that its descriptor says; None for one that is not known, or none."""
+    """Decode the instruction descriptor; None if it is unknown or describes no instruction."""
     number = machine.value(fragment, view.idesc)
     if not isinstance(number, int):
         machine.note_skipped(step, f"an instruction descriptor that depends on {origin_text(number)}")
@@ -277,7 +278,7 @@ def _described_instruction(machine: Machine, fragment: Fragment, step: Step, vie
 
 
 def _target_ctas(machine: Machine, fragment: Fragment, step: Step, cta_group: int) -> list[int]:
-    """The CTAs whose memory an operation is in."""
+    """Return the CTAs whose memory an operation accesses."""
     if cta_group == 1:
         return [fragment.cta]
     if fragment.cta % 2:
@@ -301,7 +302,7 @@ def _accumulator(
 
 
 def _cells_of_a(machine: Machine, fragment: Fragment, step: Step, described: Described, side: Side) -> Span | None:
-    """The cells that A is read from; None where it lies in shared memory."""
+    """Return the cells that A is read from; None if it is in shared memory."""
     place = cell_of(machine, fragment, step, side.operand)
     if place is None:
         return None

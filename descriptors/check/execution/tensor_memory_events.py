@@ -1,10 +1,11 @@
-"""Tensor memory executed: it is allocated and freed, loaded and stored by warps.
+r"""Execute the allocation and deallocation of tensor memory, and its loads and stores by warps.
 
-A load or store is done when a wait for it is over, or, of a load, where its registers are used. Addresses are followed
-by columns and by groups of lanes; what is not followed is told.
+A load or store is complete after a wait, or, for a load, where its registers are used. Addresses are followed by
+columns and by groups of lanes; what is not followed is recorded as unchecked.
+
 Source: PTX ISA 9.1, tcgen05: Tensor Memory Addressing, Memory Consistency Model; tcgen05.alloc, dealloc, ld, st, wait.
 
-Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
+Invariant: columns are allocated from ``alloc`` to ``dealloc``, and no longer.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -16,7 +17,7 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 >>> def of(column):
 ...     body = f"{alloc} mov.u32 r, 1; {use % column} tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
 ...     return [one.rule for one in held.notes.wrong.values()]
 >>> of(0), of(8), of(64)
@@ -43,13 +44,13 @@ from descriptors.tmem.geometry import quarter_of
 
 
 def note_unseen(machine: Machine, step: Step, why: str) -> None:
-    """Something about tensor memory that the run does not see."""
+    """Record what the run does not follow of tensor memory."""
     machine.notes.unseen.setdefault(step.place, why)
     machine.notes.tensor_unknown = True
 
 
 class Span(NamedTuple):
-    """Cells of tensor memory: groups of lanes, and columns from the first to the last but one."""
+    """Cells of tensor memory: groups of lanes, and columns from ``low`` to before ``high``."""
 
     groups: frozenset[int]
     low: int
@@ -57,23 +58,23 @@ class Span(NamedTuple):
 
 
 def span_of(cells: Cells, column: int) -> Span:
-    """Cells of an instruction, from the column of its address on."""
+    """Return the cells of an instruction, from the column of its address on."""
     return Span(cells.groups, column, column + cells.columns)
 
 
 def check_cells(
     machine: Machine, step: Step, cta: int, span: Span, operation: Operation, *, writes: bool, apart: bool = False
 ) -> list[int]:
-    """An access of the tensor memory of a CTA; and the groups of lanes that it reads and nothing wrote.
+    """Check an access of the tensor memory of a CTA; return the groups of lanes that it reads and nothing wrote.
 
     Args:
-        machine: that executes it.
+        machine: the machine.
         step: the instruction.
-        cta: whose memory it is.
+        cta: rank of the CTA.
         span: the cells.
         operation: the access.
         writes: whether it writes.
-        apart: whether each lane goes to a thread of its own, so that it matters what the threads do with them.
+        apart: whether each lane goes to a thread of its own, so that the use by the threads decides.
     """
     (groups, low, high), tensor = span, machine.memory.tensor[cta]
     access, known, _ = operation
@@ -99,7 +100,7 @@ def check_cells(
 
 
 def cell_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand | None) -> tuple[int, int] | None:
-    """Lane and column of an address of tensor memory."""
+    """Return lane and column of an address of tensor memory; None if it is unknown."""
     if not isinstance(operand, Address):
         return None
     value = machine.value(fragment, operand)
@@ -169,7 +170,7 @@ def _groups(lane: int, lanes: int) -> frozenset[int]:
 
 
 def _move(machine: Machine, fragment: Fragment, step: Step) -> None:
-    """``tcgen05.ld`` and ``st``, which a wait covers."""
+    """Execute ``tcgen05.ld`` or ``st``, which a later wait completes."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
     stores = words[1] == "st"
     check_whole_warp(machine, fragment, step, "tcgen05-aligned")
@@ -216,7 +217,7 @@ def _move(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def order_key(fragment: Fragment, kind: int, pair: bool = False) -> int:
-    """A number for what one warp's instructions of a kind are in order by; those of a pair of CTAs are one's."""
+    """Return a number for the instructions of a kind that one warp, or one pair of CTAs, issues in order."""
     return ((fragment.cta & ~1 if pair else fragment.cta) << 16 | fragment.warp << 4 | kind) + 1
 
 

@@ -1,10 +1,11 @@
-"""What the lanes of a warp do together: they elect one, shuffle, vote and meet.
+r"""Execute what the lanes of a warp do together: elect, shuffle, vote and ``bar.warp.sync``.
 
-The lanes of a mask that live execute such an instruction together, from whatever fragments they are; until all have
-come the first ones wait. Where nobody else can go on, they do it alone.
+All living lanes of a mask execute such an instruction together, whatever fragments they are in. The first lanes wait
+until all have arrived. If no other lane can continue, they execute it alone.
+
 Source: PTX ISA 9.1, bar.warp.sync, elect.sync, shfl.sync, vote.sync.
 
-Law: lanes that a branch took apart vote together.
+Invariant: lanes that a branch separated vote together.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -13,7 +14,7 @@ Law: lanes that a branch took apart vote together.
 >>> vote = "vote.sync.ballot.b32 v, p, 15; st.shared.b32 [s], v; ret;"
 >>> body = f"mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; nop; L: {vote}"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+>>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 >>> held.run()
 >>> [one.registers["v"] for one in held.fragments]
 [7]
@@ -37,7 +38,7 @@ _ALL_LANES = 0xFFFFFFFF
 
 
 def check_whole_warp(machine: Machine, fragment: Fragment, step: Step, rule: str) -> None:
-    """Tell where only some lanes of a warp execute what all of them must."""
+    """Report an instruction that only some lanes of a warp execute, although all must."""
     lanes = machine.alive[fragment.cta, fragment.warp]
     if fragment.lane_count < len(lanes):
         machine.report(
@@ -46,11 +47,11 @@ def check_whole_warp(machine: Machine, fragment: Fragment, step: Step, rule: str
 
 
 def _collective(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
-    """What executes an instruction of several lanes.
+    """Return the handler of an instruction of several lanes.
 
     Args:
-        mask: the operand that says which.
-        finish: what they do when all are there.
+        mask: returns the operand with the mask of lanes.
+        finish: what the fragments do when all lanes are there.
     """
 
     def execute(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
@@ -76,7 +77,7 @@ def _collective(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
 
 
 def _meet(machine: Machine, parts: list[Fragment], step: Step) -> None:
-    """Who meets knows what each of them knew."""
+    """Share the known accesses between the fragments that meet."""
     known = published = 0
     for part in parts:
         known |= part.known
@@ -131,7 +132,7 @@ def _vote(machine: Machine, parts: list[Fragment], step: Step) -> None:
 
 
 def _by_lane(machine: Machine, parts: list[Fragment], operand: Operand) -> dict[int, int | Unknown]:
-    """What each lane of several fragments has for an operand."""
+    """Return the value of an operand in each lane of several fragments."""
     return {
         lane: value
         for part in parts

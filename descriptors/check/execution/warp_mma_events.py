@@ -1,15 +1,16 @@
-"""``mma.sync`` executed: whether the registers of A and B hold what the instruction takes them for.
+"""Execute ``mma.sync``: check that the registers of A and B hold the elements that the instruction expects.
 
-Where the bytes of all registers come from is known, a fragment must be a matrix there, as the instruction counts rows
-and K: the address of a byte is what its row adds and what its K adds (*a matrix*). And what K of A meets what K of B:
-where both have the same steps of K, they must have them in the same order (*in order*). Rows may be in any order, as
-the stores of D may put them right again; where they do not follow one another, that is told as not decided.
+If the origins of all bytes of a fragment are known, it must be a matrix there, with the rows and K of the instruction:
+the address of a byte is the sum of a term for its row and a term for its K. A and B must have the same K at the same
+position: if their steps of K are the same, they must be in the same order. Rows may be in any order, because the stores
+of D may restore it; if they do not follow one another, the fragment is undecided.
 
-A multiplication of bytes that are computed, or that come by a tensor copy, is not looked at, and told so.
+A multiplication of bytes that are computed, or that a tensor copy brings, is not checked, and reported as undecided.
+
 Source: PTX ISA 9.1, matrix fragments for mma: a register has four bytes of K, whatever the type (register r of lane t:
 row t/4 + 8(r%2), bytes from 16(r/2) + 4(t%4) on of A; row t/4, bytes from 16r + 4(t%4) on of B).
 
-Law: a fragment of a matrix in memory is one, with whatever pitch; with two lanes exchanged it is none.
+Invariant: a fragment of a matrix in memory is accepted with any pitch; with two lanes exchanged it is not.
 
 >>> from descriptors.check.execution.contents import word_from
 >>> def word(t, r):
@@ -48,13 +49,14 @@ _APART = 256
 
 
 class Matrix(NamedTuple):
-    """A fragment as it lies in global memory.
+    """A fragment as it is stored in global memory.
 
     Args:
-        rows: the address of K 0 of each row.
-        steps: what each byte of K adds.
-        rest: row and byte of K of the first byte that is not where its row and its K say; None where all are.
-        apart: the fewest bytes between the beginnings of pieces that follow one another in memory.
+        rows: address of K 0 of each row.
+        steps: offset of each byte of K.
+        rest: row and byte of K of the first byte that is at another address than its row and K give; None if there
+            is none.
+        apart: least distance in bytes between the starts of consecutive contiguous pieces.
     """
 
     rows: tuple[int, ...]
@@ -65,11 +67,11 @@ class Matrix(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
-    """A fragment by where its bytes come from.
+    """Return a fragment by the origins of its bytes.
 
     Args:
-        words: of each register and lane.
-        rows: 16 or 8 of A, 8 of B.
+        words: origins of each register and lane.
+        rows: 16 or 8 for A, 8 for B.
     """
     pairs = rows // 8
     place: dict[tuple[int, int], int] = {}
@@ -95,7 +97,7 @@ def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
 
 
 def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
-    """Steps of K by elements, the least of them 0 and in their own unit; and whether the bytes of each lie together.
+    """Return the steps of K per element, from 0 on and in their own unit, and whether the bytes of each are contiguous.
 
     >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
     ((8, 9, 0, 1), True)
@@ -126,7 +128,7 @@ def _view(instruction: Instruction) -> WarpMma | None:
 
 
 def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
-    """What of a multiplication is not decided; "" for nothing. What is wrong is told."""
+    """Check the operands of a multiplication and report what is wrong; return why it is undecided, or ""."""
     bits = stored_bits(view)
     if bits in (0, 64):
         return "elements of 64 bits, and quads of threads, are not looked at"
@@ -140,7 +142,7 @@ def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: Warp
 
 
 def _check_selectors(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> None:
-    """Byte-ids and thread-ids in registers, which no assembler sees: they must be those that there are."""
+    """Report byte-ids and thread-ids in registers, which no assembler checks, that do not exist."""
     for matrix, pair, legal in zip("ab", step.instruction.operands[-3::2], selectors_of(view), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
         for what, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
@@ -153,7 +155,7 @@ def _check_selectors(machine: Machine, fragment: Fragment, step: Step, view: War
 
 
 def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
-    """What of the scale factors is not decided: whether the threads that give them have those of their rows."""
+    """Return why the scale factors are undecided; "" if the selected threads hold those of their rows."""
     given = step.instruction.operands[-4:]
     for letter, scale, pair, threads in zip("AB", given[::2], given[1::2], (2, 1), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
@@ -174,7 +176,7 @@ def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMm
 
 
 def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: int) -> Matrix | str:
-    """A or B as it lies in global memory; or why that is not known."""
+    """Return A or B as it is stored in global memory, or why that is unknown."""
     letter, operand = " AB"[number], step.instruction.operands[number]
     items = operand.items if isinstance(operand, Vector) else (operand,)
     rows = [origins(machine, fragment, item) for item in items]
@@ -188,7 +190,7 @@ def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: in
 
 
 def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
-    """Tell of what is wrong with the operands; or what of them is not decided, "" for nothing."""
+    """Report what is wrong with the operands, and return why they are undecided; "" if they are decided."""
     for letter, matrix in (("A", a), ("B", b)):
         if matrix.rest is not None:
             row, byte = matrix.rest

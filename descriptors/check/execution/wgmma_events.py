@@ -1,10 +1,11 @@
-"""``wgmma`` executed: one operation of the four warps of a warpgroup, which reads when the last of them has issued it.
+r"""Execute ``wgmma``: one operation of the four warps of a warpgroup, which reads when the last warp has issued it.
 
-A wait for a group ends when all four warps have issued what it covers; then it is known what they knew.
+A wait for a group ends when all four warps have issued what it covers. The thread then knows what they knew.
+
 Source: PTX ISA 9.1, wgmma.mma_async, wgmma.commit_group, wgmma.wait_group; Asynchronous Warpgroup Level Matrix
 Instructions.
 
-Law: what waits for a multiplication goes on when every warp has issued it.
+Invariant: a wait for a multiplication ends when every warp has issued it.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -15,7 +16,7 @@ Law: what waits for a multiplication goes on when every warp has issued it.
 ...     wait = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
 ...     body = f"mov.b64 x, 0x4000004000010000; mov.b64 y, x; mov.u32 w, %warpid; {guard} {mma} L: {wait} ret;"
 ...     launch = Launch((128, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
 ...     return held.hung
 >>> hangs(""), hangs("setp.eq.u32 p, w, 3; @p bra L;")
@@ -66,7 +67,7 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _issue(machine: Machine, fragment: Fragment) -> Issue:
-    """The operation that a warp issues, with it as one of its warps."""
+    """Return the operation that a warp issues, after adding the warp to it."""
     (cta, warpgroup), number = _warpgroup(fragment), fragment.sequence
     fragment.sequence += 1
     issue = machine.issues.open(cta, warpgroup, number)
@@ -78,7 +79,7 @@ def _issue(machine: Machine, fragment: Fragment) -> Issue:
 
 
 def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, side: Side) -> int | None:
-    """The descriptor of an operand; None for one in registers, or one that is not known."""
+    """Return the descriptor of an operand; None if the operand is in registers or the descriptor is unknown."""
     if isinstance(side.operand, Vector):
         return None
     value = machine.value(fragment, side.operand)
