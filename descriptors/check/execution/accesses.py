@@ -34,9 +34,9 @@ from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 
-#: Runs of bytes: where each begins and ends.
+#: Ranges of bytes: start, and end after the last byte.
 Runs = Iterable[tuple[int, int]]
-#: What a copy of a thread is called.
+#: Kind of the access of a ``cp.async``.
 THREAD_COPY = "cp.async"
 
 
@@ -175,7 +175,7 @@ def _check_order(
                     machine.report_clash(step, "reuse-order", clash, f"{fact}; {_OTHER_LANES}")
 
 
-#: Why an order is not decided.
+#: Undecided accesses, and why.
 _ONE_VALUE = ("a store by several warps", "whether all of them store the same value is not known")
 _LOOSE = "the lanes of its warp met in an instruction that is no memory barrier, and not in bar.warp.sync"
 #: Why accesses of lanes of one warp are not ordered.
@@ -193,7 +193,7 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         padded: whether some of the bytes need not be written.
     """
     if runs is None:
-        machine.note_skipped(step, "a descriptor that describes no operand")
+        machine.note_skipped(step, "its descriptor describes no operand")
         return
     if machine.launch.sizes is None:
         machine.notes.footprints.update(runs)

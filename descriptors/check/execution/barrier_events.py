@@ -44,7 +44,7 @@ def _address_operand(step: Step) -> tuple[int, Address]:
     for place, operand in enumerate(step.instruction.operands):
         if isinstance(operand, Address):
             return place, operand
-    raise Stop(step.instruction.line, "an operand that is no address", reason=Reason.BARRIER)
+    raise Stop(step.instruction.line, "an operand is not an address", reason=Reason.BARRIER)
 
 
 def _operand_after_address(step: Step) -> Operand | None:
@@ -84,7 +84,7 @@ def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int)
             machine.report(
                 "barrier-init", step, f"no mbarrier is initialized at {address_text(address, machine.launch)}"
             )
-        raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
+        raise Stop(step.instruction.line, "it is not initialized", reason=Reason.BARRIER)
     machine.barriers.touches.append(
         Touch(fragment.cta, fragment.warp, step.place, address, barrier.phase, life=barrier.life)
     )
@@ -137,7 +137,9 @@ def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mba
     """
     if barrier.events_before & ~known:
         where = address_text(barrier.address, machine.launch)
-        machine.notes.unordered.setdefault(step.place, f"nothing orders it after the end of the last phase of {where}")
+        machine.notes.unordered.setdefault(
+            step.place, f"nothing orders it after the end of the previous phase of the mbarrier at {where}"
+        )
     bit = machine.new_bit()
     fragment.known |= 1 << bit
     barrier.note(bit)
@@ -234,7 +236,7 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     machine.set(fragment, name, 0)
     if passed:
         return None
-    return machine.pass_on(fragment)  # what others do may end the phase before the thread asks again
+    return machine.pass_on(fragment)  # others may end the phase before the thread asks again
 
 
 def _note_remote_use(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrier) -> int:
@@ -273,10 +275,10 @@ def _bar(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     reduces = "red" in words
     _check_aligned(machine, fragment, step)
     if reduces:
-        machine.set(fragment, operands.pop(0), Unknown("what a barrier reduces", step.instruction.line))
+        machine.set(fragment, operands.pop(0), Unknown("the result of barrier.red", step.instruction.line))
     number = machine.require_scalar(fragment, operands[0], step, "the number of a barrier") if operands else 0
     plain = [o for o in operands[1:] if not reduces or isinstance(o, int)]
-    target = machine.require_scalar(fragment, plain[0], step, "the threads of a barrier") if plain else None
+    target = machine.require_scalar(fragment, plain[0], step, "the thread count of a barrier") if plain else None
     wait = Wait(Awaited.BARRIER, (fragment.cta, number))
     rendezvous = machine.rendezvous.setdefault(wait, Rendezvous(fragment.cta, target))
     if rendezvous.came and rendezvous.target != target:

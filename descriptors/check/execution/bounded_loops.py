@@ -32,9 +32,9 @@ from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, names
 
-#: Least iterations of a loop: the first, one that follows another, and one that follows such a one.
+#: Least iterations of a loop: the first, the second, and one after the second.
 LEAST = 3
-#: Bounded loops of a function that are followed.
+#: Largest number of bounded loops of a function that are followed.
 MOST = 256
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma", "mma.")
 #: Operations that a completed run must have executed, so that the barriers, copies and multiplications are decided.
@@ -180,7 +180,7 @@ def _source_loads(function: Function, writers: dict[str, list[int]], registers: 
     return tuple(loads)
 
 
-#: Instructions whose result is an address where an operand is one: not products, which are offsets at most.
+#: Instructions whose result is an address if an operand is one; a product is at most an offset.
 _MOVES = ("mov", "add", "sub", "selp", "cvt", "min", "max")
 
 
@@ -212,7 +212,7 @@ def count_loads(kernel: Program) -> frozenset[int]:
     return frozenset(
         place
         for loads in bounds
-        # A loop over addresses may end at one that nothing is read from.
+        # A loop over addresses may compare with an end address that is never accessed.
         if all(addresses.isdisjoint(_computed_from(targets(code[load]), results)) for load in loads)
         for place in loads
     )

@@ -35,9 +35,9 @@ from descriptors.text import counted, extents_text
 
 #: The longest extent of a box, and the bytes of a parameter space.
 _EXTENT, _SPACE = 256, 1 << 16
-#: Letters of a parameter's name in a suggestion; a parameter with a longer name is called by its number.
+#: Longest name of a parameter in a suggestion; a parameter with a longer name is named by its number.
 NAME_LETTERS = 1000
-#: Bytes of a line of an operand in shared memory, and the swizzle of a tensor map that writes such lines.
+#: Swizzle of a tensor map that writes lines of so many bytes.
 _SWIZZLES = {128: "128B", 64: "64B", 32: "32B"}
 
 

@@ -82,13 +82,13 @@ def _unknown_branch(machine: Machine, fragment: Fragment, step: Step, unknown: U
 
 
 def _table_branch(machine: Machine, fragment: Fragment, step: Step) -> None:
-    what = "a branch by a table"
+    what = "a table branch"
     labels = machine.program.function.tables.get(str(step.instruction.operands[-1]))
     place = machine.require_scalar(fragment, step.instruction.operands[0], step, what)
     if labels is None:
-        raise Stop(step.instruction.line, "a table that is not in the text", what)
+        raise Stop(step.instruction.line, "its table is not in this file", what)
     if place >= len(labels):
-        raise Stop(step.instruction.line, f"place {place} of {len(labels)}", what)
+        raise Stop(step.instruction.line, f"entry {place} of a table with {len(labels)} entries", what)
     fragment.pc = _target(machine, labels[place]) - 1
 
 
@@ -107,7 +107,7 @@ def _trap(machine: Machine, fragment: Fragment, step: Step) -> bool:
     return machine.end(fragment, places)
 
 
-#: Branches, which judge their guards themselves.
+#: Branches; their handlers evaluate the guard.
 BRANCHES: dict[str, Handler] = {"bra": _branch, "ret": _leave, "exit": _leave}
-#: What else leads elsewhere, or to the end.
+#: Other jumps and ends of threads.
 JUMPS: dict[str, Handler] = {"brx": _table_branch, "trap": _trap}

@@ -25,11 +25,11 @@ from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 T = TypeVar("T")
-#: A parameter, by its name or number, and how many bytes into it.
+#: A parameter, by its name or number, and an offset in bytes.
 Parameter = tuple[str, int]
-#: Most threads of a CTA, and CTAs of a cluster.
+#: Largest number of threads per CTA, and of CTAs per cluster.
 MOST_THREADS, MOST_CTAS = 1024, 16
-#: So many parameters a refusal lists.
+#: Largest number of parameters that an error message lists.
 _SHOWN = 16
 _BOX = re.compile(r"(\d{1,4}(?:x\d{1,4})*)x(\w+)")
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 
 from descriptors.check.execution.lanes import Unknown
 
-#: Bytes that are looked for together.
+#: Bytes per page; a page without known bytes is skipped.
 PAGE = 64
 _ADDRESS = (1 << 64) - 1
-#: Four addresses that follow one another: so many times the first, and so much more.
+#: Factor and summand that make four consecutive addresses of the first one.
 _TIMES, _MORE = sum(1 << 64 * byte for byte in range(4)), sum(byte << 64 * byte for byte in range(4))
 
 
@@ -31,7 +31,7 @@ class Contents:
 
     def __init__(self) -> None:
         self._bytes: dict[int, int] = {}
-        self._pages: set[int] = set()  # where some byte was known: most of a memory holds data alone
+        self._pages: set[int] = set()  # pages with a byte that was known; most pages have only data
 
     def store(self, place: int, width: int, value: int | Unknown) -> None:
         """Write bytes, lowest first."""

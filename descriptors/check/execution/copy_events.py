@@ -46,7 +46,7 @@ from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
-# -- copies of a thread
+# -- cp.async
 
 
 def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
@@ -96,7 +96,7 @@ def _wait_groups(kind: str) -> Handler:
             left = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
             fragment.wait_groups(kind, left)
         if "sync_restrict::proxy::async" in step.instruction.qualifiers:
-            what, why = "a wait_group of the async proxy", "what it orders of ordinary accesses is not modeled"
+            what, why = "a wait_group of the async proxy", "its effect on ordinary accesses is not modeled"
             machine.notes.doubts.setdefault(step.place, (what, why))
 
     return wait
@@ -104,7 +104,7 @@ def _wait_groups(kind: str) -> Handler:
 
 # -- bulk copies
 
-#: The fewest bytes that a bulk copy moves.
+#: Least bytes of a bulk copy.
 LEAST = 16
 
 
@@ -133,9 +133,9 @@ def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
         size = value if isinstance(value, int) else None
     barrier = next((o for o in rest if isinstance(o, Address)), None)
     if barrier is None:
-        raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
+        raise Stop(step.instruction.line, "no operand is an mbarrier", "a bulk copy")
     after = rest[rest.index(barrier) + 1 :]
-    if "tensor" in words:  # offsets; of a copy without a tensor map the mask itself may be in braces
+    if "tensor" in words:  # im2col offsets; without a tensor map, the mask itself may be in braces
         after = [o for o in after if not isinstance(o, Vector)]
     mask = None
     if any(word.startswith("multicast::cluster") for word in words) and after:
@@ -145,7 +145,9 @@ def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
         for destination, mbarrier_address in zip(
             *(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True
         ):
-            if mask is not None and "cta_group::2" in words:  # that of a pair is told which is as odd as the operand
+            if (
+                mask is not None and "cta_group::2" in words
+            ):  # signals the CTA of the pair with the parity of the operand
                 mbarrier_address = of_cta(mbarrier_address, mbarrier_address >> RANK & ~1 | odd)
             _deliver(
                 machine,
@@ -163,7 +165,7 @@ def _routes(
     machine: Machine, fragment: Fragment, step: Step, target: Operand, barrier: Operand
 ) -> list[tuple[int, int]]:
     """Return destination and mbarrier address of the copy of each executing thread."""
-    places = machine.require_lanes(fragment, target, step, "where a bulk copy goes")
+    places = machine.require_lanes(fragment, target, step, "the destination of a bulk copy")
     return list(zip(places, machine.require_lanes(fragment, barrier, step, "the address of an mbarrier"), strict=True))
 
 
@@ -238,7 +240,7 @@ def _bulk_out(machine: Machine, fragment: Fragment, step: Step) -> None:
     _, source, *rest = step.instruction.operands
     tensor = "tensor" in step.instruction.qualifiers
     value = None if tensor else machine.value(fragment, rest[0])
-    for place in machine.require_lanes(fragment, source, step, "what a bulk copy reads"):
+    for place in machine.require_lanes(fragment, source, step, "the source of a bulk copy"):
         size = _stored_bytes(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.new_bit()
         fragment.groups.add("bulk", bit)
@@ -250,7 +252,7 @@ def _bulk_out(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 # -- answers to a request for another tile
 
-#: So many tiles there are in a run, and then none.
+#: Number of tiles that requests get in a run.
 TILES = 2
 
 
@@ -259,7 +261,7 @@ def _cancel(machine: Machine, fragment: Fragment, step: Step) -> None:
     target, mbarrier, *_ = step.instruction.operands
     machine.requests[step.place] += 1
     request = machine.requests[step.place]
-    place = machine.require_scalar(fragment, target, step, "where an answer goes")
+    place = machine.require_scalar(fragment, target, step, "the destination of an answer")
     address = machine.require_scalar(fragment, mbarrier, step, "the address of an mbarrier")
     everywhere = any(word.startswith("multicast") for word in step.instruction.qualifiers)
     for destination in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):

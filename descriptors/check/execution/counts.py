@@ -40,11 +40,11 @@ from descriptors.check.execution.recurrence import Key, State
 from descriptors.check.execution.run_policy import LARGE
 from descriptors.check.execution.runs import Run
 
-#: How much a parameter moves where it is asked what is compared with it: a multiple of what a tile may have.
+#: Change of a parameter for finding the comparisons that depend on it: a multiple of any tile extent.
 _FAR = 1 << 16
-#: A size with more rounds than it takes to come back to a state.
+#: A size with more iterations than a state needs to recur.
 _LONG = 4 * LARGE
-#: Turns after which no state is awaited to come back, and how often a period is tried.
+#: Turns within which a state must recur, and number of attempts with a period.
 _TURNS, _ATTEMPTS = 64, 4
 
 _WRONG = "something is wrong there"
@@ -158,10 +158,10 @@ class _PeriodSearch:
         """Return the loop that the parameter bounds, or why none closes."""
         machine = self._machine(LARGE, _FAR)
         run = self._run(machine)
-        if not run.endless:  # which says no more than that nothing closes
+        if not run.endless:  # a stopped run only says that nothing closes
             self.runs.append(run)
         if run.stop is not None or machine.hung:
-            return "the kernel does not come to its end"
+            return "the kernel does not run to its end"
         if not machine.bounds:
             return machine.why
         (who, place), many = machine.bounds.most_common(1)[0]
@@ -169,7 +169,7 @@ class _PeriodSearch:
             return "no loop depends on it alone"
         period = self._find_period(who, place)
         if period is None:
-            return "no state of the loop comes back"
+            return "no state of the loop recurs"
         loop = self._match_bound(machine, who, place, period)
         if isinstance(loop, _Loop) and self._estimated_steps(loop, machine) > self.budget - self.steps:
             return "too many steps"
@@ -221,7 +221,7 @@ class _PeriodSearch:
             by, rest = divmod((second - first) * _FAR, left.past - right.past)
             if by > 0 and not rest and not by % period.turns:
                 return _Loop(who, place, period, by)
-        return "what bounds the loop does not move as its counter"
+        return "the bound of the loop does not change like its counter"
 
     # -- one count
 
@@ -232,7 +232,7 @@ class _PeriodSearch:
             self.runs.append(run)
         if run.stop is not None or machine.hung or is_wrong(machine.notes.wrong.values()):
             return "too many steps" if run.endless else _WRONG
-        return machine.why or ("" if machine.closed else "too few rounds")
+        return machine.why or ("" if machine.closed else "too few iterations")
 
     def _why_not_periodic(self, loop: _Loop, size: int) -> str:
         """Return why a count with enough iterations does not close; "" if it closes.

@@ -55,7 +55,7 @@ class Coverage:
         self._reads: dict[int, set[tuple[str, int]]] = {}  # parameters by the load that reads them
         self._loads: dict[int, frozenset[int]] = {}  # loads that decide whether an operation is reached
         self._executed: set[int] = set()
-        self._reach: dict[int, Reach] = {}  # by the number of the loop
+        self._reach: dict[int, Reach] = {}  # by number of the loop
         self._keys: dict[int, set[tuple[str, int]]] = {}  # parameters that bound a loop and are not given
         self._by_value: dict[
             tuple[int, tuple[str, int], int], dict[int, int]

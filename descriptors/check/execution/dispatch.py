@@ -9,9 +9,8 @@ Invariant: the longest prefix decides.
 
 >>> execution("barrier.cluster.wait.aligned").handler is execution("barrier.sync").handler
 False
->>> execution("add.s32").guard, execution("st.shared.b32").guard, execution("bra.uni").guard
-(<Guard.RESULT: 'its result is not known'>, <Guard.PASSED: 'it is passed over, and told as not seen'>, \
-<Guard.OWN: 'it judges its guard itself, as a branch does'>)
+>>> [execution(opcode).guard.name for opcode in ("add.s32", "st.shared.b32", "bra.uni")]
+['RESULT', 'PASSED', 'OWN']
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ from descriptors.check.execution.warp_events import WARPS
 from descriptors.check.execution.warp_mma_events import WARP_MMA
 from descriptors.check.execution.wgmma_events import WGMMA
 
-#: Events of which a run sees nothing but a result, which it does not know.
+#: Events that only have a result, which is unknown.
 _UNSEEN = ("call", "wgmma.fence", "fence.proxy.async::generic", "mbarrier.pending_count")
-#: Events that tell an mbarrier what a run does not know: it cannot go on.
+#: Events that signal an mbarrier in a way that is not modeled: the run stops.
 _STOPS = ("st.async", "red.async")
 
 
@@ -60,9 +59,9 @@ _HANDLERS: Mapping[str, Handler] = {
     **dict.fromkeys(_UNSEEN, unknown_result),
     **dict.fromkeys(_STOPS, _stop),
 }
-#: Events that a run passes over if their guard depends on data: they touch memory, registers or the caller, and the
-#: report lists them as not seen. All other events are needed, because they are waits, or a wait counts them: if a
-#: commit or an arrival is left out, a later wait seems to cover too little, or never to end.
+#: Events that a run skips if their guard depends on data: they access memory, registers or the caller, and the report
+#: lists them as undecided. All other events are needed, because they are waits, or a wait counts them: without a commit
+#: or an arrival, a later wait seems to cover too little, or never to end.
 _PASSED = frozenset(
     "ld ld.shared ld.shared::cta ld.param ld.param::entry st st.shared st.shared::cta ldmatrix stmatrix cp.async mma "
     "call trap".split()

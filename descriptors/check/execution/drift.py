@@ -92,9 +92,9 @@ class Part(NamedTuple):
         return Drift(*steps) if self.rest + left * self.most < 1 else None
 
 
-#: The drift of what does not move.
+#: The drift of a constant.
 FIXED = Drift(0, 0)
-#: How something moves; None where that is not followed.
+#: A drift; None if it is not followed.
 Moving: TypeAlias = "Drift | Part | None"
 
 
@@ -271,7 +271,7 @@ def _right(of: _Operands) -> Moving:
     quotient = drift.over(1 << by)
     if quotient is not None or not _is_non_negative(of.values[0], drift, operation.bits) or max(drift) <= 0:
         return quotient
-    # The product of a division: what it leaves below makes no more of it before an overflow.
+    # The high half of a division's product: the bits below never carry into the quotient before an overflow.
     rest = max(Fraction(v % (1 << by), 1 << by) for v in lane_values(of.values[0], 1) if isinstance(v, int))
     most = _max_periods(of.values[0], drift, operation.bits)
     return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).integral_part()

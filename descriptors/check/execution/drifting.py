@@ -28,7 +28,7 @@ Invariant: a loop whose bound is a parameter closes; one that does something spe
 >>> closes("")
 (True, '')
 >>> closes("setp.eq.u32 q, k, 40; @q mbarrier.arrive.shared.b64 _, [b];")
-(False, 'line 2: what mbarrier.arrive.shared does may change with the count')
+(False, 'line 2: the effect of mbarrier.arrive.shared may change with the iteration count')
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from descriptors.check.execution.recurrence import Key, State, key_of, state
 from descriptors.check.ptx.ptx_module import targets
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
 
-#: By how much registers move from one turn to another; None where that is no number.
+#: Change of registers from one turn to another; None if it is not one number.
 Speeds: TypeAlias = "dict[Key, dict[str, int | None]]"
 
 
@@ -90,12 +90,12 @@ class Drifting(Machine):
         self, program: Program, launch: Launch, parameter: tuple[str, int], by: int, *, alone: bool = False, budget: int
     ) -> None:
         super().__init__(program, launch, execution, budget)
-        self.follows = False  # where bytes come from moves with everything, and decides nothing
+        self.follows = False  # origins of bytes drift and decide nothing
         self.parameter, self.by, self.alone = parameter, by, alone
         self.why, self.closed, self.turns = "", False, 0
-        self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons with what moves, by lanes and instruction
-        self.compared: dict[tuple[Key, int], list[Moving]] = {}  # how their operands moved last
-        self.loose: set[tuple[Key, str]] = set()  # registers that did not move as it was supposed
+        self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons of drifting values, by lanes and instruction
+        self.compared: dict[tuple[Key, int], list[Moving]] = {}  # last drifts of their operands
+        self.loose: set[tuple[Key, str]] = set()  # registers that did not change as expected
         self._integer = [fragment.guard is Guard.RESULT for fragment in self._executions]
         self._drifts: dict[Fragment, dict[str, Moving]] = {fragment: {} for fragment in self.fragments}
         self._step = self.steps[0] if self.steps else None
@@ -117,7 +117,7 @@ class Drifting(Machine):
         """
         self._turn, self._period, self._seen = (who, place), period, seen
 
-    # -- how values move
+    # -- drifts of values
 
     def drift(self, fragment: Fragment, operand: Operand) -> Moving:
         """Return the drift of an operand."""
@@ -133,7 +133,8 @@ class Drifting(Machine):
         if self._checks and not self.why and self.drift(fragment, operand) != FIXED:
             assert self._step is not None
             instruction = self._step.instruction
-            self.why = f"line {instruction.line}: what {short_opcode(instruction)} does may change with the count"
+            effect = f"the effect of {short_opcode(instruction)}"
+            self.why = f"line {instruction.line}: {effect} may change with the iteration count"
         return super().value(fragment, operand)
 
     def set(self, fragment: Fragment, name: Operand, value: Value) -> None:
@@ -154,7 +155,7 @@ class Drifting(Machine):
         else:
             drifts[name] = drift
 
-    # -- lanes that part and meet
+    # -- lanes that separate and meet
 
     def resume(self, fragment: Fragment) -> None:
         """Let a fragment continue before all fragments with a greater key.
@@ -201,7 +202,7 @@ class Drifting(Machine):
             return done
         name = step.instruction.opcode
         if name.startswith("mbarrier.arrive"):
-            self._result = None  # the number of a phase
+            self._result = None  # the result is the number of a phase
         elif name.startswith("ld") and "param" in step.instruction.qualifiers:
             self._parameter(handler, fragment, step)
         return super()._execute(handler, fragment, step)
@@ -287,7 +288,7 @@ class Drifting(Machine):
     def _compare(self, first: Frame, last: Frame, speeds: Speeds) -> None:
         """Compare two moments: all must be equal except for the expected changes; from here on no period is ahead."""
         if first.state != last.state:
-            self.why = self.why or "the state of a round does not come back"
+            self.why = self.why or "the state of an iteration does not recur"
             return
         for key, before in first.registers.items():
             after = last.registers[key]

@@ -36,21 +36,21 @@ from descriptors.check.execution.runs import Run
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.text import ranges_text
 
-#: The properties that a run decides whatever families of instructions a kernel has.
+#: The properties that a run decides for every kernel.
 ALL = ("barriers", "bytes", "proxies", "reuse")
-#: What is not decided of a multiplication whose operands nothing writes, and why.
+#: What is undecided about a multiplication whose operands nothing writes, and why.
 UNFILLED = "the contents of the operands", "no instruction of this file writes the shared memory of an operand"
-#: What is not decided where a run cannot go on.
+#: What is undecided if a run cannot continue.
 AFTER = "the code after this line"
-#: What the box of a tensor copy is called.
+#: Name of the unknown size of a tensor copy.
 BOX = "the box of a tensor copy"
-#: Rules that a copy of unknown bytes may be the answer to.
+#: Rules whose violations a copy of unknown size may explain.
 _OF_COPIES = {"proxy-fence", "proxy-fence-copy", "reuse-unwritten"}
-#: Rules that an instruction of the tensor core may be the answer to which was not followed.
+#: Rules whose violations a tensor-core instruction that was not followed may explain.
 _OF_TENSOR_MEMORY = {"tcgen05-unwritten"}
 
 
-#: So many parameters are named that make a run shorter.
+#: Largest number of parameters that are named to make a run shorter.
 _NAMED = 3
 
 
@@ -74,7 +74,7 @@ class Blind(NamedTuple):
     decides: str = ""
 
 
-# -- what is wrong
+# -- violations
 
 
 def witnesses(run: Run) -> Iterator[Witness]:
@@ -87,7 +87,7 @@ def _witnesses(run: Run) -> Iterator[Witness]:
     unsure = set(_OF_TENSOR_MEMORY if machine.notes.tensor_unknown else ())
     if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.notes.copies):
         unsure |= _OF_COPIES
-    # Lanes go on without others where nobody else can; where that did not help, they never came there.
+    # Lanes continue without others only if nothing else helps. If the kernel hangs all the same, they never get there.
     left_out = machine.notes.of_released if machine.hung else ()
     witnesses = [row for key, row in machine.notes.wrong.items() if key not in left_out]
     if run.stop is None:
@@ -124,11 +124,11 @@ def _parameters_text(machine: Machine) -> str:
 
 def hangs(machine: Machine) -> Iterator[Witness]:
     """Yield the waits that never complete: for each instruction, the one of the thread that passed it least often."""
-    if _fragmented_allocations(machine):  # all others may wait for these
+    if _fragmented_allocations(machine):  # all other waits may depend on these
         return
     reported: set[int] = set()
     waiting = [fragment for fragment in machine.fragments if not fragment.done and fragment.blocked is not None]
-    # Who waits for registers may be whom all others wait for.
+    # All other threads may wait for a warp that waits for registers.
     first = [
         fragment
         for fragment in waiting
@@ -286,7 +286,7 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
         )
 
 
-# -- what is not seen
+# -- what is unchecked
 
 
 def unchecked(run: Run) -> Iterator[Blind]:
@@ -301,7 +301,7 @@ def unchecked(run: Run) -> Iterator[Blind]:
         )
         yield Blind(("bytes", "proxies", "reuse"), line, AFTER, "this wait never completes")
     for index in _fragmented_allocations(machine)[:1]:
-        why = "enough columns are free, but apart if each earlier allocation took the first free ones"
+        why = "enough columns are free, but not adjacent if each earlier allocation got the first free ones"
         yield Blind(("barriers",), _instruction(machine, index).line, "the columns of an allocation", why)
     yield from _undecided_registers(machine)
     yield from _skipped(machine)
@@ -320,7 +320,7 @@ def _undecided_registers(machine: Machine) -> Iterator[Blind]:
             and fragment.blocked is not None
             and _may_be_given_back(machine, fragment.cta, fragment.blocked.where[1])
         ):
-            why = "enough only if the launch gives registers to whole warpgroups"
+            why = "they suffice only if the launch gives registers to whole warpgroups"
             yield Blind(("barriers",), machine.steps[fragment.pc].instruction.line, "the registers of setmaxnreg", why)
             return
 
@@ -359,14 +359,14 @@ def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Ite
     """
     rows: dict[str, list[int]] = {}
     for index in function.having("mma."):
-        if why := looked_at.get(index, "no run comes to them"):
+        if why := looked_at.get(index, "no run reaches them"):
             rows.setdefault(why, []).append(index)
     for why, places in rows.items():
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
-_UNREAD = "a bulk store that nothing waits for before its CTA ends"
-_UNREAD_WHY = "no cp.async.bulk.wait_group says that it has read shared memory by then"
+_UNREAD = "a bulk store without a wait before its CTA exits"
+_UNREAD_WHY = "no cp.async.bulk.wait_group waits until it has read shared memory"
 
 
 def _doubts(run: Run) -> Iterator[Blind]:
@@ -376,13 +376,13 @@ def _doubts(run: Run) -> Iterator[Blind]:
         yield Blind(("reuse",), _instruction(machine, index).line, what, why)
     for index, why in machine.notes.unordered.items() if not machine.hung else ():
         yield Blind(("barriers",), _instruction(machine, index).line, "the phase of an arrival", why)
-    # Where lanes met, each has the groups of all: a group is done if the lane that waited for it knows so.
+    # Lanes that met share their groups: a group is complete if the lane that waited for it knows so.
     pending = waited = 0
     for fragment in machine.fragments if run.stop is None and not machine.hung else ():
         pending |= fragment.groups.all("bulk")
         waited |= fragment.known
     for index, bits in machine.notes.bulk_stores.items():
-        if bits & pending & ~waited:  # kernels in use leave the wait out
+        if bits & pending & ~waited:  # kernels in use omit the wait
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
     for row in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if row.rule in (

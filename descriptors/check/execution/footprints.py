@@ -116,7 +116,7 @@ def cells_of_a(m: int, k: int, dtype: str, cta_group: int, sparse: bool, lane: i
     cells = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
     rest = [0] * (len(cells.modes) - 2)
     lanes = {cells.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
-    if rest:  # a second copy, in the other half
+    if rest:  # the other half of the lanes has a second copy
         lanes |= {lane + 4 * GROUP for lane in lanes}
     return Cells(groups_of(lanes), cells.columns)
 
@@ -157,9 +157,9 @@ def columns_of_scales(instruction: Instruction) -> tuple[int, int]:
     >>> columns_of_scales(Instruction("mxf4nvf4", "e2m1", "e2m1", "f32", m=128, n=192, k=128, scale_vector=16))
     (8, 14)
     """
-    apart = instruction.cta_group == 2 and instruction.m == 128  # the halves of N lie in other lanes
+    apart = instruction.cta_group == 2 and instruction.m == 128  # the halves of N are in different lanes
     rows = instruction.m // instruction.cta_group, instruction.n // (2 if apart else 1)
-    # Of mxf8f6f4 with K 64 the manual has one and NVIDIA's code two: one is read in either case.
+    # For mxf8f6f4 with K 64 the manual has one factor and NVIDIA's code has two: one is read in either case.
     factors = (
         1
         if instruction.kind == "mxf8f6f4"

@@ -29,28 +29,28 @@ from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values, select_lanes
 
-#: In front of the name of a register: where its bytes come from, which goes all ways that its value goes.
+#: Prefix of a register name for the origin of its bytes, which is handled like its value.
 ORIGIN = "origin of "
-#: Accesses, as bits: who meets has those of all.
+#: Accesses, as bits; merging unites them.
 Bits: TypeAlias = int
-#: A number that only grows: who meets has the greatest.
+#: A number that only grows; merging takes the greatest.
 Count: TypeAlias = int
-#: Accesses by the instruction that made them: who meets has those of all.
+#: Accesses by a key, such as the instruction that made them; merging unites them.
 Accesses: TypeAlias = "dict[int, int]"
-#: How often instructions were executed: of lanes that go one way, as often as any of them did.
+#: How often instructions were executed; merging takes the larger count of each.
 Times: TypeAlias = "dict[int, int]"
 
 
 class Awaited(Enum):
     """What a fragment waits for, as messages name it; a :class:`Wait` adds the place."""
 
-    MBARRIER = "an mbarrier"  # at an address
-    BARRIER = "barrier"  # of a CTA, with a number
+    MBARRIER = "an mbarrier"  # address
+    BARRIER = "barrier"  # CTA, number of the barrier
     CLUSTER = "the cluster's barrier"
-    WARP = "other lanes of the warp"  # of a CTA, a warp, at an instruction
-    WARPGROUP = "a wgmma of four warps"  # of a CTA, a warpgroup
-    COLUMNS = "columns of tensor memory"  # of a CTA
-    REGISTERS = "registers"  # of a CTA, for so many a thread
+    WARP = "other lanes of the warp"  # CTA, warp, instruction
+    WARPGROUP = "a wgmma of four warps"  # CTA, warpgroup
+    COLUMNS = "columns of tensor memory"  # CTA
+    REGISTERS = "registers"  # CTA, registers per thread
 
 
 class Wait(NamedTuple):
@@ -137,7 +137,7 @@ def _merge_times(first: Times, second: Times) -> Times:
     return {**second, **{place: max(many, second.get(place, 0)) for place, many in first.items()}}
 
 
-#: What each kind of history is at first, and what it is of two that meet. To meet nothing is to be copied.
+#: Empty value and merge function of each kind of history. Merging with an empty value copies.
 _MERGE_RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
     "Bits": (int, int.__or__),
     "Count": (int, max),
@@ -182,24 +182,24 @@ class Fragment:
         lanes: numbers of the lanes, in order.
     """
 
-    # -- its history: the kind of each says how two meet
-    known: Bits  #: accesses that it knows to be done
-    published: Bits  #: those that a proxy fence stood behind
-    issued: Bits  #: tcgen05 operations that it issued,
-    issued_known: Bits  #: what was known
-    issued_published: Bits  #: and published, when it did
-    reads_of_a: Bits  #: reads of A from shared memory by those
+    # -- history: the kind of each says how it is merged
+    known: Bits  #: accesses that it knows to be complete
+    published: Bits  #: those of them that a proxy fence follows
+    issued: Bits  #: tcgen05 operations that it issued
+    issued_known: Bits  #: accesses that were known at an issue
+    issued_published: Bits  #: accesses that were published at an issue
+    reads_of_a: Bits  #: reads of A from shared memory by its tcgen05 operations
     loads: Bits  #: tcgen05.ld that no wait covers yet
     stores: Bits  #: tcgen05.st that no wait covers yet
     loaded: Accesses  #: tcgen05.ld whose registers nothing used yet
-    stale: Accesses  #: of those, the lanes whose cells nothing wrote, as bits
-    sequence: Count  #: wgmma issued so far
-    cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
-    apart: Accesses  #: ordinary accesses by the lanes that made them, with no barrier of the warp behind them
-    loose: Accesses  #: those behind which the lanes met, but in no instruction that orders memory
-    copies: Accesses  #: cp.async by the lanes that issued them
-    cluster_waits: Count  #: the phase of the cluster's barrier that it waited for last, and one
-    times: Times  #: events that it executed, waits that it passed
+    stale: Accesses  #: lanes of such a load whose cells nothing wrote, as bits
+    sequence: Count  #: number of wgmma operations issued so far
+    cluster_phase: Count  #: 1 + the phase of the cluster barrier in which it arrived last
+    apart: Accesses  #: ordinary accesses by their lanes, if no barrier of the warp followed
+    loose: Accesses  #: those after which the lanes met in an instruction that does not order memory
+    copies: Accesses  #: cp.async by their lanes
+    cluster_waits: Count  #: 1 + the phase of the cluster barrier that it waited for last
+    times: Times  #: numbers of executed events and of waits that are over
     groups: CommitGroups
 
     def __init__(self, cta: int, warp: int, lanes: tuple[int, ...]) -> None:
@@ -208,14 +208,14 @@ class Fragment:
         for name, (empty, _) in _HISTORY.items():
             setattr(self, name, empty())
         self.pc = 0
-        self.joins: tuple[Join, ...] = ()  # the innermost last
-        self.active: list[int] | None = None  # places of the lanes that a guard lets through; None for all
-        self.epoch = -1  # the bit of its ordinary accesses since it last told anybody; -1 for none yet
-        self.epoch_lanes = 0  # who made those, as bits
-        self.failed = (-1, -1, -1)  # the wait that failed last: its step, the mbarrier, and its phase
+        self.joins: tuple[Join, ...] = ()  # innermost last
+        self.active: list[int] | None = None  # positions of the lanes that the guard selects; None for all
+        self.epoch = -1  # bit of its ordinary accesses since its last signal; -1 for none
+        self.epoch_lanes = 0  # lanes that made those, as bits
+        self.failed = (-1, -1, -1)  # the last wait that failed: step, mbarrier, phase
         self.blocked: Wait | None = None
-        self.alone = False  # whether it does alone what lanes of a warp do together
-        self.released = False  # whether it goes on without lanes that it waited for
+        self.alone = False  # whether it executes an instruction alone that lanes of a warp execute together
+        self.released = False  # whether it continues without lanes that it waited for
         self.done = False
 
     @property
@@ -337,7 +337,7 @@ def _side_by_side(
         if type(head) is int and all(value == head for value in values):
             registers[name] = head
             continue
-        unset = Unknown(f"{name}, which not every way writes")
+        unset = Unknown(f"{name}, which not every path writes")
         rows = [lane_values(unset if v is None else v, len(p.lanes)) for v, p in zip(values, parts, strict=True)]
         registers[name] = join_lanes([rows[number][place] for number, place in order])
     return registers

@@ -32,9 +32,9 @@ from descriptors.check.ptx.integer_instructions import DECIDES, LOGIC, IntegerOp
 from descriptors.check.ptx.ptx_module import Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, Pair, Vector
 
-#: Instructions whose result is no function of their operands.
+#: Instructions whose result is not a function of their operands.
 _IMPURE = ("ld", "atom", "red", "tcgen05", "wgmma", "mma")
-#: What scales a result by a number, and asks whether there is anything to scale.
+#: Instructions that scale a result by a factor, or check whether the factor is 0.
 _SCALES = ("mul.f", "mul.rn.f", "setp.eq.f", "setp.equ.f", "setp.ne", "setp.neu")
 
 
@@ -59,7 +59,7 @@ def _unknown_result(machine: Machine, fragment: Fragment, instruction: Instructi
     if instruction.opcode.startswith(("ld", "atom")):
         return Unknown(Cause.GLOBAL, instruction.line)
     constant = _constant_result(machine, fragment, instruction)
-    return constant or Unknown(f"what {short_opcode(instruction)} computes", instruction.line)
+    return constant or Unknown(f"the result of {short_opcode(instruction)}", instruction.line)
 
 
 def _constant_result(machine: Machine, fragment: Fragment, instruction: Instruction) -> Unknown | None:

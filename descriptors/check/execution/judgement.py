@@ -61,7 +61,7 @@ from descriptors.check.execution.runs import (
 from descriptors.check.ptx.ptx_module import Function
 
 _UNKNOWN = Configuration()
-#: What is not decided where the shape of the cluster is not known.
+#: What is undecided if the cluster shape is unknown.
 CLUSTER = "the shape of the cluster"
 
 
@@ -152,14 +152,14 @@ def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
         tuple(witnesses), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed
     )
     hangs = any(witness.rule in ("barrier-hang", "barrier-init") for witness in witnesses)
-    if hangs and first.stop is not None:  # other data may be what the kernel is for
+    if hangs and first.stop is not None:  # the kernel may be meant for other data
         return judgement._replace(witnesses=())
     return _without_cluster_errors(judgement, kernel.function) if hangs and first.clustered else judgement
 
 
 def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
     """Return a judgement without violations, because the launch may have another cluster shape; undecided instead."""
-    row = Blind(ALL, function.line, CLUSTER, "the launch says it")
+    row = Blind(ALL, function.line, CLUSTER, "only the launch determines it")
     return (
         judgement._replace(witnesses=(), blind=(*judgement.blind, row)) if is_wrong(judgement.witnesses) else judgement
     )
@@ -177,12 +177,12 @@ class _Record:
     def __init__(self, kernel: Program, first: Trial, steps: int) -> None:
         self.kernel, self.first, self.steps = kernel, first, steps
         self.function, self.free, self.limit = kernel.function, first.free, max(LIMIT, steps + BUDGET)
-        self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
-        self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
+        self.witnesses: dict[tuple[str, int], Witness] = {}  # first of each rule and instruction
+        self.blind: dict[tuple[object, ...], Blind] = {}  # first of each line, subject and properties
         self.executed: list[Executed] = []
-        self.launches: list[Launch] = []  # likewise, as they were begun
-        self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
-        self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
+        self.launches: list[Launch] = []  # all launches that were run, as requested
+        self.fragments: dict[int, str] = {}  # why each mma.sync is undecided, "" if it is decided
+        self.long: dict[tuple[str, int], int] = {}  # steps of the runs with one large parameter
         self.coverage = Coverage(kernel, set(first.launch.scalars))
         for run in first.cut:
             self.coverage.add_run(run)
@@ -221,7 +221,7 @@ class _Record:
             for value in REMAINDERS:
                 if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
                     break
-                for others in (SIZES[0], LITTLE):  # several tiles, so that what one leaves behind meets the next
+                for others in (SIZES[0], LITTLE):  # several tiles, to see conflicts between them
                     farther = with_parameter(launch, key, value, others)
                     if farther not in self.launches and not self.run_launch(farther):
                         return
@@ -252,7 +252,7 @@ class _Record:
         closed: list[Counts] = []
         least = min(self.long.values(), default=0)
         for key in self.free:
-            if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
+            if len(self.long) > 1 and self.long.get(key) == least:  # it makes no loop longer
                 continue
             budget = min(CLOSING, self.limit - self.steps)
             if (
@@ -262,7 +262,7 @@ class _Record:
             ):
                 return ()
             result = counts(kernel, launch, key, budget)
-            # Of several parameters one may be the other in other units, so that no launch has one without the other.
+            # Two parameters may have the same meaning in different units, so that no launch changes only one of them.
             for run in result.runs if len(self.free) == 1 else ():
                 self._add_run(run, small=run.machine.launch.scalars[key] < SIZES[0])
                 self._add_launch([run], launch.size, key)
@@ -273,7 +273,7 @@ class _Record:
 
     def _add_run(self, run: Run, small: bool) -> None:
         for place, why in run.machine.notes.fragments.items():
-            if not (small and why):  # where a tile is larger than the problem, some of it is zeros
+            if not (small and why):  # if a tile is larger than the problem, part of it is zeros
                 self.fragments[place] = self.fragments.get(place) or why
         for witness in witnesses(run):
             if (witness.rule, witness.place) in self.witnesses:
@@ -283,9 +283,9 @@ class _Record:
                 continue
             self.witnesses[witness.rule, witness.place] = witness
             if witness.rule == "proxy-fence-copy":
-                why = "the manual asks for a fence; Triton 3.5.0 left it out and 3.9.0 has it"
+                why = "the manual requires a fence, which Triton 3.5.0 omits and 3.9.0 has"
                 line = self.function.code[witness.place].line
-                self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "what cp.async wrote", why))
+                self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "the bytes of a cp.async", why))
         for row in unchecked(run):
             self.blind.setdefault((row.line, row.what, row.properties), row)
 

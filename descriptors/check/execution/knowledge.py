@@ -90,7 +90,7 @@ class Clash(NamedTuple):
         return f"{access.this} {verb} {cells} that {self.earlier.kind} in line {self.earlier.line} {earlier}"
 
 
-#: Readers of a segment that are kept: more than a ring has rounds between two writes.
+#: Largest number of readers of a segment: more than a ring has iterations between two writes.
 READERS = 256
 
 

@@ -47,9 +47,9 @@ class LaneKnowledge:
 
     def __init__(self, fresh: Callable[[], int]) -> None:
         self._fresh = fresh
-        self._lanes: dict[int, int] = {}  # who made an access, as bits
+        self._lanes: dict[int, int] = {}  # lanes that made an access, as bits
         self._shares: dict[int, list[_Share]] = {}
-        self._told: dict[tuple[int, int, int, bool], tuple[int, int]] = {}  # accesses that have a share, and those
+        self._told: dict[tuple[int, int, int, bool], tuple[int, int]] = {}  # accesses with a share, and their shares
         self._places: dict[int, list[tuple[list[int], list[int], int]]] = {}
 
     def record_access(self, fragment: Fragment, bit: int, mask: int) -> None:

@@ -21,8 +21,8 @@ from typing import NamedTuple, TypeAlias
 class Cause(StrEnum):
     """A reason for an unknown value that the checker can act on."""
 
-    GLOBAL = "a value loaded from global memory"  # which may be supposed
-    PARAMETER = "a parameter of floating point"  # which is one all over a run, so that both its ways may be run
+    GLOBAL = "a value loaded from global memory"  # its value may be assumed
+    PARAMETER = "a floating-point parameter"  # it is constant in a run, so that both ways may be run
 
 
 class Unknown(NamedTuple):
@@ -37,9 +37,9 @@ class Unknown(NamedTuple):
     line: int = 0
 
 
-#: A number a lane.
+#: One number per lane.
 Lanes: TypeAlias = "tuple[int | Unknown, ...]"
-#: One number for all lanes, or one a lane.
+#: One number for all lanes, or one number per lane.
 Value: TypeAlias = "int | Unknown | Lanes"
 
 

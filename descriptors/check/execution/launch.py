@@ -23,17 +23,17 @@ from descriptors.text import extents_text
 
 #: Threads of a warp.
 WARP = 32
-#: Bits of a shared address below the rank of its CTA.
+#: Bit position of the CTA's rank in a shared-memory address.
 RANK = 24
-#: Where the local memory of a thread begins, among generic addresses.
+#: Generic address at which the local memory of a thread begins.
 LOCAL = 1 << 40
-#: Where parameters lie.
+#: Generic address at which parameters begin.
 PARAMETERS = 1 << 42
-#: Where a pointer in a parameter points: far from shared memory, and far from one another.
+#: Address of the first pointer in parameters, and distance between pointers: far from shared memory.
 _POINTERS, _APART = 1 << 44, 1 << 36
-#: Hashes of parameter names, and pointers of one parameter: PTX allows 32,764 bytes of parameters.
+#: Number of hashes of parameter names, and of pointers per parameter: PTX allows 32,764 bytes of parameters.
 _NAMES, _SLOTS = 1 << 15, 1 << 12
-#: Bytes of shared memory that a CTA may have.
+#: Largest number of bytes of shared memory per CTA.
 _SHARED = 227 << 10
 _FULL = 0xFFFFFFFF
 

@@ -79,13 +79,13 @@ def short_opcode(instruction: Instruction) -> str:
 class Guard(Enum):
     """What happens to an instruction whose guard is unknown."""
 
-    OWN = "it judges its guard itself, as a branch does"
-    RESULT = "its result is not known"
-    PASSED = "it is passed over, and told as not seen"
+    OWN = "its handler evaluates the guard"
+    RESULT = "its result is unknown"
+    PASSED = "it is skipped and reported as undecided"
     NEEDED = "the run stops"
 
 
-#: What executes an instruction; True where the fragment cannot go on now, and will be resumed, or is done.
+#: Executes an instruction; returns True if the fragment cannot continue now (it will be resumed, or is done).
 Handler = Callable[["Machine", Fragment, Step], "bool | None"]
 
 
@@ -101,8 +101,8 @@ class Memory:
 
     def __init__(self) -> None:
         self.shared = Segments()
-        self.bytes = Contents()  # of shared memory
-        self.origins = Origins()  # likewise
+        self.bytes = Contents()  # known bytes of shared memory
+        self.origins = Origins()  # origins of the words of shared memory
         self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
         self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
 
@@ -129,18 +129,18 @@ class Machine(Schedule):
             for index, step in enumerate(self.steps)
         ]
         self._counted = [self._is_counted(index) for index in range(len(self.steps))]
-        self.count = 0  # steps so far
-        self.bits = 0  # accesses so far
-        self.hung = False  # whether it ended with threads that wait
+        self.count = 0  # number of steps so far
+        self.bits = 0  # number of accesses so far
+        self.hung = False  # whether the run ended with threads that wait
         self.barriers = Mbarriers()
         self.issues = Issues()
-        self.pools: dict[int, RegisterPool] = {}  # the registers of a CTA
-        self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # setmaxnreg by CTA and warp: to, place
+        self.pools: dict[int, RegisterPool] = {}  # register pools by CTA
+        self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by CTA and warp: count, instruction
         self.lanes = LaneKnowledge(self.new_bit)
         self.memory = Memory()
         self.follows = True  # whether origins are followed
         self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane
-        self.requests: Counter[int] = Counter()  # for another tile, by instruction
+        self.requests: Counter[int] = Counter()  # requests for another tile, by instruction
         self.notes = Notes()
         self.executing: Fragment | None = None
 
@@ -170,7 +170,7 @@ class Machine(Schedule):
             return map_lanes(lambda a: a + offset & _LOW_64, [base], fragment.lane_count) if offset else base
         if isinstance(operand, Vector) and len(operand.items) == 1:
             return self.value(fragment, operand.items[0])
-        return Unknown("an operand that is not read")
+        return Unknown("an unsupported operand")
 
     def _named(self, fragment: Fragment, name: str) -> Value:
         """Return the value of a name that is no register with a value: a special register or a variable."""
@@ -230,7 +230,7 @@ class Machine(Schedule):
         for item in items_of(target):
             self.set(fragment, item, value)
 
-    # -- accesses, and what is noted
+    # -- accesses and notes
 
     def access(self, fragment: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
         """Record an ordinary access of a fragment; all accesses between two signals of it share one bit."""
@@ -371,15 +371,15 @@ class Machine(Schedule):
         if opcode.startswith(("st.", "red.", "atom.")):
             self.report("tcgen05-unwritten", step, f"this instruction stores registers of {what}", line)
         else:
-            self.notes.unseen.setdefault(step.place, f"what becomes of {what}")
+            self.notes.unseen.setdefault(step.place, f"the use of {what}")
 
     def _execute(self, handler: Handler, fragment: Fragment, step: Step) -> bool | None:
         """Execute an instruction; one without the operands of its opcode, which an assembler rejects, ends the run."""
         try:
             return handler(self, fragment, step)
         except (IndexError, ValueError) as error:
-            why = "it has not the operands of its opcode"
-            raise Stop(step.instruction.line, why, f"what {short_opcode(step.instruction)} does") from error
+            why = "its operands are not those of its opcode"
+            raise Stop(step.instruction.line, why, f"the effect of {short_opcode(step.instruction)}") from error
 
     def _guarded(self, fragment: Fragment, step: Step, guard: Guard) -> bool:
         """Return whether some lane executes a guarded instruction, and make those lanes the active ones."""

@@ -104,7 +104,7 @@ class Mbarrier:
         self.landings: list[Landing] = []
         self.next_known = self.next_published = 0
         self.known = self.published = 0
-        self.events = self.events_before = 0  # arrivals and copies of this phase and of the last one, as bits
+        self.events = self.events_before = 0  # arrivals and copies of this phase and of the previous one, as bits
         self.over = False
         self.ended: list[Phase] = []
 
@@ -185,10 +185,10 @@ class Mbarriers:
 
     def __init__(self) -> None:
         self._live: dict[int, Mbarrier] = {}
-        self._places: list[int] = []  # the addresses of the live ones, sorted
+        self._places: list[int] = []  # sorted addresses of the live mbarriers
         self._retired: list[Mbarrier] = []
-        self._lives: Counter[int] = Counter()  # how many there were at an address
-        self.touches: list[Touch] = []  # who used which, in the order of the run
+        self._lives: Counter[int] = Counter()  # number of mbarriers so far, by address
+        self.touches: list[Touch] = []  # uses in the order of the run
 
     def __len__(self) -> int:
         return len(self._live)

@@ -45,7 +45,7 @@ from descriptors.check.ptx.integer_instructions import signed
 from descriptors.check.ptx.ptx_operands import Address, Operand
 
 _WIDTH = re.compile(r"[busf](\d+)\Z|bf?16x?2?\Z")
-#: Addresses of shared memory are less.
+#: Bound of the addresses of shared memory.
 _WINDOW = 1 << 32
 _LOW_64 = 0xFFFFFFFFFFFFFFFF
 
@@ -64,7 +64,7 @@ def lane_addresses(machine: Machine, fragment: Fragment, step: Step, operand: Op
     value = machine.value(fragment, operand)
     if (unknown := first_unknown(value)) is not None:
         if "shared" in step.instruction.opcode or step.instruction.opcode.startswith(("ldmatrix", "stmatrix")):
-            machine.note_skipped(step, f"an address that depends on {origin_text(unknown)}")
+            machine.note_skipped(step, f"its address depends on {origin_text(unknown)}")
         return None
     numbers = [v for v in lane_values(value, fragment.lane_count) if isinstance(v, int) and v < _WINDOW]
     return numbers if len(numbers) == fragment.lane_count else None
@@ -204,7 +204,7 @@ def _map_shared(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 # -- local memory, global memory, and addresses that may be of any
 
-#: What loads are marked with that look for what other CTAs write.
+#: Qualifiers of loads of memory that other CTAs write.
 _SHARED_FLAGS = {"volatile", "acquire", "relaxed", "mmio"}
 
 

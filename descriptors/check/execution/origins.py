@@ -29,7 +29,7 @@ from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Operand
 from layoutalg import LayoutError, fragment
 
-_UNKNOWN = Unknown("what is not followed")
+_UNKNOWN = Unknown("an origin that is not followed")
 
 
 # -- registers

@@ -48,7 +48,7 @@ class Witness(NamedTuple):
         return self.found.partition("; ")[0]
 
 
-#: The property that a rule is of, by the first word of its name.
+#: The properties of a rule, by the first word of its name.
 PROPERTIES_OF = {
     "barrier": ("barriers",),
     "bytes": ("bytes",),
@@ -58,7 +58,7 @@ PROPERTIES_OF = {
     "tcgen05": ("tensor memory",),
     "wgmma": ("order",),
 }
-#: What is remarked of an init, and goes well.
+#: The rule about an init whose violation does no harm.
 _AGAIN = "barrier-init-again"
 
 
@@ -76,29 +76,31 @@ class Notes:
 
     def __init__(self) -> None:
         self.wrong: dict[tuple[str, int, int], Witness] = {}  # by rule, instruction and other line
-        self.of_released: set[tuple[str, int, int]] = set()  # those of lanes that went on without others
-        self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
-        # what the run does not see
-        self.skipped: dict[int, str] = {}  # what was passed over, and why
-        self.unpooled: dict[int, str] = {}  # changes of registers of which the launch is not known, and why
-        self.unseen: dict[int, str] = {}  # what of tensor memory was not followed, and why
-        self.tensor_unknown = False  # whether columns may have been written that the run did not see
+        self.of_released: set[tuple[str, int, int]] = set()  # violations by lanes that continued without others
+        self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and rank
+        # what the run does not check
+        self.skipped: dict[int, str] = {}  # why an instruction was skipped
+        self.unpooled: dict[int, str] = {}  # why the register pool of a setmaxnreg is unknown
+        self.unseen: dict[int, str] = {}  # why an access of tensor memory was not followed
+        self.tensor_unknown = False  # whether columns may have been written by an instruction that was not followed
         # operands of multiplications, and what fills them
-        self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
-        self.sources: set[int] = set()  # where bulk stores of tensors begin
-        self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
-        self.tiles: dict[int, tuple[str, int]] = {}  # type and bytes of a line of operands, by where they begin
-        self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
+        self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, key of the box, address
+        self.sources: set[int] = set()  # start addresses of bulk tensor stores
+        self.footprints: set[tuple[int, int]] = set()  # ranges of bytes that multiplications read
+        self.tiles: dict[int, tuple[str, int]] = {}  # type and bytes per line of operands, by start address
+        self.unwritten: dict[int, tuple[int, int]] = {}  # range of operand bytes that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
-        self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing
-        # parameters that were read, and loops
+        self.fragments: dict[int, str] = {}  # why a mma.sync is undecided; "" if it is decided
+        # parameters that were read, and iterations of loops
         self.scalars: dict[tuple[str, int], int] = {}  # counts and sizes, by name and offset
-        self.reads: dict[int, set[tuple[str, int]]] = {}  # of at most 32 bits, by the instruction that reads them
-        self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
-        self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block
-        self.doubts: dict[int, tuple[str, str]] = {}  # accesses that may be in no order: what, and why
-        self.apart: dict[int, bool] = {}  # allocations that waited: whether enough columns were free, but apart
-        self.unordered: dict[int, str] = {}  # arrivals that may belong to an earlier phase, and why
+        self.reads: dict[int, set[tuple[str, int]]] = {}  # the same parameters, by the instruction that reads them
+        self.longest: dict[int, int] = {}  # consecutive backward branches, by target block
+        self.turns: dict[tuple[int, int, int], int] = {}  # all backward branches, by CTA, warp and target block
+        self.doubts: dict[int, tuple[str, str]] = {}  # accesses of undecided order: subject, and why
+        self.apart: dict[
+            int, bool
+        ] = {}  # whether enough columns were free, but not adjacent, when an allocation waited
+        self.unordered: dict[int, str] = {}  # why an arrival may belong to an earlier phase
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
     def add_witness(self, witness: Witness, *, released: bool = False) -> None:
@@ -136,8 +138,8 @@ class Stop(Exception):
         reason: kind of the needed value.
         fork: index of a branch that may go either way, so that both are run; -1 for none.
 
-    >>> str(Stop(7, "nothing initialised it", reason=Reason.BARRIER)), str(Stop(8, "a load, line 2", "a branch"))
-    ('line 7: an mbarrier: nothing initialised it', 'line 8: a branch: a load, line 2')
+    >>> str(Stop(7, "it is not initialized", reason=Reason.BARRIER)), str(Stop(8, "a load, line 2", "a branch"))
+    ('line 7: an mbarrier: it is not initialized', 'line 8: a branch: a load, line 2')
     """
 
     def __init__(

@@ -27,7 +27,7 @@ from descriptors.check.ptx.control_flow import Block, blocks, postdominators
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
 
-#: Instructions that are events: they move data that others see, or wait.
+#: Instructions that are events: they wait, or move data that other threads can see.
 EVENTS = (
     "mbarrier.",
     "bar.",
@@ -53,7 +53,7 @@ EVENTS = (
     "mma.",
     "setmaxnreg.",
 )
-#: Those among them that a branch on unknown data may lead round without a word lost on barriers.
+#: Events that a branch on unknown data may skip without an effect on barriers.
 SOFT = (
     "st.shared",
     "ldmatrix",
@@ -82,7 +82,7 @@ _IGNORED = (
     "fence.proxy.alias",
 )
 _CONTROL = ("bra", "brx", "ret", "exit")
-#: Blocks between branches and where their ways meet that are kept, and bits of the registers that are live in blocks.
+#: Largest number of blocks in regions that are kept, and of bits for the registers that are live in blocks.
 MOST_BETWEEN, MOST_LIVE = 1 << 20, 1 << 29
 
 
@@ -147,7 +147,7 @@ class Program:
         self.carries, self.followed = _find_carried(function)
         needed = self._find_needed() | self.carries
         self.steps: list[Step] = []
-        self.behind_sync: set[int] = set()  # steps in front of which lanes met in an instruction that is no step
+        self.behind_sync: set[int] = set()  # steps before which lanes met in an instruction that is no step
         self.first: list[int] = []
         for number, block in enumerate(self.graph):
             self.first.append(len(self.steps))
@@ -156,7 +156,7 @@ class Program:
         self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self._names, self._live = self._registers_live()
-        self._sets: tuple[int, frozenset[str]] = (-1, frozenset())  # the last that ``live`` returned
+        self._sets: tuple[int, frozenset[str]] = (-1, frozenset())  # the last result of ``live``
 
     @cached_property
     def loops(self) -> list[Loop]:
@@ -242,7 +242,7 @@ class Program:
         rows: list[list[Step]] = [[] for _ in self.graph]
         for step in self.steps:
             rows[step.block].append(step)
-        numbers: dict[str, int] = {}  # a set of registers is an integer with their bits
+        numbers: dict[str, int] = {}  # bit of each register in a set
         uses, defines = [0] * len(rows), [0] * len(rows)
         for number, row in enumerate(rows):
             for step in row:
@@ -281,15 +281,15 @@ class Program:
                 and self._nearest[ends[index]] < len(self.graph)
             ):
                 inner = self._blocks_between(ends[index], budget)
-                if inner is None:  # a branch round too many blocks is executed
+                if inner is None:  # a branch that skips too many blocks is executed
                     budget //= 2
                 else:
                     skippable[index] = inner
                     budget -= len(inner)
         roots = [i for i, item in enumerate(code) if _is_relevant(item) or (_is_jump(item) and i not in skippable)]
         roots += [i for i in self.carries if code[i].opcode.startswith("ld")]
-        # What uses a load is executed for that alone, by the lanes that its guard lets through; unless it is an event
-        # itself: then its address counts too.
+        # The first use of a load is executed only as such, by the lanes that its guard selects. If it is an event, its
+        # address is needed as well.
         roots += [i for use in self.uses for i in writers.get(code[use].predicate, ())]
         needed, registers = set(self.uses).difference(roots), set[str]()
         while roots:
@@ -333,7 +333,7 @@ class Program:
                 if is_event(instruction):
                     (soft if instruction.opcode.startswith(SOFT) else hard).append(index)
         if end == len(self.graph) and any(not self.graph[n].next for n in seen):
-            # One way out ends the thread, so what follows is not reached by all.
+            # A path ends the thread, so that not all threads reach the code after the region.
             hard += [self.graph[n].end - 1 for n in seen if not self.graph[n].next]
         return Region(frozenset(written), tuple(sorted(hard)), tuple(sorted(soft)))
 

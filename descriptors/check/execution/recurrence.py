@@ -36,9 +36,9 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.meetings import Issue
 
-#: A state: equal ones have equal futures, but for what registers hold.
+#: A state; runs continue equally from equal states, except for the values of registers.
 State: TypeAlias = tuple[Any, ...]
-#: What names lanes that go one way.
+#: Key of a fragment: CTA, warp and lanes.
 Key: TypeAlias = tuple[int, int, tuple[int, ...]]
 
 
@@ -76,7 +76,7 @@ class _States:
             self.base[group] = min(self.base.get(group, fragment.sequence), fragment.sequence)
         self.issues = self._issues()
         self.asked = self._asked()
-        self.sets: dict[int, int] = {}  # what is known anywhere of accesses that somebody may ask for, by their order
+        self.sets: dict[int, int] = {}  # number of each set of known accesses
         for bits in self._sets():
             self.sets.setdefault(bits & self.asked, len(self.sets))
         self.names: dict[int, int] = {}
@@ -248,7 +248,7 @@ class _States:
         sets = self._number(issue.known), self._number(issue.published)
         return (*key[:2], sequence, issue.complete, issue.warps, self.name(issue.bit), *sets)
 
-    # -- all
+    # -- everything
 
     def whole(self) -> State:
         """Return the complete state, in an order that the future may depend on."""

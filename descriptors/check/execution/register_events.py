@@ -46,7 +46,7 @@ def _set(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     changes = machine.register_counts.setdefault((fragment.cta, fragment.warp), [])
     pool = pool_of(machine, fragment.cta)
     if pool is None:
-        why = "the text does not say the registers at launch: .maxnreg, or .minnctapersm beside .reqntid"
+        why = "this file does not give the registers at launch, by .maxnreg or by .minnctapersm beside .reqntid"
         machine.notes.unpooled.setdefault(step.place, why)
         changes.append((count, step.place))
         return None

@@ -27,7 +27,7 @@ from math import prod
 from descriptors.check.execution.launch import WARP
 from descriptors.check.ptx.ptx_module import ALL, MOST_REGISTERS, STEP, Function, directive
 
-#: Warps of a warpgroup, in whose number the warps of a CTA are counted for their registers.
+#: Warps per warpgroup; registers are allocated to whole warpgroups.
 _GROUP = 4
 
 

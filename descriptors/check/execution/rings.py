@@ -28,9 +28,9 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from layoutalg.frozen import frozen, replace
 
-#: What it is that an instruction does which waits.
+#: The operation of an instruction that waits.
 WAITS = "waits"
-#: What an instruction does with an mbarrier, by how its opcode begins; the first that fits.
+#: Operations on an mbarrier, by prefix of the opcode; the first prefix that matches decides.
 _OPERATIONS = (
     ("mbarrier.test_wait", WAITS),
     ("mbarrier.try_wait", WAITS),

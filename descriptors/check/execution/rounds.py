@@ -105,7 +105,7 @@ class _Rounds:
         self.roles = self._roles()
         self.number = {warps[0]: number for number, warps in enumerate(self.roles)}
         self.acts: list[Act] = []
-        self.last: dict[_Warp, int] = {}  # the last act of a warp
+        self.last: dict[_Warp, int] = {}  # last act of each warp
 
     def _roles(self) -> list[list[_Warp]]:
         """Return the warps that do the same, by CTA and number."""

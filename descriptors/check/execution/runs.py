@@ -50,10 +50,10 @@ from descriptors.check.ptx.ptx_module import Function, declarators, directive
 from descriptors.check.ptx.ptx_operands import number
 from descriptors.errors import DescriptorError, brief
 
-#: Shapes of a cluster that are tried, where the text says none.
+#: Cluster shapes that are tried if the text gives none.
 CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
 
-#: The largest size of a shared variable, and the last address of one: above are the ranks of CTAs.
+#: Largest size and address of a shared variable; the rank of the CTA is in the address bits above.
 _LARGEST, _FARTHEST = 1 << 40, 1 << 23
 
 _SHARED = re.compile(
@@ -155,7 +155,7 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
         shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
-        # Where assumed data lead to no end in one shape, they do in the others.
+        # If assumed data do not lead to the end in one shape, they do not in the others.
         in_vain = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)
         tried.append(_try_shape(kernel, launch, (*assumed, *shaped), len(shapes) > 1, content=not in_vain))
         through, steps = [trial for trial in tried if trial.through], sum(trial.steps for trial in tried)
@@ -196,7 +196,7 @@ def launches(kernel: Program, first: Trial) -> Iterator[Launch]:
     launch, base = with_sizes(first), first.run.machine.launch.size
     yield launch._replace(size=base)
     if not first.run.machine.notes.reads and not launch.content:
-        return  # nothing that differs from launch to launch is read
+        return  # the kernel reads nothing that differs between launches
     bounding = bounding_parameters(kernel, first)
     for key in bounding:
         yield with_parameter(launch, key, LARGE, min(base, LITTLE))

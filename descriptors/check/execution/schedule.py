@@ -53,7 +53,7 @@ class Schedule:
         self.rendezvous: dict[Wait, Rendezvous] = {}
         self.joins: list[Join] = []
 
-    # -- who waits, and who goes on
+    # -- waiting and continuing
 
     def park(self, fragment: Fragment, wait: Wait) -> bool:
         """Block a fragment until ``wake`` is called for this wait; return True, because it cannot continue."""
@@ -95,7 +95,7 @@ class Schedule:
                 self.resume(fragment)
         return join is not None
 
-    # -- lanes that part, meet and end
+    # -- lanes that separate, meet and end
 
     def split(self, fragment: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
         """Separate some lanes of a fragment to continue at ``pc``; both parts join again at ``meeting``."""

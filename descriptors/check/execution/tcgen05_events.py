@@ -96,17 +96,17 @@ def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:
     mask = None
     if any(word.startswith("multicast") for word in step.instruction.qualifiers) and len(operands) > 1:
         mask = machine.require_scalar(fragment, operands[1], step, "the CTAs of a commit")
-    # Of a commit that only tells that A was read nobody learns that anything is complete.
+    # A commit that only signals that A was read does not signal that an operation is complete.
     done = fragment.reads_of_a if READS_OF_A in step.instruction.qualifiers else fragment.issued
     for target in multicast(address, mask, machine.ctas):
-        # Commits of a thread arrive in their order: who has seen the last of another CTA has seen all.
+        # Commits of a thread arrive in order: a thread that saw the last commit saw all earlier ones.
         fragment.issued_known |= arrive_at(
             machine, fragment, step, target, done | fragment.issued_known, fragment.issued_published
         )
     _check_elected(machine, fragment, step)
 
 
-#: The word of a commit that arrives when the multiplications before it have read A from shared memory.
+#: Qualifier of a commit that arrives when the earlier multiplications have read A from shared memory.
 READS_OF_A = "sync_restrict::shared::read::mma::a"
 
 
@@ -126,7 +126,7 @@ _COMMIT = "tcgen05.commit"
 def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
     view = tensor_mma(step.instruction)
     if view is None:
-        note_unseen(machine, step, "operands that are not those of its opcode")
+        note_unseen(machine, step, "its operands are not those of its opcode")
         return
     operation = _issue(machine, fragment, step)
     _check_collectors(machine, fragment, step, view)
@@ -161,7 +161,9 @@ def _read_operands(
         if side.matrix == "B" and view.table is not None:
             _read_lookup_table(machine, fragment, step, described, operation)
         elif word is not None and not side.dtype:
-            machine.note_skipped(step, f"types of 4 and 6 bits in {side.matrix}, packed, which no model reads")
+            machine.note_skipped(
+                step, f"{side.matrix} has packed 4-bit or 6-bit types, for which there is no read model"
+            )
         elif word is not None:
             reading = _with_own_read_of_a(machine, fragment, operation) if side.matrix == "A" else operation
             for rank in _target_ctas(machine, fragment, step, described.cta_group):
@@ -176,7 +178,7 @@ def _read_scales(machine: Machine, fragment: Fragment, step: Step, described: De
     view = tensor_mma(step.instruction)
     scaled = list(zip(view.scales if view else (), columns_of_scales(described), strict=False))
     if scaled and described.sfa_lanes == 128:
-        note_unseen(machine, step, "scale factors of A in 128 lanes, whose places only a figure of the manual has")
+        note_unseen(machine, step, "the cells of scale factors of A in 128 lanes are published only in a figure")
         scaled = scaled[1:]
     for operand, columns in scaled:
         if (place := cell_of(machine, fragment, step, operand)) is not None:
@@ -188,7 +190,7 @@ def _read_lookup_table(
     machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
 ) -> None:
     """Read the table by which B is decompressed: two columns from an even one on, one lane for 8 columns of N."""
-    machine.note_skipped(step, "indices of 3 bits in B, whose bytes no model reads")
+    machine.note_skipped(step, "B has 3-bit indices, for which there is no read model")
     view = tensor_mma(step.instruction)
     place = cell_of(machine, fragment, step, view.table if view else None)
     if place is None:
@@ -197,7 +199,7 @@ def _read_lookup_table(
     if column % 2:
         machine.report("tcgen05-table", step, f"the lookup table of B begins in column {column}")
     if described.cta_group == 2:
-        note_unseen(machine, step, "which of the two CTAs has what of the lookup table")
+        note_unseen(machine, step, "the part of the lookup table in each of the two CTAs is unknown")
         return
     groups = groups_of(range(lane, lane + -(-described.n // 8)))
     kind = "a multiplication with a lookup table"
@@ -260,7 +262,7 @@ def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, operand: Op
     value = machine.value(fragment, operand)
     if isinstance(value, int):
         return value
-    machine.note_skipped(step, f"a descriptor that depends on {origin_text(value)}")
+    machine.note_skipped(step, f"its descriptor depends on {origin_text(value)}")
     return None
 
 
@@ -268,11 +270,11 @@ def _described_instruction(machine: Machine, fragment: Fragment, step: Step, vie
     """Decode the instruction descriptor; None if it is unknown or describes no instruction."""
     number = machine.value(fragment, view.idesc)
     if not isinstance(number, int):
-        machine.note_skipped(step, f"an instruction descriptor that depends on {origin_text(number)}")
+        machine.note_skipped(step, f"its instruction descriptor depends on {origin_text(number)}")
         return None
     described = described_by(number & 0xFFFFFFFF, use_of(view, machine.program.target))
     if described is None or not described.m or not described.n:
-        machine.note_skipped(step, "an instruction descriptor that describes no instruction")
+        machine.note_skipped(step, "its instruction descriptor describes no instruction")
         return None
     return described
 
@@ -282,7 +284,7 @@ def _target_ctas(machine: Machine, fragment: Fragment, step: Step, cta_group: in
     if cta_group == 1:
         return [fragment.cta]
     if fragment.cta % 2:
-        note_unseen(machine, step, "a second CTA of the pair issues it too, where one is to issue for both")
+        note_unseen(machine, step, "the second CTA of the pair issues it too, although one CTA issues for both")
         return [fragment.cta]
     return [fragment.cta, fragment.cta | 1] if fragment.cta | 1 < machine.ctas else [fragment.cta]
 
@@ -296,7 +298,7 @@ def _accumulator(
     lane, column = place
     cells = cells_of_d(described, lane)
     if cells is None or not cells.groups:
-        note_unseen(machine, step, "an accumulator of no instruction")
+        note_unseen(machine, step, "no instruction has this accumulator")
         return None
     return span_of(cells, column)
 
@@ -310,7 +312,7 @@ def _cells_of_a(machine: Machine, fragment: Fragment, step: Step, described: Des
     try:
         cells = cells_of_a(described.m, side.shape[1], side.dtype, described.cta_group, described.sparse, lane)
     except DescriptorError:
-        note_unseen(machine, step, "A of no instruction")
+        note_unseen(machine, step, "no instruction has this A")
         return None
     return span_of(cells, column)
 
@@ -328,24 +330,24 @@ def _copy(machine: Machine, fragment: Fragment, step: Step) -> None:
     try:
         cells, shape = cells_of_copy(name + warps), source_of_copy(name + warps)
     except DescriptorError:
-        note_unseen(machine, step, "a shape of no copy")
+        note_unseen(machine, step, "no copy has this shape")
         return
     ranks = [fragment.cta] if "cta_group::1" in words else [fragment.cta & ~1, fragment.cta | 1]
     word = _descriptor_of(machine, fragment, step, step.instruction.operands[1])
     if word is not None:
-        for rank in ranks:  # rows that no multiplication reads may be left out
+        for rank in ranks:  # rows that no multiplication reads need not be written
             runs = operand_runs(word, _descriptor_arch(machine), "u8", "K", shape, rank)
             read_operand(machine, step, runs, operation, padded=True)
     lane, column = place
     if lane or not cells.groups:
-        note_unseen(machine, step, "lanes that are followed in groups of 16 alone")
+        note_unseen(machine, step, "lanes are followed only in groups of 16")
     for rank in ranks:
         check_cells(machine, step, rank, span_of(cells, column), operation, writes=True)
 
 
 def _shift(machine: Machine, fragment: Fragment, step: Step) -> None:
     _issue(machine, fragment, step)
-    note_unseen(machine, step, "which cells it moves")
+    note_unseen(machine, step, "the cells that it moves are not modeled")
 
 
 TCGEN05: dict[str, Handler] = {

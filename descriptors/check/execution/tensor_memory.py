@@ -23,7 +23,7 @@ from descriptors.tmem.allocations import Alloc, Dealloc, Fault, after, fault_of,
 from descriptors.tmem.geometry import COLUMNS, LANES
 from layoutalg.frozen import replace
 
-#: Lanes that are followed as one.
+#: Lanes per group, which are followed together.
 GROUP = 16
 #: Groups of lanes.
 GROUPS = range(LANES // GROUP)
@@ -35,10 +35,10 @@ class TensorMemory:
     def __init__(self) -> None:
         self.cells = [Segments() for _ in GROUPS]
         self.live: tuple[Alloc, ...] = ()
-        #: The instruction that made each allocation, by its name.
+        #: Index of the instruction that made each allocation, by the name of the allocation.
         self.places: dict[str, int] = {}
         self.freed: list[tuple[int, int, Access]] = []
-        #: What collectors of the tensor core keep: the word or the address of a matrix, None where it is not known.
+        #: Contents of the collector buffers: descriptor or address of a matrix; None if it is unknown.
         self.collected: dict[str, int | None] = {}
 
     @property

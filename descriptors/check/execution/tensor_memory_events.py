@@ -105,7 +105,7 @@ def cell_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand |
         return None
     value = machine.value(fragment, operand)
     if not isinstance(value, int):
-        note_unseen(machine, step, f"an address that depends on {origin_text(value)}")
+        note_unseen(machine, step, f"its address depends on {origin_text(value)}")
         return None
     return value >> 16 & 0x7F, value & 0x3FF
 
@@ -136,7 +136,7 @@ def _free(machine: Machine, fragment: Fragment, step: Step) -> None:
     check_whole_warp(machine, fragment, step, "tcgen05-aligned")
     low, columns = (machine.value(fragment, operand) for operand in step.instruction.operands[:2])
     if not isinstance(low, int) or not isinstance(columns, int):
-        machine.note_skipped(step, f"an address that depends on {origin_text(low)}")
+        machine.note_skipped(step, f"its address depends on {origin_text(low)}")
         return
     low &= 0x1FF
     tensor = machine.memory.tensor[fragment.cta]
@@ -177,19 +177,19 @@ def _move(machine: Machine, fragment: Fragment, step: Step) -> None:
     if not stores:
         loaded = Unknown("a value loaded from tensor memory", step.instruction.line)
         for operand in operands:
-            if isinstance(operand, Vector | str):  # a reduction and metadata, too
+            if isinstance(operand, Vector | str):  # also a reduction and metadata
                 machine.set_items(fragment, operand, loaded)
     place = cell_of(machine, fragment, step, next((o for o in operands if isinstance(o, Address)), None))
     if place is None:
         return
     move = move_of(step.instruction)
     if move is None:
-        note_unseen(machine, step, "a shape of no load or store")
+        note_unseen(machine, step, "no load or store has this shape")
         return
     bit, (lane, column) = machine.new_bit(), place
     kind, iteration = f"tcgen05.{words[1]}", machine.iteration(fragment, step)
     access = Access(bit, step.instruction.line, kind, ordered=order_key(fragment, 2), iteration=iteration)
-    # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
+    # Kernels in use name lanes of the first quarter in the address: each warp accesses its own quarter.
     reach = range(32) if lane < 32 else quarter_of(fragment.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
         fact = (

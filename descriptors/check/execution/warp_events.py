@@ -32,7 +32,7 @@ from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Operand, Pair
 
-#: What fragments do that execute an instruction together.
+#: The effect of an instruction that fragments execute together.
 _Finish: TypeAlias = Callable[[Machine, list[Fragment], Step], None]
 _ALL_LANES = 0xFFFFFFFF
 
@@ -100,7 +100,7 @@ def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
     target, source, by, *_ = step.instruction.operands
     mode, values = step.instruction.qualifiers[2], _by_lane(machine, parts, source)
     name, whether = (target.first, target.second) if isinstance(target, Pair) else (target, None)
-    absent = Unknown("a shuffle from a lane that is not there", step.instruction.line)
+    absent = Unknown("a shuffle from a lane that is not active", step.instruction.line)
     for part in parts:
         rows: list[int | Unknown] = []
         for lane, distance in zip(part.executing, lane_values(machine.value(part, by), part.lane_count), strict=True):
@@ -113,7 +113,7 @@ def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
                 rows.append(values.get(other, values[lane]))
         machine.set(part, name, join_lanes(rows))
         if whether is not None:
-            machine.set(part, whether, Unknown("whether a shuffle had a source", step.instruction.line))
+            machine.set(part, whether, Unknown("the source predicate of a shuffle", step.instruction.line))
 
 
 def _vote(machine: Machine, parts: list[Fragment], step: Step) -> None:

@@ -42,9 +42,9 @@ from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Vector
 from descriptors.check.ptx.warp_mma import WarpMma, selectors_of, stored_bits, warp_mma
 
-#: Rounds of a warp and an instruction that are looked at: more than a ring has stages.
+#: Largest number of iterations of an instruction that are checked per warp: more than a ring has stages.
 ROUNDS = 12
-#: Bytes that rows of a matrix are apart at least; what lies closer may be a tile that was swizzled beforehand.
+#: Least distance of the rows of a matrix in bytes; at a smaller distance, a tile may have been swizzled beforehand.
 _APART = 256
 
 
@@ -109,7 +109,7 @@ def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
 
 
 def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
-    machine.count -= 1  # nothing moves, so that it is no step of a run's budget
+    machine.count -= 1  # it changes nothing, so that it does not count as a step
     check_whole_warp(machine, fragment, step, "fragment-aligned")
     view = _view(step.instruction)
     if not machine.follows or view is None or fragment.lane_count < WARP or machine.iteration(fragment, step) > ROUNDS:
@@ -131,7 +131,7 @@ def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: Warp
     """Check the operands of a multiplication and report what is wrong; return why it is undecided, or ""."""
     bits = stored_bits(view)
     if bits in (0, 64):
-        return "elements of 64 bits, and quads of threads, are not looked at"
+        return "64-bit elements and quads of threads are not checked"
     a, b = (_locate_operand(machine, fragment, step, number) for number in (1, 2))
     if isinstance(a, str):
         return a
@@ -162,16 +162,16 @@ def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMm
         ids = [machine.value(fragment, item) for item in items]
         words = origins(machine, fragment, scale)
         if len(ids) != 2 or not isinstance(ids[0], int) or not isinstance(ids[1], int):
-            return f"the selectors of the scale factors of {letter} are not known"
-        if not 0 <= ids[0] < 4:  # told already
+            return f"the selectors of the scale factors of {letter} are unknown"
+        if not 0 <= ids[0] < 4:  # reported by ``_check_selectors``
             return ""
         lanes = [lane for lane in range(WARP) if lane % 4 // threads == ids[1]]
         words_by_row = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
         if any(isinstance(word, Unknown) for word in words_by_row.values()):
-            return f"where the scale factors of {letter} come from is not known"
-        rows = [addresses_of(words_by_row[row])[ids[0]] for row in sorted(words_by_row)]  # type: ignore[arg-type]  # each is known
+            return f"the origin of the scale factors of {letter} is unknown"
+        rows = [addresses_of(words_by_row[row])[ids[0]] for row in sorted(words_by_row)]  # type: ignore[arg-type]  # all are known
         if len({after - before for before, after in pairwise(rows)}) > 1:
-            return f"the scale factors of {letter} do not follow one another in memory as rows do"
+            return f"the scale factors of {letter} are not equally spaced in memory"
     return ""
 
 
@@ -182,10 +182,10 @@ def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: in
     rows = [origins(machine, fragment, item) for item in items]
     for row in rows:
         if any(isinstance(word, Unknown) for word in row):
-            return f"where {letter} comes from is not known"
+            return f"the origin of {letter} is unknown"
     pairs = 1 if number == 2 or ".m8n8" in step.instruction.opcode else 2
     if not rows or len(rows) % pairs:
-        return f"{letter} has not the registers of its form"
+        return f"{letter} does not have the registers of its form"
     return matrix_of(tuple(rows), 8 * pairs)
 
 
@@ -198,12 +198,12 @@ def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: 
                 fact = f"byte {byte} of K in row {row} of {letter} comes from another position than in row 0"
                 machine.report("fragment-matrix", step, fact)
                 return ""
-            return f"{letter} is no matrix in memory, as a tile that was swizzled beforehand is none"
+            return f"{letter} is not a matrix in memory, for example because its tile was swizzled beforehand"
     (order_a, whole_a), (order_b, whole_b) = order_of(a.steps, size), order_of(b.steps, size)
     if sparse:
-        return "metadata of sparse instructions are not looked at"
+        return "the metadata of sparse instructions are not checked"
     if not (whole_a and whole_b) or sorted(order_a) != sorted(order_b):
-        return "K of A and of B have other steps"
+        return "A and B have different steps of K"
     if order_a != order_b:
         k = next(k for k, (x, y) in enumerate(zip(order_a, order_b, strict=True)) if x != y)
         fact = f"at k = {k}, A has element {order_a[k]} of K and B has element {order_b[k]}"
@@ -211,7 +211,7 @@ def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: 
         return ""
     for letter, matrix in (("A", a), ("B", b)):
         if len({after - before for before, after in pairwise(matrix.rows)}) > 1:
-            return f"rows of {letter} do not follow one another in memory"
+            return f"the rows of {letter} are not equally spaced in memory"
     return ""
 
 

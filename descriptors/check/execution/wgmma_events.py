@@ -85,7 +85,7 @@ def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, side: Side)
     value = machine.value(fragment, side.operand)
     if isinstance(value, int):
         return value
-    machine.note_skipped(step, f"a descriptor that depends on {origin_text(value)}")
+    machine.note_skipped(step, f"its descriptor depends on {origin_text(value)}")
     return None
 
 
