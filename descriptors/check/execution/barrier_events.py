@@ -73,10 +73,8 @@ def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int
 def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int) -> Mbarrier:
     """Return the mbarrier at an address, and record its use.
 
-    Raises: Stop: if none is initialized there, which is reported.
-
     Raises:
-        Stop: if none was initialised there, which is told.
+        Stop: if none is initialized there, which is reported.
     """
     barrier = machine.barriers.find(address)
     if barrier is None:
@@ -254,10 +252,8 @@ def _note_remote_use(machine: Machine, fragment: Fragment, step: Step, barrier: 
 def arrive_at(machine: Machine, fragment: Fragment, step: Step, address: int, known: int, published: int) -> int:
     """Let the executing threads arrive at an mbarrier, with accesses that they may not know themselves.
 
-    Returns: the access of a barrier of another CTA, as a bit; 0 for one of the own CTA.
-
     Returns:
-        the access of another CTA's barrier, as a bit; none of the own one's.
+        the access of a barrier of another CTA, as a bit; 0 for one of the own CTA.
     """
     barrier = find_barrier(machine, fragment, step, address)
     reach = _note_remote_use(machine, fragment, step, barrier)

@@ -70,7 +70,7 @@ class Configuration(NamedTuple):
             kernels: parameter names of each kernel.
 
         Raises:
-            DescriptorError: that says which there are.
+            DescriptorError: if there is such a parameter; the message lists those that exist.
         """
         kernel_parameters = list(kernels)
         for key in (*self.parameters, *self.tensor_maps):
@@ -78,9 +78,8 @@ class Configuration(NamedTuple):
                 names = list(dict.fromkeys(name for parameters in kernel_parameters for name in parameters))
                 names_text = ", ".join([brief(name, 300).strip("'") for name in names[:_SHOWN]]) or "none"
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-                shown = brief(key[0]).strip("'")
                 raise DescriptorError(
-                    f"check: a parameter must be one that a kernel has, found {shown}; there are {names_text}{more}"
+                    f"check: no kernel has a parameter {brief(key[0])}; the parameters are {names_text}{more}"
                 )
 
 
@@ -142,7 +141,7 @@ def configuration(
         tensor_maps: boxes of tensor maps likewise: elements and their type, ``"64x128xbf16"``, or bytes.
 
     Raises:
-        DescriptorError: if one is none.
+        DescriptorError: if a value has no such form or is out of range.
     """
     boxes = {
         _parse_parameter(name): _parse_box(brief(name), value)
@@ -164,11 +163,11 @@ def _parse_extents(given: Sequence[int] | None, what: str, most: int) -> tuple[i
     if given is None:
         return None
     if not isinstance(given, tuple | list):
-        raise DescriptorError(f"check: {what} must be 1 to 3 extents, found {brief(given)}")
+        raise DescriptorError(f"check: {what} is {brief(given)}, which is not a list of 1 to 3 extents")
     row = [as_integer(extent, f"check: {what}", minimum=1) for extent in given]
     if not row or len(row) > 3 or prod(row) > most:
-        shown = "x".join(map(str, row)) or "none"
-        raise DescriptorError(f"check: {what} must be 1 to 3 extents, at most {most} in all, found {brief(shown)}")
+        shown = brief("x".join(map(str, row)))
+        raise DescriptorError(f"check: {what} is {shown}, which is not 1 to 3 extents; their product is at most {most}")
     x, y, z = (*row, 1, 1)[:3]
     return x, y, z
 
@@ -178,7 +177,7 @@ def _check_mapping(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple
     if given is None:
         return
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise DescriptorError(f"check: {what} must be values by the names of parameters, found {brief(given)}")
+        raise DescriptorError(f"check: {what} is {brief(given)}, which is not a mapping from names of parameters")
     yield from given.items()
 
 
@@ -195,7 +194,7 @@ def parameter_text(parameter: Parameter) -> str:
 def _parse_parameter(text: str) -> Parameter:
     name, plus, offset = text.partition("+")
     if not name or (plus and not (offset.isascii() and offset.isdigit() and len(offset) < 6)):
-        raise DescriptorError(f"check: a parameter must be NAME or NAME+BYTES, found {brief(text)}")
+        raise DescriptorError(f"check: {brief(text)} does not name a parameter; write NAME or NAME+BYTES")
     return name, int(offset or 0)
 
 
@@ -210,10 +209,12 @@ def _parse_box(name: str, box: int | str) -> tuple[int, int]:
         return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20), 0
     match = _BOX.fullmatch(box)
     if match is None or match[2] not in ELEMENT_TYPES:
-        ways = "extents and a type, as in 64x128xbf16, or bytes"
         plain, colon, _ = box.partition(":")
         swizzled = bool(colon) and (with_type := _BOX.fullmatch(plain)) is not None and with_type[2] in ELEMENT_TYPES
-        hint = f"; a copy has as many bytes with any swizzle: leave it out, {plain}" if swizzled else ""
-        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}{hint}")
+        hint = f"; omit the swizzle, which does not change the bytes: {plain}" if swizzled else ""
+        raise DescriptorError(
+            f"check: the box of tensor map {name} is {brief(box)}, which is not extents and a type, or bytes; "
+            f"write a box as in 64x128xbf16{hint}"
+        )
     extents, bits = [int(extent) for extent in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
     return prod(extents) * bits // 8, extents[0] * bits // 8 if bits % 8 == 0 else 0

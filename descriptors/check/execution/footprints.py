@@ -108,10 +108,8 @@ def groups_of(lanes: Iterable[int]) -> frozenset[int]:
 def cells_of_a(m: int, k: int, dtype: str, cta_group: int, sparse: bool, lane: int) -> Cells:
     """Return the cells of A in tensor memory, from the lane of its address on.
 
-    Raises: DescriptorError: if the instruction has no A in tensor memory.
-
     Raises:
-        DescriptorError: if A of such an instruction is none in tensor memory.
+        DescriptorError: if the instruction has no A in tensor memory.
     """
     cells = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
     rest = [0] * (len(cells.modes) - 2)

@@ -189,10 +189,8 @@ class Machine(Schedule):
     def require_scalar(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> int:
         """Return a value that the run needs and that all lanes must share.
 
-        Raises: Stop: if the value is unknown or differs between lanes.
-
         Raises:
-            Stop: if it is not known, or differs between lanes.
+            Stop: if the value is unknown or differs between lanes.
         """
         value = self.value(fragment, operand)
         if type(value) is int:
@@ -203,10 +201,8 @@ class Machine(Schedule):
     def require_lanes(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
         """Return the values of the executing lanes, which the run needs.
 
-        Raises: Stop: if one is unknown.
-
         Raises:
-            Stop: if one is not known.
+            Stop: if one is unknown.
         """
         value = self.value(fragment, operand)
         if (unknown := first_unknown(value)) is not None:
@@ -298,10 +294,8 @@ class Machine(Schedule):
     def run(self) -> None:
         """Run to the end, or until the run cannot continue.
 
-        Raises: Stop: if the run depends on an unknown value.
-
         Raises:
-            Stop: if it depends on what is not known.
+            Stop: if the run depends on an unknown value.
         """
         while True:
             while self.runnable:

@@ -441,7 +441,8 @@ def _add_sources(
 def _find_carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
     """Find the loads and moves that only carry bytes to operands of ``mma.sync`` or to stores into shared memory.
 
-    Returns: the indices of these instructions, and their registers, which no other instruction writes.
+    Returns:
+        the indices of these instructions, and their registers, which no other instruction writes.
     """
     code = function.code
     writers: dict[str, list[int]] = {}

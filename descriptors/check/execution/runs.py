@@ -286,17 +286,17 @@ def _capped(digits: str) -> int:
 
 
 def unlaunchable(function: Function, known: Configuration) -> str:
-    r"""Say why no GPU launches a kernel as its directives demand; "" where one may.
+    r"""Return why no GPU launches a kernel as its directives require; "" if one may.
 
     Source: CUDA programming guide, Compute Capabilities: 1024 threads a block; clusters of up to 16 blocks.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> for head in (".reqntid 1024, 1024, 64", ".maxntid 256", ".reqnctapercluster 99999", ".reqntid 0"):
     ...     unlaunchable(parse(f".version 8.8\n.entry k() {head} {{ ret; }}").functions[0], Configuration())
-    '.reqntid says 67108864 threads, where a CTA has 1 to 1024'
+    '.reqntid gives 67108864 threads, but a CTA has 1 to 1024'
     ''
-    '.reqnctapercluster says 99999 CTAs, where a cluster has 1 to 16'
-    '.reqntid says 0 threads, where a CTA has 1 to 1024'
+    '.reqnctapercluster gives 99999 CTAs, but a cluster has 1 to 16'
+    '.reqntid gives 0 threads, but a CTA has 1 to 1024'
     """
     rows = [
         ("reqntid", known.threads, MOST_THREADS, "threads", "a CTA"),
@@ -307,7 +307,7 @@ def unlaunchable(function: Function, known: Configuration) -> str:
         extents = () if given else directive(function.head, name)
         many = prod(extents)
         if extents and not 1 <= many <= most:
-            return f".{name} says {many if many < _LARGEST else 'too many'} {unit}, where {where} has 1 to {most}"
+            return f".{name} gives {many if many < _LARGEST else 'too many'} {unit}, but {where} has 1 to {most}"
     return ""
 
 
