@@ -12,14 +12,14 @@ Invariant: the asynchronous proxy reads the bytes of an ordinary store only afte
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(fence):
+>>> def violated_rules(fence):
 ...     copy = "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16;"
 ...     body = f"mov.b64 g, 0; st.shared.b32 [s], 1; {fence} {copy} ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of("fence.proxy.async.shared::cta;"), of("")
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> violated_rules("fence.proxy.async.shared::cta;"), violated_rules("")
 ([], ['proxy-fence'])
 """
 

@@ -14,9 +14,9 @@ Invariant: a wait ends when as many threads have arrived as the count of the bar
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 ...     text = f".version 8.8\n.entry k() {{ {body} {wait} }}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     held = Machine(program(parse(text).functions[0]), launch, execution)
-...     held.run()
-...     return held.hung
+...     machine = Machine(program(parse(text).functions[0]), launch, execution)
+...     machine.run()
+...     return machine.hung
 >>> hangs(32), hangs(33)
 (False, True)
 """

@@ -13,8 +13,8 @@ Invariant: a loop that polls an mbarrier is not bounded by a parameter.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> wait = "W: mbarrier.try_wait.parity.shared.b64 w, [b], q; @!w bra W;"
 >>> loop = f"ld.param.u32 n, [n]; mov.u32 k, 0; L: {wait} add.u32 k, k, 1; setp.lt.u32 p, k, n; @p bra L; ret;"
->>> made = program(parse(f".version 8.8\n.entry k(.param .u32 n) {{ {loop} }}").functions[0])
->>> [(one.bounds, [made.function.code[place].opcode for place in one.events]) for one in bounded_loops(made)]
+>>> kernel = program(parse(f".version 8.8\n.entry k(.param .u32 n) {{ {loop} }}").functions[0])
+>>> [(loop.bounds, [kernel.function.code[place].opcode for place in loop.events]) for loop in bounded_loops(kernel)]
 [((0,), ['mbarrier.try_wait.parity.shared.b64'])]
 """
 

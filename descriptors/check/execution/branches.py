@@ -14,9 +14,9 @@ Invariant: a branch on data is skipped, and the registers that its paths write a
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "ld.global.u32 a, [g]; setp.eq.u32 p, a, 0; mov.u32 c, 1; @p bra L; mov.u32 c, 2; L: st.shared.b32 [s], c;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
->>> held.run()
->>> [(one.lanes, str(one.registers["c"].why)) for one in held.fragments]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [(fragment.lanes, str(fragment.registers["c"].why)) for fragment in machine.fragments]
 [((0, 1, 2, 3), 'a value loaded from global memory')]
 """
 

@@ -13,14 +13,14 @@ Invariant: a store over the bytes of a copy is ordered if the group of the copy 
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(left):
+>>> def violated_rules(left):
 ...     copy = "cp.async.ca.shared.global [s], [g], 16; cp.async.commit_group;"
 ...     body = f"mov.b64 g, 0; {copy} cp.async.wait_group {left}; st.shared.b32 [s], 1; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of(0), of(1)
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> violated_rules(0), violated_rules(1)
 ([], ['reuse-order'])
 """
 

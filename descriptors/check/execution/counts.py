@@ -14,15 +14,15 @@ parity.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def law(count):
+>>> def closed_within(count):
 ...     head = "ld.param.u32 n, [n]; mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1;"
 ...     wait = "and.b32 q, k, 1; W: mbarrier.try_wait.parity.shared.b64 w, [b], q; @!w bra W;"
 ...     loop = f"L: mbarrier.arrive.shared.b64 _, [b]; {wait} add.u32 k, k, 1; setp.lt.u32 p, k, n; @p bra L; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
 ...     text = f".version 8.8\n.entry k(.param .u32 n) {{ {head} {loop} }}"
 ...     return counts(program(parse(text).functions[0]), launch, ("n", 0), budget=count)
->>> told = law(9999)
->>> told.step, told.turns, told.whole, [one.machine.launch.scalars["n", 0] for one in told.runs]
+>>> result = closed_within(9999)
+>>> result.step, result.turns, result.whole, [one.machine.launch.scalars["n", 0] for one in result.runs]
 (1, 2, True, [1024, 1, 2, 3, 4])
 """
 

@@ -8,13 +8,13 @@ before all stages of its ring were used again.
 >>> from descriptors.check.execution.runs import run
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "ld.param.u32 n, [n]; setp.lt.u32 p, n, 512; @p bra L; bar.sync 0; L: ret;"
->>> made = program(parse(f".version 8.8\n.entry k(.param .u32 n) {{ {body} }}").functions[0])
->>> def of(*sizes):
-...     held = Coverage(made)
+>>> kernel = program(parse(f".version 8.8\n.entry k(.param .u32 n) {{ {body} }}").functions[0])
+>>> def uncovered(*sizes):
+...     coverage = Coverage(kernel)
 ...     for size in sizes:
-...         held.add_run(run(made, Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), size, {}, {}, {}, {})))
-...     return [(one.line, one.why) for one in held.rows(set())]
->>> of(256), of(256, 1024)
+...         coverage.add_run(run(kernel, Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), size, {}, {}, {}, {})))
+...     return [(row.line, row.why) for row in coverage.rows(set())]
+>>> uncovered(256), uncovered(256, 1024)
 ([(2, 'no completed run executes it')], [])
 """
 

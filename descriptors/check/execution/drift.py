@@ -17,10 +17,10 @@ Invariant: a result changes as the values of its operands do, for any number of 
 
 >>> from descriptors.check.ptx.integer_instructions import exact
 >>> from descriptors.check.ptx.ptx_module import Instruction
->>> def law(opcode, first, drift, second):
+>>> def check(opcode, first, drift, second):
 ...     result = drift_of(Instruction(1, opcode, ("d", "a", "b")), [first, second], [drift, FIXED])
 ...     return result and {exact(decode(opcode))(first + drift.past * i, second) - result.past * i for i in range(9)}
->>> law("add.s32", 5, Drift(6, 0), 3), law("shr.u32", 67, Drift(64, 0), 5), law("shr.u32", 67, Drift(6, 0), 5)
+>>> check("add.s32", 5, Drift(6, 0), 3), check("shr.u32", 67, Drift(64, 0), 5), check("shr.u32", 67, Drift(6, 0), 5)
 ({8}, {2}, None)
 
 Invariant: a comparison is followed if its result is the same in all periods.

@@ -12,7 +12,7 @@ Invariant: a loop whose bound is a parameter closes; one that does something spe
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def law(more):
+>>> def kernel_with(more):
 ...     head = "ld.param.u32 n, [n]; mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1;"
 ...     tail = "L: mbarrier.arrive.shared.b64 _, [b];"
 ...     tail += f"add.u32 k, k, 1; setp.lt.u32 p, k, n; {more} @p bra L; ret;"
@@ -20,11 +20,11 @@ Invariant: a loop whose bound is a parameter closes; one that does something spe
 ...     text = f".version 8.8\n.entry k(.param .u32 n) {{ {head} {tail} }}"
 ...     return parse(text).functions[0], launch
 >>> def closes(more):
-...     function, launch = law(more)
-...     held = Drifting(program(function), launch, ("n", 0), 2, budget=999)
-...     held.watch((0, 0, (0,)), 5, Period(2, 2, {(0, 0, (0,)): {"k": 2}}))
-...     held.run()
-...     return held.closed, held.why
+...     function, launch = kernel_with(more)
+...     machine = Drifting(program(function), launch, ("n", 0), 2, budget=999)
+...     machine.watch((0, 0, (0,)), 5, Period(2, 2, {(0, 0, (0,)): {"k": 2}}))
+...     machine.run()
+...     return machine.closed, machine.why
 >>> closes("")
 (True, '')
 >>> closes("setp.eq.u32 q, k, 40; @q mbarrier.arrive.shared.b64 _, [b];")

@@ -13,8 +13,8 @@ Invariant: a wait that never completes is found with what it waits for, and the 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p bra L; barrier.sync 1, 64; L: ret;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
->>> one = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
->>> [(row.rule, row.found) for row in witnesses(one)], [row.what for row in unchecked(one)]
+>>> result = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> [(row.rule, row.found) for row in witnesses(result)], [row.what for row in unchecked(result)]
 ([('barrier-hang', 'this wait on barrier 1 never completes: 31 of 64 threads arrived')], ['the code after this line'])
 """
 

@@ -9,14 +9,14 @@ Source: PTX ISA 9.1, Thread Hierarchy; wgmma.commit_group, cp.async.commit_group
 
 Invariant: lanes that separate and meet again have the state they had before.
 
->>> one = Fragment(0, 0, (0, 1, 2, 3))
->>> one.known, one.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
->>> other = one.split_off([1, 3], pc=9)
->>> one.lanes, one.registers, other.lanes, other.registers, other.known
+>>> fragment = Fragment(0, 0, (0, 1, 2, 3))
+>>> fragment.known, fragment.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
+>>> other = fragment.split_off([1, 3], pc=9)
+>>> fragment.lanes, fragment.registers, other.lanes, other.registers, other.known
 ((0, 2), {'a': (10, 12), 'b': 7}, (1, 3), {'a': (11, 13), 'b': 7}, 5)
 >>> other.known |= 8
->>> one.merge([other])
->>> one.lanes, sorted(one.registers.items()), one.known
+>>> fragment.merge([other])
+>>> fragment.lanes, sorted(fragment.registers.items()), fragment.known
 ((0, 1, 2, 3), [('a', (10, 11, 12, 13)), ('b', 7)], 13)
 """
 

@@ -13,9 +13,9 @@ Invariant: an operand that decides alone decides, whatever the other operand is.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "ld.global.u32 a, [g]; and.b32 b, a, 0; add.u32 c, a, 1; st.shared.b32 [s], b; st.shared.b32 [s+4], c;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
->>> held.run()
->>> [held.fragments[0].registers[name] for name in "bc"]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [machine.fragments[0].registers[name] for name in "bc"]
 [0, Unknown(why=<Cause.GLOBAL: 'a value loaded from global memory'>, line=2)]
 """
 

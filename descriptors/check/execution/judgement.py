@@ -14,12 +14,12 @@ the cluster shape was tried out, so is a wait that never completes.
 Invariant: a loop that waits for something that never happens is found, with the place of the wait.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(count):
-...     made = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
+>>> def facts_with(count):
+...     init = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
-...     text = f".version 8.8\n.shared .b64 b;\n.entry k() .reqntid 32 {{ {made} {wait} }}"
-...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]
->>> of(32), of(33)
+...     text = f".version 8.8\n.shared .b64 b;\n.entry k() .reqntid 32 {{ {init} {wait} }}"
+...     return [(witness.rule, witness.found) for witness in judge(parse(text).functions[0], text).witnesses]
+>>> facts_with(32), facts_with(33)
 ([], [('barrier-hang', 'this wait on the mbarrier at [b] never completes: phase 0 has 32 of 33 arrivals')])
 """
 

@@ -16,7 +16,7 @@ Invariant: a read is ordered after a write if its thread knows the write, and no
 >>> memory = Segments()
 >>> list(memory.write(0, 64, Access(0, 10, "copy"), known=0))
 []
->>> [(one.earlier.line, one.place) for one in memory.read(32, 40, Access(1, 20, "load"), known=0)],
+>>> [(clash.earlier.line, clash.place) for clash in memory.read(32, 40, Access(1, 20, "load"), known=0)],
 ([(10, 32)],)
 >>> list(memory.read(32, 40, Access(1, 20, "load"), known=1))
 []

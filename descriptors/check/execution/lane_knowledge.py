@@ -13,13 +13,13 @@ Invariant: the shares of all lanes together are the access.
 
 >>> from descriptors.check.execution.fragment import Fragment
 >>> numbers = iter(range(1, 9))
->>> lanes, one = LaneKnowledge(lambda: next(numbers)), Fragment(0, 0, (0, 1))
->>> one.known = 1
->>> lanes.record_access(one, bit=0, mask=3)
->>> one.active = [0]
->>> first, _ = lanes.release_set(one, {0, 1})
->>> one.active = [1]
->>> second, _ = lanes.release_set(one, {0, 1})
+>>> lanes, fragment = LaneKnowledge(lambda: next(numbers)), Fragment(0, 0, (0, 1))
+>>> fragment.known = 1
+>>> lanes.record_access(fragment, bit=0, mask=3)
+>>> fragment.active = [0]
+>>> first, _ = lanes.release_set(fragment, {0, 1})
+>>> fragment.active = [1]
+>>> second, _ = lanes.release_set(fragment, {0, 1})
 >>> first, second, [lanes.missing(0, known)[0] for known in (first, second, first | second)]
 (2, 4, [2, 1, 0])
 """

@@ -4,8 +4,8 @@ If all lanes have the same number, it is stored once, so that most of a kernel i
 
 Invariant: computing with the values of a warp gives what each lane computes.
 
->>> one, other = (1, 2, 3), 10
->>> map_lanes(lambda a, b: a + b, (one, other), 3)
+>>> first, second = (1, 2, 3), 10
+>>> map_lanes(lambda a, b: a + b, (first, second), 3)
 (11, 12, 13)
 >>> map_lanes(lambda a, b: a * b, ((1, 2, 3), 0), 3)
 0

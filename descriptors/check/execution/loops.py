@@ -4,8 +4,8 @@ Source: loops are strongly connected components, and again those of each without
 
 Invariant: the blocks of a loop inside another are blocks of that loop.
 
->>> found = nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
->>> [sorted(one.blocks) for one in found], found[1].blocks < found[0].blocks
+>>> loops = nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
+>>> [sorted(loop.blocks) for loop in loops], loops[1].blocks < loops[0].blocks
 ([[0, 1, 2], [1]], True)
 """
 

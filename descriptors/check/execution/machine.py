@@ -17,9 +17,9 @@ computed.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; add.u32 a, a, 100; L: st.shared.b32 [s], a; ret;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
->>> held.run()
->>> [(one.lanes, one.registers["a"]) for one in held.fragments]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [(fragment.lanes, fragment.registers["a"]) for fragment in machine.fragments]
 [((0, 1, 2, 3), (0, 1, 2, 103))]
 """
 

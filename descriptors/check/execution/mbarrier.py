@@ -9,14 +9,14 @@ Source: PTX ISA 9.1, mbarrier: Contents, Phase, Arrive-on operation, expect-tx a
 
 Invariant: a phase ends with its last arrival, and a wait for the other parity passes before.
 
->>> one = Mbarrier(0, 1, count=2, line=5)
->>> [one.passes(1), one.passes(0)], one.arrive(1), one.arrive(1), [one.passes(1), one.passes(0)]
+>>> barrier = Mbarrier(0, 1, count=2, line=5)
+>>> [barrier.passes(1), barrier.passes(0)], barrier.arrive(1), barrier.arrive(1), [barrier.passes(1), barrier.passes(0)]
 ([True, False], False, True, [False, True])
 
 Invariant: if bytes are expected, the phase ends with the last of them.
 
->>> one = Mbarrier(0, 1, count=1, line=5)
->>> one.expect(64), one.arrive(1), one.complete(32), one.complete(32)
+>>> barrier = Mbarrier(0, 1, count=1, line=5)
+>>> barrier.expect(64), barrier.arrive(1), barrier.complete(32), barrier.complete(32)
 (False, False, False, True)
 """
 

@@ -14,9 +14,9 @@ Invariant: a load returns the bytes that were stored, with any width.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "st.shared.b32 [s+4], 0x12345678; ld.shared.b8 a, [s+6]; ld.shared.u16 c, [s+4]; st.shared.b32 [s], a;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
->>> held.run()
->>> [hex(held.fragments[0].registers[name]) for name in "ac"]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [hex(machine.fragments[0].registers[name]) for name in "ac"]
 ['0x34', '0x5678']
 """
 

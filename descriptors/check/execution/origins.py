@@ -11,8 +11,8 @@ Source: PTX ISA 9.1, cp.async, ldmatrix, ld, mov; ``layoutalg.fragment`` defines
 Invariant: the lanes of ``ldmatrix`` together have each byte of its rows once.
 
 >>> table = matrix_bytes("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
->>> found = sorted(byte for register in table for four in register for byte in four)
->>> found == [(lane, byte) for lane in range(32) for byte in range(16)]
+>>> all_bytes = sorted(byte for register in table for four in register for byte in four)
+>>> all_bytes == [(lane, byte) for lane in range(32) for byte in range(16)]
 True
 """
 

@@ -9,8 +9,8 @@ Invariant: exactly the instructions that no event depends on are left out.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; add.f32 x, y, z; setp.eq.u32 p, a, 0; @p mbarrier.init.shared.b64 [b], 1; ret;"
->>> made = program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0])
->>> [step.instruction.opcode for step in made.steps]
+>>> kernel = program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0])
+>>> [step.instruction.opcode for step in kernel.steps]
 ['mov.u32', 'setp.eq.u32', 'mbarrier.init.shared.b64', 'ret']
 """
 

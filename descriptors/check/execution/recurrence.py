@@ -14,14 +14,14 @@ Invariant: a loop returns to its state, and an mbarrier in it after two phases.
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def law(rounds):
+>>> def final_state(rounds):
 ...     init = "mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1; L: mbarrier.arrive.shared.b64 _, [b]; add.u32 k, k, 1;"
 ...     body = f"{init} setp.lt.u32 p, k, {rounds}; @p bra L; bar.sync 1, 64; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return state(held)
->>> law(3) == law(4), law(3) == law(5)
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return state(machine)
+>>> final_state(3) == final_state(4), final_state(3) == final_state(5)
 (False, True)
 """
 

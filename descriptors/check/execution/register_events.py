@@ -8,15 +8,15 @@ Invariant: a warp that takes registers continues when another warp has given as 
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def held(few, more):
+>>> def result_of(few, more):
 ...     branch = "mov.u32 t, %tid.x; setp.lt.u32 p, t, 128; @p bra L;"
 ...     body = f"{branch} setmaxnreg.inc.sync.aligned.u32 {more}; ret; L: setmaxnreg.dec.sync.aligned.u32 {few}; ret;"
 ...     text = f".version 8.8\n.entry k() .reqntid 256 .maxnreg 128 {{ {body} }}"
 ...     launch = Launch((256, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
-...     made = Machine(program(parse(text).functions[0]), launch, execution)
-...     made.run()
-...     return made.hung, made.pools[0].free
->>> held(56, 200), held(56, 208)
+...     machine = Machine(program(parse(text).functions[0]), launch, execution)
+...     machine.run()
+...     return machine.hung, machine.pools[0].free
+>>> result_of(56, 200), result_of(56, 208)
 ((False, 0), (True, 48))
 """
 

@@ -14,7 +14,7 @@ Invariant: what all warps hold together never exceeds what the CTA was launched 
 >>> def at_launch(directives, count=240):
 ...     text = f".version 8.8\n.entry k() {directives} {{ setmaxnreg.inc.sync.aligned.u32 {count}; ret; }}"
 ...     return launch_registers(parse(text).functions[0])
->>> [at_launch(one) for one in (".reqntid 384 .minnctapersm 1", ".maxnreg 170", ".reqntid 416 .minnctapersm 1")]
+>>> [at_launch(text) for text in (".reqntid 384 .minnctapersm 1", ".maxnreg 170", ".reqntid 416 .minnctapersm 1")]
 [168, 176, 128]
 >>> at_launch(".reqntid 128 .minnctapersm 1"), at_launch(".reqntid 384")
 (240, None)

@@ -14,8 +14,8 @@ Invariant: every mbarrier of a CTA is in one ring.
 >>> init = "mbarrier.init.shared.b64 [b], 2; mbarrier.init.shared.b64 [b+8], 2; bar.sync 0;"
 >>> body = f"{init} mbarrier.arrive.shared.b64 _, [b]; mbarrier.arrive.shared.b64 _, [b+8]; ret;"
 >>> launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
->>> one = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
->>> [(ring.place, ring.stages, ring.count, [use.what for use in ring.uses]) for ring in rings(one.machine)]
+>>> result = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> [(ring.place, ring.stages, ring.count, [use.what for use in ring.uses]) for ring in rings(result.machine)]
 [('[b]', 2, 2, ['arrivals'])]
 """
 

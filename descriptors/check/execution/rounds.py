@@ -17,8 +17,8 @@ Invariant: a wait comes after each act that ends it.
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
 >>> body = f"{init} {wait} TELL: mbarrier.arrive.shared.b64 _, [b]; ret;"
 >>> launch = Launch((64, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
->>> seen = rounds(run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch).machine)
->>> [(seen.roles[act.role], act.what, act.name, act.phase, act.time, act.sources) for act in seen.acts]
+>>> timeline = rounds(run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch).machine)
+>>> [(timeline.roles[act.role], act.what, act.name, act.phase, act.time, act.sources) for act in timeline.acts]
 [('warp 0', 'arrivals', 'A0', 0, 0, ()), ('warp 1', 'waits', 'A0', 0, 1, (0,))]
 """
 

@@ -10,11 +10,11 @@ Invariant: a branch that depends on a floating-point parameter is run both ways.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> of_parameter = "ld.param.f32 f, [x]; setp.gt.f32 p, f, 0f00000000;"
->>> body = f"{of_parameter} @p bra L; mbarrier.init.shared.b64 [b], 1; L: bar.sync 0; ret;"
+>>> compare = "ld.param.f32 f, [x]; setp.gt.f32 p, f, 0f00000000;"
+>>> body = f"{compare} @p bra L; mbarrier.init.shared.b64 [b], 1; L: bar.sync 0; ret;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
->>> found = runs(program(parse(f".version 8.8\n.entry k(.param .f32 x) {{ {body} }}").functions[0]), launch)
->>> [len(one.machine.barriers) for one in found]
+>>> both = runs(program(parse(f".version 8.8\n.entry k(.param .f32 x) {{ {body} }}").functions[0]), launch)
+>>> [len(result.machine.barriers) for result in both]
 [0, 1]
 """
 

@@ -13,7 +13,7 @@ Invariant: a fragment that waits continues when it is woken, and not before.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> launch = Launch((40, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
 >>> threads = Schedule(program(parse(".version 8.8\n.entry k() { ret; }").functions[0]), launch)
->>> [len(one.lanes) for one in threads.fragments]
+>>> [len(fragment.lanes) for fragment in threads.fragments]
 [32, 8]
 >>> columns, first = Wait(Awaited.COLUMNS, (0,)), threads.runnable.popleft()
 >>> threads.park(first, columns), len(threads.runnable), threads.wake(columns), len(threads.runnable)

@@ -16,16 +16,17 @@ Invariant: an operation is signaled to an mbarrier by a commit of its thread, an
 >>> copy = "elect.sync _|p, -1; @p tcgen05.cp.cta_group::1.128x256b [t], d;"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L;"
 >>> free = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
->>> def of(last):
-...     many = 32 if last == "mbarrier.arrive" else 1
-...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {many}; {alloc} mov.b64 d, 64; {copy}"
+>>> def violated_rules(last):
+...     count = 32 if last == "mbarrier.arrive" else 1
+...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {count}; {alloc} mov.b64 d, 64; {copy}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0, "b": 8}, {}, {})
-...     tell = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
-...     text = f".version 8.8\n.entry k() {{ {body} {tell} {wait} {free} }}"
-...     held = Machine(program(parse(text).functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster"), of("mbarrier.arrive")
+...     signal = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
+...     text = f".version 8.8\n.entry k() {{ {body} {signal} {wait} {free} }}"
+...     machine = Machine(program(parse(text).functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster"
+>>> violated_rules(commit), violated_rules("mbarrier.arrive")
 ([], ['tcgen05-dealloc-early'])
 """
 

@@ -14,13 +14,13 @@ Invariant: columns are allocated from ``alloc`` to ``dealloc``, and no longer.
 >>> alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32; ld.shared.b32 t, [s];"
 >>> store, load = (f"tcgen05.{word}.sync.aligned.32x32b.x1.b32" for word in ("st", "ld"))
 >>> use = f"{store} [t], {{r}}; tcgen05.wait::st.sync.aligned; {load} {{q}}, [t+%d]; tcgen05.wait::ld.sync.aligned;"
->>> def of(column):
+>>> def violated_rules(column):
 ...     body = f"{alloc} mov.u32 r, 1; {use % column} tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of(0), of(8), of(64)
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> violated_rules(0), violated_rules(8), violated_rules(64)
 ([], ['tcgen05-unwritten'], ['tcgen05-unallocated'])
 """
 

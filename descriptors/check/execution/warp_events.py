@@ -14,9 +14,9 @@ Invariant: lanes that a branch separated vote together.
 >>> vote = "vote.sync.ballot.b32 v, p, 15; st.shared.b32 [s], v; ret;"
 >>> body = f"mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; nop; L: {vote}"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
->>> held.run()
->>> [one.registers["v"] for one in held.fragments]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [fragment.registers["v"] for fragment in machine.fragments]
 [7]
 """
 

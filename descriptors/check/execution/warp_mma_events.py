@@ -15,8 +15,8 @@ Invariant: a fragment of a matrix in memory is accepted with any pitch; with two
 >>> from descriptors.check.execution.contents import word_from
 >>> def word(t, r):
 ...     return word_from(4096 + 512 * (t // 4 + 8 * (r % 2)) + 16 * (r // 2) + 4 * (t % 4))
->>> held = matrix_of(tuple(tuple(word(t, r) for t in range(32)) for r in range(4)), 16)
->>> held.rows[:3], held.steps[:3], held.rest
+>>> matrix = matrix_of(tuple(tuple(word(t, r) for t in range(32)) for r in range(4)), 16)
+>>> matrix.rows[:3], matrix.steps[:3], matrix.rest
 ((4096, 4608, 5120), (0, 1, 2), None)
 >>> matrix_of(tuple(tuple(word(t ^ (t < 8), r) for t in range(32)) for r in range(4)), 16).rest
 (2, 4)

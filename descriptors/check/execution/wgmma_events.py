@@ -16,9 +16,9 @@ Invariant: a wait for a multiplication ends when every warp has issued it.
 ...     wait = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
 ...     body = f"mov.b64 x, 0x4000004000010000; mov.b64 y, x; mov.u32 w, %warpid; {guard} {mma} L: {wait} ret;"
 ...     launch = Launch((128, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return held.hung
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return machine.hung
 >>> hangs(""), hangs("setp.eq.u32 p, w, 3; @p bra L;")
 (False, True)
 """
