@@ -1,9 +1,6 @@
-r"""Find the loops of a kernel with events, the parameters that bound them, and how far runs took them.
+r"""Find the loops of a kernel with events, and the scalar parameters that bound them or lead to an operation.
 
-A run says nothing about an instruction that it never executed, and little about a loop that it left before each
-mbarrier of the ring was used again. A kernel is therefore decided only if its completed runs together executed each
-barrier operation, copy and multiplication, and repeated each loop that a parameter bounds until every stage of its ring
-was used again.
+``runs`` chooses parameters by these loops, and ``coverage`` compares the completed runs with them.
 
 Source: loops are nested strongly connected components; the bound of a loop is found by a backward slice (Weiser 1981).
 
@@ -21,19 +18,16 @@ Invariant: a loop that polls an mbarrier is not bounded by a parameter.
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, names
 
-#: Least iterations of a loop: the first, the second, and one after the second.
-LEAST = 3
 #: Largest number of bounded loops of a function that are followed.
 MOST = 256
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma", "mma.")
@@ -67,18 +61,6 @@ class BoundedLoop(NamedTuple):
     def multiplies(self, function: Function) -> bool:
         """Check whether the loop has a multiplication."""
         return any(function.code[place].opcode.startswith(_MULTIPLIES) for place in self.events)
-
-
-class Reach(NamedTuple):
-    """How far a run took a loop.
-
-    Args:
-        iterations: the largest number of consecutive iterations.
-        needed: iterations after which every stage of the ring of its waits was used again.
-    """
-
-    iterations: int
-    needed: int
 
 
 def is_operation(instruction: Instruction) -> bool:
@@ -266,55 +248,6 @@ def deciding_loads(kernel: Program, places: Collection[int]) -> dict[int, frozen
             loads.update(_source_loads(function, writers, stored))
         deciding[place] = frozenset(loads)
     return deciding
-
-
-# -- how far a run took them
-
-
-def executed(machine: Machine) -> set[int]:
-    """Return the indices of the events that a run executed."""
-    places = {touch.place for touch in machine.barriers.touches}
-    for fragment in machine.fragments:
-        places.update(fragment.times)
-    return places
-
-
-def reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
-    """Return how far a run that executed some instructions took a loop."""
-    own = [target for target, number in machine.program.back_edges.items() if number == loop.number]
-    longest = max((machine.notes.longest.get(target, 0) for target in own), default=0)
-    came = not done.isdisjoint(loop.events)
-    return Reach(
-        longest + came,
-        max(LEAST, _iterations_for_ring(machine, loop, own), _iterations_for_groups(machine.program.function, loop)),
-    )
-
-
-def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
-    """Return the iterations after which each awaited mbarrier was waited for twice, and one of them a third time."""
-    places = set(loop.events)
-    waited: dict[tuple[int, int], Counter[int]] = {}
-    for touch in machine.barriers.touches:
-        if touch.passed and touch.place in places:
-            waited.setdefault((touch.cta, touch.warp), Counter())[touch.address] += 1
-    needed = 0
-    for warp, addresses in waited.items():
-        turns = max((machine.notes.turns.get((*warp, target), 0) for target in own), default=0)
-        each = max(1, addresses.total() // max(1, turns))
-        sites = len({touch.place for touch in machine.barriers.touches if touch.place in places})
-        needed = max(needed, -(-(2 * len(addresses) + 1) // min(each, sites)))
-    return needed
-
-
-def _iterations_for_groups(function: Function, loop: BoundedLoop) -> int:
-    """Return the iterations after which each buffer was used again, if the loop waits for groups."""
-    needed = 0
-    for place in loop.events:
-        instruction = function.code[place]
-        if instruction.opcode.startswith(("cp.async.wait_group", "cp.async.bulk.wait_group")):
-            left = instruction.operands[0] if instruction.operands and isinstance(instruction.operands[0], int) else 0
-            needed = max(needed, 2 * (left + (1 if "bulk" in instruction.opcode else 2)) + 1)
-    return needed
 
 
 def main_parameters(

@@ -1,5 +1,10 @@
 r"""Coverage of a kernel by its completed runs: the operations that they executed, and the iterations of its loops.
 
+A run says nothing about an instruction that it never executed, and little about a loop that it left before each
+mbarrier of the ring was used again. A kernel is therefore decided only if its completed runs together executed each
+barrier operation, copy and multiplication, and repeated each loop that a parameter bounds until every stage of its ring
+was used again.
+
 Invariant: an operation that no completed run executed is undecided, and so is a loop that every completed run left
 before all stages of its ring were used again.
 
@@ -20,25 +25,40 @@ before all stages of its ring were used again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from descriptors.check.execution.bounded_loops import (
     BoundedLoop,
-    Reach,
     bounded_loops,
     deciding_loads,
-    executed,
     operations,
-    reach,
 )
 from descriptors.check.execution.evidence import Blind
+from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Program
 from descriptors.check.execution.runs import Run
+from descriptors.check.ptx.ptx_module import Function
 from descriptors.text import counted
 
+#: Least iterations of a loop: the first, the second, and one after the second.
+LEAST = 3
 _TENSOR = ("tcgen05.alloc", "tcgen05.dealloc")
 _COPIES = ("cp.async", "cp.reduce")
 _MEET = ("mbarrier.", "bar", "tcgen05.commit", "clusterlaunchcontrol")
+
+
+class Reach(NamedTuple):
+    """How far a run took a loop.
+
+    Args:
+        iterations: the largest number of consecutive iterations.
+        needed: iterations after which every stage of the ring of its waits was used again.
+    """
+
+    iterations: int
+    needed: int
 
 
 class Coverage:
@@ -57,14 +77,13 @@ class Coverage:
         self._executed: set[int] = set()
         self._reach: dict[int, Reach] = {}  # by number of the loop
         self._keys: dict[int, set[tuple[str, int]]] = {}  # parameters that bound a loop and are not given
-        self._by_value: dict[
-            tuple[int, tuple[str, int], int], dict[int, int]
-        ] = {}  # iterations of a loop by a parameter
+        # iterations by value of a parameter, for each loop, parameter and size
+        self._by_value: dict[tuple[int, tuple[str, int], int], dict[int, int]] = {}
         self._stopped: dict[int, int] = {}  # iterations in a run that was stopped
 
     def add_run(self, run: Run) -> None:
         """Add the coverage of a run."""
-        machine, done = run.machine, executed(run.machine)
+        machine, done = run.machine, executed_places(run.machine)
         for place, read in machine.notes.reads.items():
             self._reads.setdefault(place, set()).update(read.difference(self.given))
         ended = run.stop is None and not machine.hung
@@ -73,7 +92,7 @@ class Coverage:
         for loop in bounded_loops(self.kernel):
             reads = {key for place in loop.bounds for key in machine.notes.reads.get(place, ())}
             self._keys.setdefault(loop.number, set()).update(reads.difference(self.given))
-            reached = reach(machine, loop, done)
+            reached = measure_reach(machine, loop, done)
             if not ended:
                 self._stopped[loop.number] = max(self._stopped.get(loop.number, 0), reached.iterations)
                 continue
@@ -137,6 +156,52 @@ class Coverage:
             if self._stopped.get(loop.number, 0) > reach.iterations:
                 why += "; a run with more was stopped"
             yield Blind(("barriers", "reuse"), loop.line, "the later iterations of the loop", why)
+
+
+def executed_places(machine: Machine) -> set[int]:
+    """Return the indices of the events that a run executed."""
+    places = {touch.place for touch in machine.barriers.touches}
+    for fragment in machine.fragments:
+        places.update(fragment.times)
+    return places
+
+
+def measure_reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
+    """Return how far a run that executed some instructions took a loop."""
+    own = [target for target, number in machine.program.back_edges.items() if number == loop.number]
+    longest = max((machine.notes.longest.get(target, 0) for target in own), default=0)
+    came = not done.isdisjoint(loop.events)
+    return Reach(
+        longest + came,
+        max(LEAST, _iterations_for_ring(machine, loop, own), _iterations_for_groups(machine.program.function, loop)),
+    )
+
+
+def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
+    """Return the iterations after which each awaited mbarrier was waited for twice, and one of them a third time."""
+    places = set(loop.events)
+    waited: dict[tuple[int, int], Counter[int]] = {}
+    for touch in machine.barriers.touches:
+        if touch.passed and touch.place in places:
+            waited.setdefault((touch.cta, touch.warp), Counter())[touch.address] += 1
+    needed = 0
+    for warp, addresses in waited.items():
+        turns = max((machine.notes.turns.get((*warp, target), 0) for target in own), default=0)
+        each = max(1, addresses.total() // max(1, turns))
+        sites = len({touch.place for touch in machine.barriers.touches if touch.place in places})
+        needed = max(needed, -(-(2 * len(addresses) + 1) // min(each, sites)))
+    return needed
+
+
+def _iterations_for_groups(function: Function, loop: BoundedLoop) -> int:
+    """Return the iterations after which each buffer was used again, if the loop waits for groups."""
+    needed = 0
+    for place in loop.events:
+        instruction = function.code[place]
+        if instruction.opcode.startswith(("cp.async.wait_group", "cp.async.bulk.wait_group")):
+            left = instruction.operands[0] if instruction.operands and isinstance(instruction.operands[0], int) else 0
+            needed = max(needed, 2 * (left + (1 if "bulk" in instruction.opcode else 2)) + 1)
+    return needed
 
 
 def _properties(opcode: str) -> tuple[str, ...]:
