@@ -178,8 +178,8 @@ def _check_order(
 #: Undecided accesses, and why.
 _ONE_VALUE = ("a store by several warps", "whether all of them store the same value is not known")
 _LOOSE = "the lanes of its warp met in an instruction that is no memory barrier, and not in bar.warp.sync"
-#: Why accesses of lanes of one warp are not ordered.
-_OTHER_LANES = "the lane that signals made no part of the earlier access, and no bar.warp.sync is before the signal"
+#: Why an access by several lanes of one warp is not ordered as a whole.
+_OTHER_LANES = "only some lanes of the warp signaled their part of the earlier access, without a bar.warp.sync before"
 
 
 def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:

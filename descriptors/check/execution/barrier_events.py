@@ -50,8 +50,8 @@ def _address_operand(step: Step) -> tuple[int, Address]:
 def _operand_after_address(step: Step) -> Operand | None:
     """Return the operand after the address of an mbarrier; the mask of a multicast, which is last, is none."""
     place, _ = _address_operand(step)
-    rest = step.instruction.operands[place + 1 : -1 if _is_multicast(step) else None]
-    return rest[0] if rest else None
+    operands = step.instruction.operands[place + 1 : -1 if _is_multicast(step) else None]
+    return operands[0] if operands else None
 
 
 def _is_multicast(step: Step) -> bool:
@@ -67,7 +67,7 @@ def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int
     if type(value) is int:
         return [(place, fragment.lane_count) for place in multicast(value, mask, machine.ctas)]
     named = Counter(machine.require_lanes(fragment, operand, step, "the address of an mbarrier"))
-    return [(place, many) for base, many in named.items() for place in multicast(base, mask, machine.ctas)]
+    return [(place, lanes) for base, lanes in named.items() for place in multicast(base, mask, machine.ctas)]
 
 
 def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int) -> Mbarrier:
@@ -134,9 +134,9 @@ def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mba
         step: the instruction.
     """
     if barrier.events_before & ~known:
-        where = address_text(barrier.address, machine.launch)
+        place = address_text(barrier.address, machine.launch)
         machine.notes.unordered.setdefault(
-            step.place, f"nothing orders it after the end of the previous phase of the mbarrier at {where}"
+            step.place, f"nothing orders it after the end of the previous phase of the mbarrier at {place}"
         )
     bit = machine.new_bit()
     fragment.known |= 1 << bit
@@ -205,11 +205,11 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     if by_parity and number > 1:
         machine.report("barrier-parity", step, f"the parity of this wait is {number}")
     passed = all(barrier.passes(number) if by_parity else barrier.phase > number for barrier in barriers)
-    new = any(barrier.known & ~fragment.known for barrier in barriers)
-    target, last = step.instruction.operands[0], barriers[-1]
+    has_news = any(barrier.known & ~fragment.known for barrier in barriers)
+    target, last_barrier = step.instruction.operands[0], barriers[-1]
     name = target.first if isinstance(target, Pair) else target
-    again = fragment.failed == (fragment.pc, last.address, last.phase)
-    if passed and (again or not new):
+    is_repeated = fragment.failed == (fragment.pc, last_barrier.address, last_barrier.phase)
+    if passed and (is_repeated or not has_news):
         for barrier in barriers:
             fragment.learn(barrier.known, barrier.published)
             machine.barriers.touches.append(
@@ -227,10 +227,10 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
         fragment.count(step.place)
         fragment.failed = (-1, -1, -1)
         return None
-    if not passed and again:
+    if not passed and is_repeated:
         fragment.failed = (-1, -1, -1)
-        return machine.park(fragment, Wait(Awaited.MBARRIER, (last.address,)))
-    fragment.failed = (fragment.pc, last.address, last.phase)
+        return machine.park(fragment, Wait(Awaited.MBARRIER, (last_barrier.address,)))
+    fragment.failed = (fragment.pc, last_barrier.address, last_barrier.phase)
     machine.set(fragment, name, 0)
     if passed:
         return None
@@ -301,9 +301,9 @@ def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     _check_aligned(machine, fragment, step)
     arrives, pending = "arrive" in step.instruction.qualifiers, fragment.cluster_phase > fragment.cluster_waits
     if arrives == pending:
-        again = "this is a second arrival at the barrier of the cluster, without a wait in between"
-        early = "this wait for the barrier of the cluster has no arrival before it"
-        machine.report("barrier-cluster", step, again if arrives else early)
+        second_arrival = "this is a second arrival at the barrier of the cluster, without a wait in between"
+        early_wait = "this wait for the barrier of the cluster has no arrival before it"
+        machine.report("barrier-cluster", step, second_arrival if arrives else early_wait)
     if arrives:
         fragment.cluster_phase = rendezvous.phase + 1
         rendezvous.arrive(fragment, *machine.release_set(fragment))

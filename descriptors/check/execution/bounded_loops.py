@@ -96,11 +96,11 @@ def bounded_loops(kernel: Program) -> tuple[BoundedLoop, ...]:
             loads = _source_loads(function, writers, list(_exit_registers(function, graph, loop.blocks)))
             if loads:
                 bounds[number] = loads
-    own = {number: set(kernel.loops[number].blocks) for number in bounds}
+    own_blocks = {number: set(kernel.loops[number].blocks) for number in bounds}
     for number in bounds:
         around = kernel.loops[number].around
         while around >= 0:
-            own.get(around, set()).difference_update(kernel.loops[number].blocks)
+            own_blocks.get(around, set()).difference_update(kernel.loops[number].blocks)
             around = kernel.loops[around].around
     return tuple(
         BoundedLoop(
@@ -108,7 +108,7 @@ def bounded_loops(kernel: Program) -> tuple[BoundedLoop, ...]:
             min(function.code[graph[block].start].line for block in kernel.loops[number].blocks),
             tuple(
                 place
-                for block in sorted(own[number] & full)
+                for block in sorted(own_blocks[number] & full)
                 for place in range(graph[block].start, graph[block].end)
                 if place in wanted
             ),
@@ -132,13 +132,13 @@ def _exit_registers(function: Function, graph: Sequence[Block], loop: frozenset[
     """Yield the registers that decide whether a thread leaves a loop."""
     for number in loop:
         block = graph[number]
-        last = function.code[block.end - 1]
-        if all(way in loop for way in block.next) and not last.opcode.startswith(("ret", "exit")):
+        branch = function.code[block.end - 1]
+        if all(way in loop for way in block.next) and not branch.opcode.startswith(("ret", "exit")):
             continue
-        if last.predicate:
-            yield last.predicate
-        elif last.opcode.startswith("brx"):
-            yield from names(last.operands[0])
+        if branch.predicate:
+            yield branch.predicate
+        elif branch.opcode.startswith("brx"):
+            yield from names(branch.operands[0])
 
 
 def _source_loads(function: Function, writers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
@@ -205,9 +205,9 @@ def _computed_from(registers: Iterable[str], results: dict[str, list[str]]) -> s
     reached = set(registers)
     waiting = deque(reached)
     while waiting:
-        new = set(results.get(waiting.popleft(), ())) - reached
-        reached |= new
-        waiting.extend(new)
+        fresh = set(results.get(waiting.popleft(), ())) - reached
+        reached |= fresh
+        waiting.extend(fresh)
     return reached
 
 
@@ -238,8 +238,8 @@ def deciding_loads(kernel: Program, places: Collection[int]) -> dict[int, frozen
         registers = [function.code[place].predicate] if function.code[place].predicate else []
         while waiting:
             for number in controls.get(waiting.pop(), ()):
-                last = function.code[graph[number].end - 1]
-                registers += [last.predicate] if last.predicate else list(names(last.operands[0]))
+                branch = function.code[graph[number].end - 1]
+                registers += [branch.predicate] if branch.predicate else list(names(branch.operands[0]))
                 if number not in seen:
                     seen.add(number)
                     waiting.append(number)

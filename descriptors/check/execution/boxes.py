@@ -116,7 +116,7 @@ def suggestion(machine: Machine, copy: Instruction, box: Box, place: int) -> str
 
 def _read_tile(machine: Machine, place: int, size: int) -> tuple[str, int]:
     """Return type and bytes per line of the operands that are read from some bytes; "" and 16 if they differ."""
-    read = {row for start, row in machine.notes.tiles.items() if place <= start < place + size}
+    read = {tile for start, tile in machine.notes.tiles.items() if place <= start < place + size}
     return read.pop() if len(read) == 1 else ("", 16)
 
 
@@ -131,11 +131,11 @@ def row_mismatch(machine: Machine, copy: Instruction, box: Box, place: int) -> s
         box: key of the box.
         place: destination address.
     """
-    row = machine.launch.box_rows.get(box, 0)
+    row_bytes = machine.launch.box_rows.get(box, 0)
     _, line = _read_tile(machine, place, machine.launch.boxes.get(box, 0))
-    if not row or line not in _SWIZZLES or row == line or not _rank(copy.opcode):
+    if not row_bytes or line not in _SWIZZLES or row_bytes == line or not _rank(copy.opcode):
         return ""
-    return f"its rows have {row} bytes, and multiplications read lines of {line} bytes (swizzle {line}B)"
+    return f"its rows have {row_bytes} bytes, and multiplications read lines of {line} bytes (swizzle {line}B)"
 
 
 def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[object, int]) -> Witness | None:
@@ -153,13 +153,15 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
     if not places:
         return None
     code, names = machine.program.function.code, machine.program.names
-    rows = [
+    mismatches = [
         f"{parameter_of(box, names)} with {boxes[box]} instead of {consistent[box]} (line {code[index].line})"
         for box, index in places.items()
     ]
     first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
     rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
-    fact = f"the given boxes have other bytes than what is expected and read: {', '.join(rows)}; correct --tensormap"
+    fact = (
+        f"the given boxes have other bytes than what is expected and read: {', '.join(mismatches)}; correct --tensormap"
+    )
     return Witness(rule, places[first], fact)
 
 
@@ -181,9 +183,9 @@ def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
     """
     for phase in _phases(machine):
         counts: Counter[Box] = Counter(copy.map for copy in phase.landings)
-        expected = sum(many for _, many in phase.expected) - phase.came
-        brought = sum(boxes[box] * many for box, many in counts.items() if box in boxes)
-        unknown = sum(many for box, many in counts.items() if box not in boxes)
+        expected = sum(count for _, count in phase.expected) - phase.came
+        brought = sum(boxes[box] * count for box, count in counts.items() if box in boxes)
+        unknown = sum(count for box, count in counts.items() if box not in boxes)
         least = brought + 16 * unknown
         too_few = not unknown and least < expected and not machine.hung
         if brought and (least > expected or too_few):
@@ -203,25 +205,25 @@ def _disagreement_witness(
     machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected: int, brought: int
 ) -> Witness:
     code, names = machine.program.function.code, machine.program.names
-    rows: dict[Any, list[int]] = {}
+    lines_by_box: dict[Any, list[int]] = {}
     for landing in phase.landings:
-        rows.setdefault(landing.map, []).append(landing.line)
+        lines_by_box.setdefault(landing.map, []).append(landing.line)
     copies = ", ".join(
         f"{parameter_of(box, names)} with {boxes[box]} bytes{f' x {len(lines)}' * (len(lines) > 1)} (line {lines[0]})"
-        for box, lines in rows.items() if box in boxes
+        for box, lines in lines_by_box.items() if box in boxes
     )  # fmt: skip
-    more = sum(len(lines) for box, lines in rows.items() if box not in boxes)
-    others = f" beside {counted(more, 'copy')} of unknown bytes" if more else ""
-    where = phase.expected[0][0] if phase.expected else 0
-    in_line = f" (line {where})" if where else ""
+    other_copies = sum(len(lines) for box, lines in lines_by_box.items() if box not in boxes)
+    others = f" beside {counted(other_copies, 'copy')} of unknown bytes" if other_copies else ""
+    expect_line = phase.expected[0][0] if phase.expected else 0
+    in_line = f" (line {expect_line})" if expect_line else ""
     fact = (
         f"the mbarrier at {address_text(phase.address, machine.launch)} expects {expected} bytes{in_line} and its "
         f"copies bring {brought}{others}: {copies}; correct expect_tx or --tensormap"
     )
-    line = where or phase.landings[0].line
+    line = expect_line or phase.landings[0].line
     place = next(
         n
         for n, instruction in enumerate(code)
         if instruction.line == line and instruction.opcode.startswith(("mbarrier", "cp"))
     )
-    return Witness("barrier-hang", place, fact, phase.landings[0].line if where else 0)
+    return Witness("barrier-hang", place, fact, phase.landings[0].line if expect_line else 0)

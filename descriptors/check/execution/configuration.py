@@ -7,8 +7,8 @@ Source: PTX ISA 9.1, Kernel Function Parameters; CUDA driver API, cuTensorMapEnc
 
 Invariant: a box has as many bytes as its elements.
 
->>> made = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
->>> made.cluster, dict(made.parameters), dict(made.tensor_maps)
+>>> known = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
+>>> known.cluster, dict(known.parameters), dict(known.tensor_maps)
 ((2, 1, 1), {('k', 0): 4096}, {('0', 0): 16384, ('1', 64): 8192})
 """
 
@@ -102,13 +102,13 @@ def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict
     >>> of_kernels({"n": 1, "m": 2, "0": 3, "1": 4, "n+8": 5}, [("n",)])
     {'n': 1, '0': 3, 'n+8': 5}
     """
-    rows = list(kernels)
-    return {key: value for key, value in given.items() if _has_parameter((key.partition("+")[0], 0), rows)}
+    kernel_parameters = list(kernels)
+    return {key: value for key, value in given.items() if _has_parameter((key.partition("+")[0], 0), kernel_parameters)}
 
 
 def _has_parameter(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
     """Check whether one of these kernels has a parameter."""
-    return any(key[0] in row or _parameter_number(key[0]) in range(len(row)) for row in kernels)
+    return any(key[0] in names or _parameter_number(key[0]) in range(len(names)) for names in kernels)
 
 
 def _numbered(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
@@ -155,29 +155,29 @@ def configuration(
             for name, value in _check_mapping(parameters, "parameters")
         },
         {parameter: size for parameter, (size, _) in boxes.items()},
-        {parameter: row for parameter, (_, row) in boxes.items() if row},
+        {parameter: row_bytes for parameter, (_, row_bytes) in boxes.items() if row_bytes},
     )
 
 
-def _parse_extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, int, int] | None:
+def _parse_extents(given: Sequence[int] | None, name: str, most: int) -> tuple[int, int, int] | None:
     if given is None:
         return None
     if not isinstance(given, tuple | list):
-        raise DescriptorError(f"check: {what} is {brief(given)}, which is not a list of 1 to 3 extents")
-    row = [as_integer(extent, f"check: {what}", minimum=1) for extent in given]
-    if not row or len(row) > 3 or prod(row) > most:
-        shown = brief("x".join(map(str, row)))
-        raise DescriptorError(f"check: {what} is {shown}, which is not 1 to 3 extents; their product is at most {most}")
-    x, y, z = (*row, 1, 1)[:3]
+        raise DescriptorError(f"check: {name} is {brief(given)}, which is not a list of 1 to 3 extents")
+    extents = [as_integer(extent, f"check: {name}", minimum=1) for extent in given]
+    if not extents or len(extents) > 3 or prod(extents) > most:
+        shown = brief("x".join(map(str, extents)))
+        raise DescriptorError(f"check: {name} is {shown}, which is not 1 to 3 extents; their product is at most {most}")
+    x, y, z = (*extents, 1, 1)[:3]
     return x, y, z
 
 
-def _check_mapping(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, Any]]:
+def _check_mapping(given: Mapping[str, Any] | None, name: str) -> Iterator[tuple[str, Any]]:
     """Yield values by the names of parameters."""
     if given is None:
         return
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise DescriptorError(f"check: {what} is {brief(given)}, which is not a mapping from names of parameters")
+        raise DescriptorError(f"check: {name} is {brief(given)}, which is not a mapping from names of parameters")
     yield from given.items()
 
 

@@ -50,11 +50,11 @@ from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
 
 def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
-    target, _, *rest = step.instruction.operands
+    target, _, *options = step.instruction.operands
     places = lane_addresses(machine, fragment, step, target)
     if places is None:
         return
-    size = rest[0] if rest and isinstance(rest[0], int) else 16
+    size = options[0] if options and isinstance(options[0], int) else 16
     if wrong := [place for place in places if place % size]:
         machine.report("fragment-address", step, f"address {wrong[0]:#x} is not a multiple of {size} bytes")
     carry_copied(machine, fragment, step, places, size)
@@ -93,8 +93,8 @@ def _wait_groups(kind: str) -> Handler:
             fragment.groups.commit(kind)
             fragment.wait_groups(kind, 0)
         else:
-            left = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
-            fragment.wait_groups(kind, left)
+            pending = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
+            fragment.wait_groups(kind, pending)
         if "sync_restrict::proxy::async" in step.instruction.qualifiers:
             what, why = "a wait_group of the async proxy", "its effect on ordinary accesses is not modeled"
             machine.notes.doubts.setdefault(step.place, (what, why))
@@ -123,32 +123,32 @@ def _bulk(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
     """Execute a copy from global into shared memory, which signals an mbarrier when it completes."""
-    words, (target, source, *rest) = step.instruction.qualifiers, step.instruction.operands
+    words, (target, source, *operands) = step.instruction.qualifiers, step.instruction.operands
     box, size = Box(False, step.place), None
     if "tensor" in words:
         box = _tensor_map_of(machine, fragment, source)
         size = machine.launch.bytes_of(box)
     else:
-        value = machine.value(fragment, rest.pop(0))
+        value = machine.value(fragment, operands.pop(0))
         size = value if isinstance(value, int) else None
-    barrier = next((o for o in rest if isinstance(o, Address)), None)
+    barrier = next((o for o in operands if isinstance(o, Address)), None)
     if barrier is None:
         raise Stop(step.instruction.line, "no operand is an mbarrier", "a bulk copy")
-    after = rest[rest.index(barrier) + 1 :]
+    options = operands[operands.index(barrier) + 1 :]
     if "tensor" in words:  # im2col offsets; without a tensor map, the mask itself may be in braces
-        after = [o for o in after if not isinstance(o, Vector)]
+        options = [o for o in options if not isinstance(o, Vector)]
     mask = None
-    if any(word.startswith("multicast::cluster") for word in words) and after:
-        mask = machine.require_scalar(fragment, after[0], step, "the CTAs of a multicast")
+    if any(word.startswith("multicast::cluster") for word in words) and options:
+        mask = machine.require_scalar(fragment, options[0], step, "the CTAs of a multicast")
     for place, address in _routes(machine, fragment, step, target, barrier):
-        odd = address >> RANK & 1
+        parity = address >> RANK & 1
         for destination, mbarrier_address in zip(
             *(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True
         ):
             if (
                 mask is not None and "cta_group::2" in words
             ):  # signals the CTA of the pair with the parity of the operand
-                mbarrier_address = of_cta(mbarrier_address, mbarrier_address >> RANK & ~1 | odd)
+                mbarrier_address = of_cta(mbarrier_address, mbarrier_address >> RANK & ~1 | parity)
             _deliver(
                 machine,
                 fragment,
@@ -220,7 +220,7 @@ def _stored_bytes(machine: Machine, place: int) -> int:
     if machine.launch.sizes is None:
         machine.notes.sources.add(place)
         return 0
-    fixed = {address.address for address in machine.barriers} | set(machine.launch.variables.values())
+    fixed = {barrier.address for barrier in machine.barriers} | set(machine.launch.variables.values())
     end = min(
         [address for address in machine.launch.sources | fixed if address > place] + [(place >> RANK) + 1 << RANK]
     )
@@ -237,9 +237,9 @@ def _stored_bytes(machine: Machine, place: int) -> int:
 
 def _bulk_out(machine: Machine, fragment: Fragment, step: Step) -> None:
     """Execute a copy from shared into global memory, which reads until its group is waited for."""
-    _, source, *rest = step.instruction.operands
+    _, source, *operands = step.instruction.operands
     tensor = "tensor" in step.instruction.qualifiers
-    value = None if tensor else machine.value(fragment, rest[0])
+    value = None if tensor else machine.value(fragment, operands[0])
     for place in machine.require_lanes(fragment, source, step, "the source of a bulk copy"):
         size = _stored_bytes(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.new_bit()

@@ -39,15 +39,15 @@ def infer_sizes(
         starts: addresses at which an object in shared memory begins, in order.
         reads: ranges of bytes that multiplications read.
     """
-    rows = _equations(phases)
-    rooms = {name: room for name in places if (room := _space_before_next(places[name], starts)) is not None}
-    read = {name: covered for name in places if (covered := _bytes_read(places[name], rooms.get(name, 0), reads))}
+    equations = _equations(phases)
+    spaces = {name: room for name in places if (room := _space_before_next(places[name], starts)) is not None}
+    read = {name: covered for name in places if (covered := _bytes_read(places[name], spaces.get(name, 0), reads))}
     sizes: dict[object, int] = {}
     while (
-        _solve_single(rows, sizes)
-        or _accept_consistent(rows, read, sizes)
-        or _accept_consistent(rows, rooms, sizes)
-        or _solve_unread(rows, read, rooms, sizes)
+        _solve_single(equations, sizes)
+        or _accept_consistent(equations, read, sizes)
+        or _accept_consistent(equations, spaces, sizes)
+        or _solve_unread(equations, read, spaces, sizes)
     ):
         pass
     return sizes
@@ -61,8 +61,8 @@ class _Equation(NamedTuple):
 
     def rest(self, sizes: Mapping[object, int]) -> tuple[dict[object, int], int]:
         """Return the copies whose sizes are unknown, and the bytes that they bring."""
-        unsized = {name: many for name, many in self.counts.items() if name not in sizes}
-        return unsized, self.total - sum(sizes[name] * many for name, many in self.counts.items() if name in sizes)
+        unsized = {name: count for name, count in self.counts.items() if name not in sizes}
+        return unsized, self.total - sum(sizes[name] * count for name, count in self.counts.items() if name in sizes)
 
 
 def _equations(phases: Iterable[Phase]) -> list[_Equation]:
@@ -71,48 +71,48 @@ def _equations(phases: Iterable[Phase]) -> list[_Equation]:
     for phase in phases:
         if phase.landings:
             counts: Counter[object] = Counter(landing.map for landing in phase.landings)
-            total = sum(many for _, many in phase.expected) - phase.came
-            key = (tuple(sorted((repr(name), many) for name, many in counts.items())), total)
+            total = sum(count for _, count in phase.expected) - phase.came
+            key = (tuple(sorted((repr(name), count) for name, count in counts.items())), total)
             equations[key] = _Equation(dict(counts), total)
     return list(equations.values())
 
 
-def _solve_single(rows: list[_Equation], sizes: dict[object, int]) -> bool:
+def _solve_single(equations: list[_Equation], sizes: dict[object, int]) -> bool:
     """Solve each equation with one unknown size; return whether there was any."""
-    before = len(sizes)
-    for row in rows:
-        unsized, left = row.rest(sizes)
-        for name, many in unsized.items() if len(unsized) == 1 and left > 0 else ():
-            if left % many == 0:
-                sizes[name] = left // many
-    return len(sizes) > before
+    known = len(sizes)
+    for equation in equations:
+        unsized, remaining = equation.rest(sizes)
+        for name, count in unsized.items() if len(unsized) == 1 and remaining > 0 else ():
+            if remaining % count == 0:
+                sizes[name] = remaining // count
+    return len(sizes) > known
 
 
-def _accept_consistent(rows: list[_Equation], known: Mapping[object, int], sizes: dict[object, int]) -> bool:
+def _accept_consistent(equations: list[_Equation], known: Mapping[object, int], sizes: dict[object, int]) -> bool:
     """Solve an equation with several unknown sizes if the assumed sizes satisfy it; return whether one was solved."""
-    for row in rows:
-        unsized, left = row.rest(sizes)
+    for equation in equations:
+        unsized, remaining = equation.rest(sizes)
         if len(unsized) < 2 or any(name not in known for name in unsized):
             continue
-        if sum(known[name] * many for name, many in unsized.items()) == left:
+        if sum(known[name] * count for name, count in unsized.items()) == remaining:
             sizes.update({name: known[name] for name in unsized})
             return True
     return False
 
 
 def _solve_unread(
-    rows: list[_Equation], read: Mapping[object, int], rooms: Mapping[object, int], sizes: dict[object, int]
+    equations: list[_Equation], read: Mapping[object, int], rooms: Mapping[object, int], sizes: dict[object, int]
 ) -> bool:
     """Solve an equation for the one copy that is not read, if all others bring the bytes that are read of them."""
-    for row in rows:
-        unsized, left = row.rest(sizes)
+    for equation in equations:
+        unsized, remaining = equation.rest(sizes)
         unread = [name for name in unsized if name not in read]
         if len(unsized) < 2 or len(unread) != 1:
             continue
         (name,) = unread
-        rest = left - sum(read[other] * many for other, many in unsized.items() if other in read)
-        size, over = divmod(rest, unsized[name])
-        if rest > 0 and not over and size <= rooms.get(name, rest):
+        unread_bytes = remaining - sum(read[other] * count for other, count in unsized.items() if other in read)
+        size, over = divmod(unread_bytes, unsized[name])
+        if unread_bytes > 0 and not over and size <= rooms.get(name, unread_bytes):
             sizes[name] = size
             return True
     return False
@@ -126,12 +126,12 @@ def _space_before_next(places: set[int], starts: Sequence[int]) -> int | None:
 
 def _bytes_read(places: set[int], room: int, reads: Iterable[tuple[int, int]]) -> int:
     """Return the bytes of a copy that are read without a gap from its start."""
-    most = 0
+    longest = 0
     runs = sorted(reads)
     for place in places:
         end = place
         for low, high in runs:
             if low <= end < high and (not room or low < place + room):
                 end = max(end, min(high, place + room) if room else high)
-        most = max(most, end - place)
-    return most
+        longest = max(longest, end - place)
+    return longest

@@ -82,10 +82,10 @@ class Counts(NamedTuple):
 class _Loop(NamedTuple):
     """A loop that a parameter bounds: its lanes, an instruction, its period, and the parameter's change per period."""
 
-    who: Key
+    key: Key
     place: int
     period: Period
-    by: int
+    change: int
 
 
 class _Found(Exception):
@@ -117,7 +117,7 @@ class _PeriodSearch:
         loop = self._find_loop()
         if isinstance(loop, str):
             return self._result(0, 0, 0, loop)
-        step, turns, start = loop.by // loop.period.turns, loop.period.turns, 1
+        step, turns, start = loop.change // loop.period.turns, loop.period.turns, 1
         if why := self._why_not_periodic(loop, (loop.period.first + 2 * turns) * step):
             return self._result(0, step, turns, why)
         rests: dict[int, str] = {}
@@ -136,11 +136,11 @@ class _PeriodSearch:
     def _result(self, start: int, step: int, turns: int, why: str) -> Counts:
         return Counts(tuple(self.runs), self.parameter, start, step, turns, self.alone, why, self.steps)
 
-    def _machine(self, size: int, by: int, *, alone: bool = False) -> Drifting:
+    def _machine(self, size: int, change: int, *, alone: bool = False) -> Drifting:
         scalars = {**self.launch.scalars, self.parameter: size}
         launch = self.launch._replace(scalars=scalars)
         budget = self.budget - self.steps
-        return Drifting(self.kernel, launch, self.parameter, by, alone=alone, budget=budget)
+        return Drifting(self.kernel, launch, self.parameter, change, alone=alone, budget=budget)
 
     def _run(self, machine: Drifting) -> Run:
         stop = None
@@ -164,13 +164,13 @@ class _PeriodSearch:
             return "the kernel does not run to its end"
         if not machine.bounds:
             return machine.why
-        (who, place), many = machine.bounds.most_common(1)[0]
-        if many < 3:
+        (key, place), times = machine.bounds.most_common(1)[0]
+        if times < 3:
             return "no loop depends on it alone"
-        period = self._find_period(who, place)
+        period = self._find_period(key, place)
         if period is None:
             return "no state of the loop recurs"
-        loop = self._match_bound(machine, who, place, period)
+        loop = self._match_bound(machine, key, place, period)
         if isinstance(loop, _Loop) and self._estimated_steps(loop, machine) > self.budget - self.steps:
             return "too many steps"
         return loop
@@ -178,11 +178,11 @@ class _PeriodSearch:
     def _estimated_steps(self, loop: _Loop, machine: Drifting) -> int:
         """Estimate the least number of steps that closing the loop takes, after a run of a large value."""
         turns = loop.period.turns
-        rounds = machine.bounds[loop.who, loop.place]
-        last = loop.period.first + 2 * turns
-        return machine.count * last * last // (2 * rounds)
+        iterations = machine.bounds[loop.key, loop.place]
+        last_turn = loop.period.first + 2 * turns
+        return machine.count * last_turn * last_turn // (2 * iterations)
 
-    def _find_period(self, who: Key, place: int) -> Period | None:
+    def _find_period(self, key: Key, place: int) -> Period | None:
         """Return the period until the first state that recurs; None if none does."""
         machine = self._machine(_LONG, _FAR)
         seen: dict[State, tuple[int, Frame]] = {}
@@ -197,12 +197,12 @@ class _PeriodSearch:
             if machine.turns > _TURNS:
                 raise _Found
 
-        machine.watch(who, place, seen=look)
+        machine.watch(key, place, on_turn=look)
         with suppress(_Found):
             self._run(machine)
         return periods[0] if periods else None
 
-    def _match_bound(self, machine: Drifting, who: Key, place: int, period: Period) -> _Loop | str:
+    def _match_bound(self, machine: Drifting, key: Key, place: int, period: Period) -> _Loop | str:
         """Return the loop with the parameter's change per period, for which its bound changes like its counter.
 
         If there is none, return why.
@@ -218,9 +218,9 @@ class _PeriodSearch:
                 continue
             if left == right:
                 continue
-            by, rest = divmod((second - first) * _FAR, left.past - right.past)
-            if by > 0 and not rest and not by % period.turns:
-                return _Loop(who, place, period, by)
+            change, remainder = divmod((second - first) * _FAR, left.past - right.past)
+            if change > 0 and not remainder and not change % period.turns:
+                return _Loop(key, place, period, change)
         return "the bound of the loop does not change like its counter"
 
     # -- one count
@@ -248,8 +248,8 @@ class _PeriodSearch:
     def _run_periodic(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
         """Run one count with a period; registers that do not change as expected are treated as not followed."""
         for _ in range(_ATTEMPTS):
-            machine = self._machine(size, loop.by, alone=alone)
-            machine.watch(loop.who, loop.place, loop.period)
+            machine = self._machine(size, loop.change, alone=alone)
+            machine.watch(loop.key, loop.place, loop.period)
             run = self._run(machine)
             for key, name in machine.loose:
                 loop.period.speeds.setdefault(key, {})[name] = None

@@ -83,16 +83,16 @@ class Coverage:
 
     def add_run(self, run: Run) -> None:
         """Add the coverage of a run."""
-        machine, done = run.machine, executed_places(run.machine)
+        machine, executed = run.machine, executed_places(run.machine)
         for place, read in machine.notes.reads.items():
             self._reads.setdefault(place, set()).update(read.difference(self.given))
         ended = run.stop is None and not machine.hung
         if ended:
-            self._executed |= done
+            self._executed |= executed
         for loop in bounded_loops(self.kernel):
             reads = {key for place in loop.bounds for key in machine.notes.reads.get(place, ())}
             self._keys.setdefault(loop.number, set()).update(reads.difference(self.given))
-            reached = measure_reach(machine, loop, done)
+            reached = measure_reach(machine, loop, executed)
             if not ended:
                 self._stopped[loop.number] = max(self._stopped.get(loop.number, 0), reached.iterations)
                 continue
@@ -166,18 +166,20 @@ def executed_places(machine: Machine) -> set[int]:
     return places
 
 
-def measure_reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
+def measure_reach(machine: Machine, loop: BoundedLoop, executed: set[int]) -> Reach:
     """Return how far a run that executed some instructions took a loop."""
-    own = [target for target, number in machine.program.back_edges.items() if number == loop.number]
-    longest = max((machine.notes.longest.get(target, 0) for target in own), default=0)
-    came = not done.isdisjoint(loop.events)
+    headers = [target for target, number in machine.program.back_edges.items() if number == loop.number]
+    longest = max((machine.notes.longest.get(target, 0) for target in headers), default=0)
+    is_executed = not executed.isdisjoint(loop.events)
     return Reach(
-        longest + came,
-        max(LEAST, _iterations_for_ring(machine, loop, own), _iterations_for_groups(machine.program.function, loop)),
+        longest + is_executed,
+        max(
+            LEAST, _iterations_for_ring(machine, loop, headers), _iterations_for_groups(machine.program.function, loop)
+        ),
     )
 
 
-def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[int]) -> int:
+def _iterations_for_ring(machine: Machine, loop: BoundedLoop, headers: Collection[int]) -> int:
     """Return the iterations after which each awaited mbarrier was waited for twice, and one of them a third time."""
     places = set(loop.events)
     waited: dict[tuple[int, int], Counter[int]] = {}
@@ -186,10 +188,10 @@ def _iterations_for_ring(machine: Machine, loop: BoundedLoop, own: Collection[in
             waited.setdefault((touch.cta, touch.warp), Counter())[touch.address] += 1
     needed = 0
     for warp, addresses in waited.items():
-        turns = max((machine.notes.turns.get((*warp, target), 0) for target in own), default=0)
-        each = max(1, addresses.total() // max(1, turns))
+        turns = max((machine.notes.turns.get((*warp, target), 0) for target in headers), default=0)
+        waits_per_iteration = max(1, addresses.total() // max(1, turns))
         sites = len({touch.place for touch in machine.barriers.touches if touch.place in places})
-        needed = max(needed, -(-(2 * len(addresses) + 1) // min(each, sites)))
+        needed = max(needed, -(-(2 * len(addresses) + 1) // min(waits_per_iteration, sites)))
     return needed
 
 
@@ -199,8 +201,10 @@ def _iterations_for_groups(function: Function, loop: BoundedLoop) -> int:
     for place in loop.events:
         instruction = function.code[place]
         if instruction.opcode.startswith(("cp.async.wait_group", "cp.async.bulk.wait_group")):
-            left = instruction.operands[0] if instruction.operands and isinstance(instruction.operands[0], int) else 0
-            needed = max(needed, 2 * (left + (1 if "bulk" in instruction.opcode else 2)) + 1)
+            pending = (
+                instruction.operands[0] if instruction.operands and isinstance(instruction.operands[0], int) else 0
+            )
+            needed = max(needed, 2 * (pending + (1 if "bulk" in instruction.opcode else 2)) + 1)
     return needed
 
 

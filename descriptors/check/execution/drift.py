@@ -88,8 +88,8 @@ class Part(NamedTuple):
     def integral_part(self) -> Drift | None:
         """Return the integral part of the drift, or None if the fraction can carry into it."""
         steps = floor(self.past), floor(self.ahead)
-        left = max(self.past - steps[0], self.ahead - steps[1])
-        return Drift(*steps) if self.rest + left * self.most < 1 else None
+        fraction = max(self.past - steps[0], self.ahead - steps[1])
+        return Drift(*steps) if self.rest + fraction * self.most < 1 else None
 
 
 #: The drift of a constant.
@@ -124,11 +124,11 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
         return None
     if any(isinstance(drift, Part) for drift in drifts):
         return _part_drift(operation, values, drifts)
-    of = _Operands(operation, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
+    operands = _Operands(operation, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
     rule = _RULES.get(name)
-    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not of.all_fit()):
+    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not operands.all_fit()):
         return None
-    return rule(of)
+    return rule(operands)
 
 
 class _Operands(NamedTuple):
@@ -179,41 +179,41 @@ def _fits(value: Value, drift: Drift, bits: int) -> bool:
     )
 
 
-def _same(of: _Operands) -> Moving:
-    return of.drifts[0]
+def _same(operands: _Operands) -> Moving:
+    return operands.drifts[0]
 
 
-def _converted(of: _Operands) -> Moving:
-    bits = min(of.operation.bits, width(of.operation.mode))
+def _converted(operands: _Operands) -> Moving:
+    bits = min(operands.operation.bits, width(operands.operation.mode))
     if bits >= 32:
-        return of.drifts[0] if of.all_non_negative() else None
-    if bits == 16 and _fits(of.values[0], of.drifts[0], 16):
-        return of.drifts[0]
-    return FIXED if of.drifts[0].over(1 << bits) is not None else None
+        return operands.drifts[0] if operands.all_non_negative() else None
+    if bits == 16 and _fits(operands.values[0], operands.drifts[0], 16):
+        return operands.drifts[0]
+    return FIXED if operands.drifts[0].over(1 << bits) is not None else None
 
 
-def _product(of: _Operands) -> Moving:
-    parts = of.split_constant()
+def _product(operands: _Operands) -> Moving:
+    parts = operands.split_constant()
     if parts is None:
         return None
-    (drift, number), mode = parts, of.operation.mode
-    if mode != "lo" and not of.operation.signed:
-        number &= (1 << of.operation.bits) - 1
+    (drift, number), mode = parts, operands.operation.mode
+    if mode != "lo" and not operands.operation.signed:
+        number &= (1 << operands.operation.bits) - 1
     if mode == "hi":
-        return _high(of, drift, number)
-    return drift.times(number) if mode == "lo" or of.all_non_negative() else None
+        return _high(operands, drift, number)
+    return drift.times(number) if mode == "lo" or operands.all_non_negative() else None
 
 
-def _high(of: _Operands, drift: Drift, number: int) -> Moving:
+def _high(operands: _Operands, drift: Drift, number: int) -> Moving:
     """Return the drift of the high half of a product of non-negative numbers that no period makes too large."""
-    bits, place = of.operation.bits, int(of.drifts[0] == FIXED)
-    if not _is_non_negative(of.values[place], drift, bits) or max(drift) <= 0:
+    bits, place = operands.operation.bits, int(operands.drifts[0] == FIXED)
+    if not _is_non_negative(operands.values[place], drift, bits) or max(drift) <= 0:
         return None
-    rows = [v * number for v in lane_values(of.values[place], 1) if isinstance(v, int)]
-    rest = max((Fraction(v % (1 << bits), 1 << bits) for v in rows), default=Fraction(0))
-    by = Fraction(number, 1 << bits)
+    products = [v * number for v in lane_values(operands.values[place], 1) if isinstance(v, int)]
+    rest = max((Fraction(v % (1 << bits), 1 << bits) for v in products), default=Fraction(0))
+    factor = Fraction(number, 1 << bits)
     return _integral_if_possible(
-        Part(drift.past * by, drift.ahead * by, rest, _max_periods(of.values[place], drift, bits))
+        Part(drift.past * factor, drift.ahead * factor, rest, _max_periods(operands.values[place], drift, bits))
     )
 
 
@@ -224,8 +224,8 @@ def _max_periods(value: Value, drift: Drift, bits: int) -> int:
 
 
 def _integral_if_possible(part: Part) -> Moving:
-    whole = part.integral_part()
-    return part if whole is None else whole
+    integral = part.integral_part()
+    return part if integral is None else integral
 
 
 def _part_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
@@ -240,49 +240,49 @@ def _part_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Se
         return part
     if name == "add":
         return part._replace(past=part.past + other.past, ahead=part.ahead + other.ahead)
-    by = values[1] if name == "shr" and len(values) > 1 else None
-    if not isinstance(by, int) or not 0 <= by < bits:
+    shift = values[1] if name == "shr" and len(values) > 1 else None
+    if not isinstance(shift, int) or not 0 <= shift < bits:
         return None
-    rows = [signed(v & (1 << bits) - 1, bits) for v in lane_values(values[0], 1) if isinstance(v, int)]
-    if min(rows, default=0) < 0 or min(part.past, part.ahead) < 0:
+    numbers = [signed(v & (1 << bits) - 1, bits) for v in lane_values(values[0], 1) if isinstance(v, int)]
+    if min(numbers, default=0) < 0 or min(part.past, part.ahead) < 0:
         return None
-    rest = max(((v % (1 << by) + part.rest) / (1 << by) for v in rows), default=part.rest)
-    return _integral_if_possible(Part(part.past / (1 << by), part.ahead / (1 << by), rest, part.most))
+    rest = max(((v % (1 << shift) + part.rest) / (1 << shift) for v in numbers), default=part.rest)
+    return _integral_if_possible(Part(part.past / (1 << shift), part.ahead / (1 << shift), rest, part.most))
 
 
-def _product_sum(of: _Operands) -> Moving:
-    product = _product(of)
-    return product.plus(of.drifts[2]) if isinstance(product, Drift) else None
+def _product_sum(operands: _Operands) -> Moving:
+    product = _product(operands)
+    return product.plus(operands.drifts[2]) if isinstance(product, Drift) else None
 
 
-def _left(of: _Operands) -> Moving:
-    by = of.constant(1)
-    return None if by is None or not 0 <= by < 64 else of.drifts[0].times(1 << by)
+def _left(operands: _Operands) -> Moving:
+    shift = operands.constant(1)
+    return None if shift is None or not 0 <= shift < 64 else operands.drifts[0].times(1 << shift)
 
 
-def _right(of: _Operands) -> Moving:
-    by, operation = of.constant(1), of.operation
-    if by == operation.bits - 1 and operation.signed:
-        row = _lane_pairs([of.values[0], 0])[0]
-        return FIXED if _constant_result(operation, "lt", row, [of.drifts[0], FIXED]) is not None else None
-    if by is None or not 0 <= by < 64 or not of.all_non_negative():
+def _right(operands: _Operands) -> Moving:
+    shift, operation = operands.constant(1), operands.operation
+    if shift == operation.bits - 1 and operation.signed:
+        pair = _lane_pairs([operands.values[0], 0])[0]
+        return FIXED if _constant_result(operation, "lt", pair, [operands.drifts[0], FIXED]) is not None else None
+    if shift is None or not 0 <= shift < 64 or not operands.all_non_negative():
         return None
-    drift = of.drifts[0]
-    quotient = drift.over(1 << by)
-    if quotient is not None or not _is_non_negative(of.values[0], drift, operation.bits) or max(drift) <= 0:
+    drift = operands.drifts[0]
+    quotient = drift.over(1 << shift)
+    if quotient is not None or not _is_non_negative(operands.values[0], drift, operation.bits) or max(drift) <= 0:
         return quotient
     # The high half of a division's product: the bits below never carry into the quotient before an overflow.
-    rest = max(Fraction(v % (1 << by), 1 << by) for v in lane_values(of.values[0], 1) if isinstance(v, int))
-    most = _max_periods(of.values[0], drift, operation.bits)
-    return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).integral_part()
+    rest = max(Fraction(v % (1 << shift), 1 << shift) for v in lane_values(operands.values[0], 1) if isinstance(v, int))
+    periods = _max_periods(operands.values[0], drift, operation.bits)
+    return Part(Fraction(drift.past, 1 << shift), Fraction(drift.ahead, 1 << shift), rest, periods).integral_part()
 
 
-def _masked(of: _Operands) -> Moving:
+def _masked(operands: _Operands) -> Moving:
     """Return the drift of an ``and``.
 
     Low bits are constant if periods are multiples of what is above them; high bits change as the whole number does.
     """
-    parts = of.split_constant()
+    parts = operands.split_constant()
     if parts is None:
         return None
     drift, mask = parts
@@ -292,53 +292,61 @@ def _masked(of: _Operands) -> Moving:
     return drift if below & below - 1 == 0 and drift.over(below) is not None else None
 
 
-def _joined(of: _Operands) -> Moving:
+def _joined(operands: _Operands) -> Moving:
     """Return the drift of an ``or`` or ``xor`` with low bits, if periods change only higher bits."""
-    parts = of.split_constant()
+    parts = operands.split_constant()
     if parts is None or parts[1] < 0:
         return None
     return parts[0] if parts[0].over(1 << parts[1].bit_length()) is not None else None
 
 
-def _quotient(of: _Operands) -> Moving:
-    return None if (by := _divisor(of)) is None else of.drifts[0].over(by)
+def _quotient(operands: _Operands) -> Moving:
+    return None if (divisor := _divisor(operands)) is None else operands.drifts[0].over(divisor)
 
 
-def _remainder(of: _Operands) -> Moving:
-    by = _divisor(of)
-    return FIXED if by is not None and of.drifts[0].over(by) is not None else None
+def _remainder(operands: _Operands) -> Moving:
+    divisor = _divisor(operands)
+    return FIXED if divisor is not None and operands.drifts[0].over(divisor) is not None else None
 
 
-def _divisor(of: _Operands) -> int | None:
+def _divisor(operands: _Operands) -> int | None:
     """Return the constant positive divisor of a value that is never negative; None otherwise."""
-    by = of.constant(1)
-    return by if by is not None and by > 0 and _is_non_negative(of.values[0], of.drifts[0], of.operation.bits) else None
+    divisor = operands.constant(1)
+    return (
+        divisor
+        if divisor is not None
+        and divisor > 0
+        and _is_non_negative(operands.values[0], operands.drifts[0], operands.operation.bits)
+        else None
+    )
 
 
-def _extreme(of: _Operands) -> Moving:
-    if not of.all_non_negative():
+def _extreme(operands: _Operands) -> Moving:
+    if not operands.all_non_negative():
         return None
-    comparison = "le" if of.operation.name == "min" else "ge"
-    chosen = {_constant_result(of.operation, comparison, row, of.drifts) for row in _lane_pairs(of.values)}
-    return of.drifts[0 if True in chosen else 1] if chosen in ({True}, {False}) else None
+    comparison = "le" if operands.operation.name == "min" else "ge"
+    chosen = {
+        _constant_result(operands.operation, comparison, pair, operands.drifts) for pair in _lane_pairs(operands.values)
+    }
+    return operands.drifts[0 if True in chosen else 1] if chosen in ({True}, {False}) else None
 
 
-def _field(of: _Operands) -> Moving:
+def _field(operands: _Operands) -> Moving:
     """Return the drift of a ``bfe`` of bits below those that periods change."""
-    place, size = of.constant(1), of.constant(2)
+    place, size = operands.constant(1), operands.constant(2)
     if place is None or size is None or min(place, size) < 0 or place + size > 64:
         return None
-    return FIXED if of.drifts[0].over(1 << (place + size)) is not None else None
+    return FIXED if operands.drifts[0].over(1 << (place + size)) is not None else None
 
 
 _RULES: dict[str, Callable[[_Operands], Moving]] = {
     "mov": _same,
     "cvt": _converted,
     "cvta": _same,
-    "add": lambda of: of.drifts[0].plus(of.drifts[1]),
-    "sub": lambda of: of.drifts[0].plus(-of.drifts[1]),
-    "neg": lambda of: -of.drifts[0],
-    "not": lambda of: -of.drifts[0],
+    "add": lambda operands: operands.drifts[0].plus(operands.drifts[1]),
+    "sub": lambda operands: operands.drifts[0].plus(-operands.drifts[1]),
+    "neg": lambda operands: -operands.drifts[0],
+    "not": lambda operands: -operands.drifts[0],
     "mul": _product,
     "mad": _product_sum,
     "shl": _left,
@@ -365,10 +373,10 @@ def _lane_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
 
 
 def _constant_result(
-    operation: IntegerOperation, comparison: str, row: tuple[int, int], drifts: Sequence[Drift]
+    operation: IntegerOperation, comparison: str, pair: tuple[int, int], drifts: Sequence[Drift]
 ) -> bool | None:
     """Return the result of a comparison if it is the same in all periods; None if it changes."""
-    a, b = map(operation.number(), row)
+    a, b = map(operation.number(), pair)
     apart, moves = a - b, drifts[0].plus(-drifts[1])
     if comparison in ("gt", "ge"):
         comparison, apart, moves = {"gt": "lt", "ge": "le"}[comparison], -apart, -moves
@@ -392,7 +400,7 @@ def _comparison_drift(operation: IntegerOperation, values: Sequence[Value], drif
         return None
     if not _Operands(operation, list(values[:2]), [first, second]).all_non_negative():
         return None
-    results = [_constant_result(operation, operation.mode, row, (first, second)) for row in _lane_pairs(values)]
+    results = [_constant_result(operation, operation.mode, pair, (first, second)) for pair in _lane_pairs(values)]
     return None if None in results else FIXED
 
 
@@ -400,6 +408,6 @@ def _selection_drift(values: Sequence[Value], drifts: Sequence[Moving]) -> Movin
     """Return the drift of ``selp``: that of the selected operand, if the same one is selected in all periods."""
     if len(values) != 3 or drifts[2] != FIXED:
         return None
-    ways = {0 if predicate else 1 for predicate in lane_values(values[2], 1) if isinstance(predicate, int)}
-    kept = {drifts[way] for way in ways}
-    return kept.pop() if len(kept) == 1 else None
+    chosen = {0 if predicate else 1 for predicate in lane_values(values[2], 1) if isinstance(predicate, int)}
+    selected = {drifts[index] for index in chosen}
+    return selected.pop() if len(selected) == 1 else None

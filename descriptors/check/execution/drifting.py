@@ -81,22 +81,29 @@ class Drifting(Machine):
         program: the kernel.
         launch: how the kernel is launched.
         parameter: the parameter that changes, by name and offset.
-        by: its change per period.
+        change: its change per period.
         alone: whether all other scalar parameters may have any value.
         budget: number of steps after which the run is stopped.
     """
 
     def __init__(
-        self, program: Program, launch: Launch, parameter: tuple[str, int], by: int, *, alone: bool = False, budget: int
+        self,
+        program: Program,
+        launch: Launch,
+        parameter: tuple[str, int],
+        change: int,
+        *,
+        alone: bool = False,
+        budget: int,
     ) -> None:
         super().__init__(program, launch, execution, budget)
         self.follows = False  # origins of bytes drift and decide nothing
-        self.parameter, self.by, self.alone = parameter, by, alone
+        self.parameter, self.change, self.alone = parameter, change, alone
         self.why, self.closed, self.turns = "", False, 0
         self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons of drifting values, by lanes and instruction
         self.compared: dict[tuple[Key, int], list[Moving]] = {}  # last drifts of their operands
         self.loose: set[tuple[Key, str]] = set()  # registers that did not change as expected
-        self._integer = [fragment.guard is Guard.RESULT for fragment in self._executions]
+        self._integer = [executed.guard is Guard.RESULT for executed in self._executions]
         self._drifts: dict[Fragment, dict[str, Moving]] = {fragment: {} for fragment in self.fragments}
         self._step = self.steps[0] if self.steps else None
         self._checks, self._parts = True, dict[str, Moving]()
@@ -106,24 +113,26 @@ class Drifting(Machine):
         self._frame: Frame | None = None
         self._seen: Callable[[], None] | None = None
 
-    def watch(self, who: Key, place: int, period: Period | None = None, seen: Callable[[], None] | None = None) -> None:
+    def watch(
+        self, key: Key, place: int, period: Period | None = None, on_turn: Callable[[], None] | None = None
+    ) -> None:
         """Choose an instruction of some lanes as the turn of a loop.
 
         Args:
-            who: the lanes.
+            key: the lanes.
             place: index of the instruction.
             period: the iterations that should close.
-            seen: called at each turn.
+            on_turn: called at each turn.
         """
-        self._turn, self._period, self._seen = (who, place), period, seen
+        self._turn, self._period, self._seen = (key, place), period, on_turn
 
     # -- drifts of values
 
     def drift(self, fragment: Fragment, operand: Operand) -> Moving:
         """Return the drift of an operand."""
         if isinstance(operand, Vector):
-            rows = {self.drift(fragment, item) for item in operand.items}
-            return FIXED if rows == {FIXED} else None
+            drifts = {self.drift(fragment, item) for item in operand.items}
+            return FIXED if drifts == {FIXED} else None
         if isinstance(operand, (Negated, Address)):
             operand = operand.name if isinstance(operand, Negated) else operand.base
         return self._drifts[fragment].get(operand, FIXED) if isinstance(operand, str) else FIXED
@@ -173,14 +182,14 @@ class Drifting(Machine):
         self.resume(other)
 
     def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
-        rows = [self._drifts[part] for part in parts]
-        first = super()._merged(parts, join)
-        kept: dict[str, Moving] = {}
-        for name in {name for row in rows for name in row}:
-            drifts = {row.get(name, FIXED) for row in rows}
-            kept[name] = drifts.pop() if len(drifts) == 1 else None
-        self._drifts[first] = kept
-        return first
+        drifts_of_parts = [self._drifts[part] for part in parts]
+        fragment = super()._merged(parts, join)
+        merged: dict[str, Moving] = {}
+        for name in {name for part_drifts in drifts_of_parts for name in part_drifts}:
+            drifts = {part_drifts.get(name, FIXED) for part_drifts in drifts_of_parts}
+            merged[name] = drifts.pop() if len(drifts) == 1 else None
+        self._drifts[fragment] = merged
+        return fragment
 
     # -- steps
 
@@ -210,8 +219,8 @@ class Drifting(Machine):
     def _move(self, fragment: Fragment, step: Step) -> None:
         """Compute the drift of the results of an integer instruction."""
         instruction = step.instruction
-        rest = instruction.operands[bool(targets(instruction)) :]
-        drifts = [self.drift(fragment, operand) for operand in rest]
+        operands = instruction.operands[bool(targets(instruction)) :]
+        drifts = [self.drift(fragment, operand) for operand in operands]
         if all(drift == FIXED for drift in drifts):
             return
         if instruction.opcode.startswith("setp"):
@@ -223,7 +232,7 @@ class Drifting(Machine):
             self._pack(fragment, step)
             return
         checks, self._checks = self._checks, False
-        self._result = drift_of(instruction, [self.value(fragment, operand) for operand in rest], drifts)
+        self._result = drift_of(instruction, [self.value(fragment, operand) for operand in operands], drifts)
         self._checks = checks
 
     def _pack(self, fragment: Fragment, step: Step) -> None:
@@ -242,19 +251,19 @@ class Drifting(Machine):
     def _parameter(self, handler: Handler, fragment: Fragment, step: Step) -> None:
         """Compute the drift of a load of a parameter by executing it with both values."""
         launch, scalars = self.launch, self.notes.scalars
-        rows = []
-        for by in (0, self.by):
-            value = launch.scalars.get(self.parameter, launch.size) + by
+        values = []
+        for change in (0, self.change):
+            value = launch.scalars.get(self.parameter, launch.size) + change
             self.launch, self.notes.scalars = launch._replace(scalars={**launch.scalars, self.parameter: value}), {}
             super()._execute(handler, fragment, step)
             names = [item for item in items_of(step.instruction.operands[0]) if isinstance(item, str)]
-            rows.append([fragment.registers.get(name) for name in names])
-        others = self.alone and any(key not in launch.scalars for key in self.notes.scalars)
+            values.append([fragment.registers.get(name) for name in names])
+        depends_on_others = self.alone and any(key not in launch.scalars for key in self.notes.scalars)
         narrow = self.alone and step.instruction.opcode.endswith(("8", "16"))
         self.launch, self.notes.scalars = launch, scalars
-        for name, before, after in zip(names, *rows, strict=True):
+        for name, before, after in zip(names, *values, strict=True):
             moved = after - before if type(before) is int and type(after) is int else 0
-            self._parts[name] = None if others or narrow else Drift(moved, moved)
+            self._parts[name] = None if depends_on_others or narrow else Drift(moved, moved)
 
     # -- turns
 

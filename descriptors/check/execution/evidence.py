@@ -89,7 +89,7 @@ def _witnesses(run: Run) -> Iterator[Witness]:
         unsure |= _OF_COPIES
     # Lanes continue without others only if nothing else helps. If the kernel hangs all the same, they never get there.
     left_out = machine.notes.of_released if machine.hung else ()
-    witnesses = [row for key, row in machine.notes.wrong.items() if key not in left_out]
+    witnesses = [witness for key, witness in machine.notes.wrong.items() if key not in left_out]
     if run.stop is None:
         witnesses += (
             hangs(machine)
@@ -101,7 +101,7 @@ def _witnesses(run: Run) -> Iterator[Witness]:
                 *_uneven_register_changes(machine),
             ]
         )
-    return (_with_run(machine, run.stop is None, row) for row in witnesses if row.rule not in unsure)
+    return (_with_run(machine, run.stop is None, witness) for witness in witnesses if witness.rule not in unsure)
 
 
 def _with_run(machine: Machine, ended: bool, witness: Witness) -> Witness:
@@ -114,12 +114,12 @@ def _with_run(machine: Machine, ended: bool, witness: Witness) -> Witness:
 def _parameters_text(machine: Machine) -> str:
     """Describe the scalar parameters that a run read: the most frequent value, and the others by name."""
     values = machine.notes.scalars
-    common, many = Counter(values.values()).most_common(1)[0] if values else (0, 0)
-    if many == len(values) > 1:
+    common, frequency = Counter(values.values()).most_common(1)[0] if values else (0, 0)
+    if frequency == len(values) > 1:
         return f"scalar parameters {common}"
-    odd = {key: value for key, value in values.items() if value != common or many < 2}
-    named = [f"{parameter_text(key)} = {value}" for key, value in odd.items()]
-    return ", ".join([*named, *([f"others {common}"] if many > 1 else [])])
+    uncommon = {key: value for key, value in values.items() if value != common or frequency < 2}
+    named = [f"{parameter_text(key)} = {value}" for key, value in uncommon.items()]
+    return ", ".join([*named, *([f"others {common}"] if frequency > 1 else [])])
 
 
 def hangs(machine: Machine) -> Iterator[Witness]:
@@ -129,12 +129,12 @@ def hangs(machine: Machine) -> Iterator[Witness]:
     reported: set[int] = set()
     waiting = [fragment for fragment in machine.fragments if not fragment.done and fragment.blocked is not None]
     # All other threads may wait for a warp that waits for registers.
-    first = [
+    for_registers = [
         fragment
         for fragment in waiting
         if fragment.blocked is not None and fragment.blocked.awaited is Awaited.REGISTERS
     ]
-    stuck = first or [fragment for fragment in waiting if not fragment.released] or waiting
+    stuck = for_registers or [fragment for fragment in waiting if not fragment.released] or waiting
     for fragment in sorted(stuck, key=lambda fragment: fragment.times.get(machine.steps[fragment.pc].place, 0)):
         if fragment.blocked is None:
             continue
@@ -177,8 +177,8 @@ def _may_be_given_back(machine: Machine, cta: int, count: int) -> bool:
         for fragment in machine.fragments
         if fragment.cta == cta and fragment.blocked == Wait(Awaited.REGISTERS, (cta, count))
     ]
-    most = pool.free + -pool.warps % 4 * pool.at_launch
-    return bool(waiting) and most >= sum(count - pool.held[fragment.warp] for fragment in waiting)
+    available = pool.free + -pool.warps % 4 * pool.at_launch
+    return bool(waiting) and available >= sum(count - pool.held[fragment.warp] for fragment in waiting)
 
 
 def _last_event(machine: Machine, wait: Wait, iteration: int) -> tuple[int, int, int]:
@@ -254,7 +254,7 @@ def _uneven_register_changes(machine: Machine) -> Iterator[Witness]:
                 change[0] for change in others[: len(changes)]
             ]:
                 pairs = zip(changes, [*others, *[(0, -1)] * len(changes)], strict=False)
-                count, place = next(change for change, beside in pairs if change[0] != beside[0])
+                count, place = next(change for change, other_change in pairs if change[0] != other_change[0])
                 fact = f"warp {warp} changes to {count} registers, and warp {other} of its warpgroup does not"
                 yield Witness("barrier-registers-group", place, fact)
                 return
@@ -357,11 +357,11 @@ def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Ite
         function: the kernel.
         looked_at: reason for each ``mma.sync``, "" if it is decided; those that no run reached are absent.
     """
-    rows: dict[str, list[int]] = {}
+    places_by_reason: dict[str, list[int]] = {}
     for index in function.having("mma."):
         if why := looked_at.get(index, "no run reaches them"):
-            rows.setdefault(why, []).append(index)
-    for why, places in rows.items():
+            places_by_reason.setdefault(why, []).append(index)
+    for why, places in places_by_reason.items():
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
@@ -384,16 +384,16 @@ def _doubts(run: Run) -> Iterator[Blind]:
     for index, bits in machine.notes.bulk_stores.items():
         if bits & pending & ~waited:  # kernels in use omit the wait
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
-    for row in _witnesses(run) if machine.launch.content and not machine.hung else ():
-        if row.rule in (
+    for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
+        if witness.rule in (
             "barrier-hang",
             "barrier-init",
             "barrier-init-again",
         ):  # other data may be what the kernel is for
             continue
-        line = _instruction(machine, row.place).line
-        why = f"{row.fact}, if integers in global memory are multiples of {machine.launch.size}"
-        yield Blind(PROPERTIES_OF[row.rule.partition("-")[0]], line, f"{row.rule} with assumed data", why)
+        line = _instruction(machine, witness.place).line
+        why = f"{witness.fact}, if integers in global memory are multiples of {machine.launch.size}"
+        yield Blind(PROPERTIES_OF[witness.rule.partition("-")[0]], line, f"{witness.rule} with assumed data", why)
 
 
 def _unknown_boxes(machine: Machine) -> Iterator[Blind]:

@@ -164,7 +164,9 @@ def columns_of_scales(instruction: Instruction) -> tuple[int, int]:
         else instruction.k // (1 + instruction.sparse) // (instruction.scale_vector or 32)
     )
     behind = (((first + factors - 1) // 4) for first in (instruction.sfa_id, instruction.sfb_id))
-    a, b = (-(-many // 128) * 4 * more - (-many // 32) for many, more in zip(rows, behind, strict=True))
+    a, b = (
+        -(-count // 128) * 4 * scale_columns - (-count // 32) for count, scale_columns in zip(rows, behind, strict=True)
+    )
     return a, b
 
 
@@ -186,10 +188,10 @@ def move_of(load: Load) -> TmemMove | None:
 def _move(opcode: str, offset: int | None) -> TmemMove | None:
     words = opcode.split(".")
     shape = next((w for w in words if w in MOST), "")
-    many = next((w for w in words if w[:1] == "x" and w[1:].isdigit()), "")
+    repeat = next((w for w in words if w[:1] == "x" and w[1:].isdigit()), "")
     packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
     try:
-        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset if shape == "16x32bx2" else None)
+        return tmem_move(f"{shape}.{repeat}{packed}", words[1], offset=offset if shape == "16x32bx2" else None)
     except DescriptorError:
         return None
 
@@ -220,5 +222,5 @@ def cells_of_copy(name: str) -> Cells:
     """
     copy = tmem_copy(name)
     lanes = {copy.cells.cell(row, 0, number).lane for row in range(copy.rows) for number in range(copy.copies)}
-    whole = {lane // GROUP for lane in lanes if all(lane // GROUP * GROUP + i in lanes for i in range(GROUP))}
-    return Cells(frozenset(whole), copy.columns)
+    groups = {lane // GROUP for lane in lanes if all(lane // GROUP * GROUP + i in lanes for i in range(GROUP))}
+    return Cells(frozenset(groups), copy.columns)

@@ -67,8 +67,10 @@ class CommitGroups:
     >>> for bit in range(3):
     ...     groups.add("bulk", bit)
     ...     groups.commit("bulk")
-    >>> groups.closed("bulk", left=1), groups.closed("bulk", left=5), groups.wait("bulk", left=2), groups.all("bulk")
-    ([1, 2], [], 1, 6)
+    >>> groups.closed("bulk", pending=1), groups.closed("bulk", pending=5)
+    ([1, 2], [])
+    >>> groups.wait("bulk", pending=2), groups.all("bulk")
+    (1, 6)
     """
 
     __slots__ = ("_rows",)
@@ -87,14 +89,14 @@ class CommitGroups:
         """Close the open group."""
         self._row(kind).append(0)
 
-    def closed(self, kind: str, left: int) -> list[int]:
-        """Return the closed groups, except the ``left`` newest."""
+    def closed(self, kind: str, pending: int) -> list[int]:
+        """Return the closed groups, except the ``pending`` newest."""
         closed = self._row(kind)[:-1]
-        return closed[: max(0, len(closed) - left)]
+        return closed[: max(0, len(closed) - pending)]
 
-    def wait(self, kind: str, left: int) -> int:
-        """Remove the closed groups, except the ``left`` newest, and return their accesses, which are complete."""
-        done = self.closed(kind, left)
+    def wait(self, kind: str, pending: int) -> int:
+        """Remove the closed groups, except the ``pending`` newest, and return their accesses, which are complete."""
+        done = self.closed(kind, pending)
         del self._row(kind)[: len(done)]
         return _union(done)
 
@@ -113,19 +115,19 @@ class CommitGroups:
 
     def merged_with(self, other: CommitGroups) -> CommitGroups:
         """Return the groups of threads that now follow the same path, aligned at the newest group."""
-        both = CommitGroups()
+        merged = CommitGroups()
         for kind in {*self._rows, *other._rows}:
-            rows = [groups._rows.get(kind, [0]) for groups in (self, other)]
-            size = max(map(len, rows))
-            first, second = ([0] * (size - len(row)) + row for row in rows)
-            both._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
-        return both
+            padded = [groups._rows.get(kind, [0]) for groups in (self, other)]
+            size = max(map(len, padded))
+            first, second = ([0] * (size - len(groups_of_kind)) + groups_of_kind for groups_of_kind in padded)
+            merged._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
+        return merged
 
 
-def _union(rows: Collection[int]) -> int:
+def _union(sets: Collection[int]) -> int:
     bits = 0
-    for row in rows:
-        bits |= row
+    for bits_of_set in sets:
+        bits |= bits_of_set
     return bits
 
 
@@ -134,7 +136,7 @@ def _merge_accesses(first: Accesses, second: Accesses) -> Accesses:
 
 
 def _merge_times(first: Times, second: Times) -> Times:
-    return {**second, **{place: max(many, second.get(place, 0)) for place, many in first.items()}}
+    return {**second, **{place: max(times, second.get(place, 0)) for place, times in first.items()}}
 
 
 #: Empty value and merge function of each kind of history. Merging with an empty value copies.
@@ -238,9 +240,9 @@ class Fragment:
         """The lanes that execute the current instruction, as bits."""
         return mask_of(self.lanes if self.active is None else tuple(self.executing))
 
-    def wait_groups(self, kind: str, left: int) -> None:
-        """Wait for the commit groups except the ``left`` newest: their accesses are then known to be complete."""
-        done = self.groups.wait(kind, left)
+    def wait_groups(self, kind: str, pending: int) -> None:
+        """Wait for the commit groups except the ``pending`` newest: their accesses are then known to be complete."""
+        done = self.groups.wait(kind, pending)
         self.known |= done
         for lanes, bits in self.copies.items() if kind == "cp" else ():
             if bits & done:
@@ -279,10 +281,10 @@ class Fragment:
 
     def remove_lanes(self, places: Collection[int]) -> None:
         """Remove lanes, given by their positions."""
-        gone = set(places)
-        kept = [place for place in range(len(self.lanes)) if place not in gone]
-        self.registers = {name: select_lanes(value, kept) for name, value in self.registers.items()}
-        self.lanes = tuple(self.lanes[place] for place in kept)
+        removed = set(places)
+        remaining = [place for place in range(len(self.lanes)) if place not in removed]
+        self.registers = {name: select_lanes(value, remaining) for name, value in self.registers.items()}
+        self.lanes = tuple(self.lanes[place] for place in remaining)
 
     def split_off(self, places: list[int], pc: int) -> Fragment:
         """Remove lanes, given by their positions, and return them as a fragment that continues at ``pc``."""

@@ -128,7 +128,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target
         if (
             judgements[-1].ended
             and not is_wrong(judgements[-1].witnesses)
-            and CLUSTER not in {row.what for row in judgements[-1].blind}
+            and CLUSTER not in {blind.what for blind in judgements[-1].blind}
         ):
             return judgements[-1]
         if steps > LIMIT:
@@ -146,10 +146,10 @@ def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
     closed = () if first.stop is not None else record.close(kernel, first)
     if first.stop is not None:
         record.record_stop(first.stop)
-    witnesses = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
-    rows = (*record.rows(closed), *unchecked_fragments(kernel.function, record.fragments))
+    witnesses = sorted(record.witnesses.values(), key=lambda witness: (witness.place, witness.rule, witness.other))
+    blind = (*record.rows(closed), *unchecked_fragments(kernel.function, record.fragments))
     judgement = RunJudgement(
-        tuple(witnesses), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed
+        tuple(witnesses), blind, tuple(record.executed), first.launch, first.assumed, record.steps, closed
     )
     hangs = any(witness.rule in ("barrier-hang", "barrier-init") for witness in witnesses)
     if hangs and first.stop is not None:  # the kernel may be meant for other data
@@ -159,9 +159,11 @@ def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
 
 def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
     """Return a judgement without violations, because the launch may have another cluster shape; undecided instead."""
-    row = Blind(ALL, function.line, CLUSTER, "only the launch determines it")
+    blind = Blind(ALL, function.line, CLUSTER, "only the launch determines it")
     return (
-        judgement._replace(witnesses=(), blind=(*judgement.blind, row)) if is_wrong(judgement.witnesses) else judgement
+        judgement._replace(witnesses=(), blind=(*judgement.blind, blind))
+        if is_wrong(judgement.witnesses)
+        else judgement
     )
 
 
@@ -195,8 +197,8 @@ class _Record:
         for run in launch_runs:
             self.steps += run.machine.count
             self._add_run(run, small=launch.size in SMALL)
-            given = run.machine.launch.scalars
-            self.long.update({key: run.machine.count for key in self.free if given.get(key) == LARGE})
+            scalars = run.machine.launch.scalars
+            self.long.update({key: run.machine.count for key in self.free if scalars.get(key) == LARGE})
             self.coverage.add_run(run)
         varied = next((key for key in launch.scalars if key not in self.first.launch.scalars), None)
         self._add_launch(launch_runs, launch.size, varied)
@@ -213,13 +215,13 @@ class _Record:
 
     def go_farther(self) -> None:
         """Run loops again with larger parameters if no completed run took them far enough."""
-        launch, most = with_sizes(self.first), self.steps + FARTHER
+        launch, limit = with_sizes(self.first), self.steps + FARTHER
         if self.first.stop is not None or not any(executed.ended for executed in self.executed):
             return
         bounding = bounding_parameters(self.kernel, self.first)
         for key in bounding:
             for value in REMAINDERS:
-                if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
+                if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > limit:
                     break
                 for others in (SIZES[0], LITTLE):  # several tiles, to see conflicts between them
                     farther = with_parameter(launch, key, value, others)
@@ -228,12 +230,12 @@ class _Record:
                     if self.executed[-1].ended:
                         break
         for loop in bounded_loops(self.kernel):
-            for key in [executed for executed in bounding if executed in self.coverage.keys(loop)]:
+            for key in [bound for bound in bounding if bound in self.coverage.keys(loop)]:
                 for value, others in FARTHER_LAUNCHES:
                     tried = value > LARGE and self.coverage.is_saturated(loop, key)
                     if tried or is_wrong(self.witnesses.values()) or not self.coverage.is_short(loop):
                         break
-                    if self.steps + BUDGET > most:
+                    if self.steps + BUDGET > limit:
                         return
                     farther = with_parameter(launch, key, value, others)
                     if farther not in self.launches and not self.run_launch(farther):
@@ -242,9 +244,9 @@ class _Record:
     def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
         """Yield what is undecided; of launches that were stopped, only what no completed launch covers."""
         ended = any(executed.ended for executed in self.executed)
-        yield from (row for row in self.blind.values() if not ended or row.reason is not Reason.ENDLESS)
+        yield from (blind for blind in self.blind.values() if not ended or blind.reason is not Reason.ENDLESS)
         if ended and not is_wrong(self.witnesses.values()):
-            yield from self.coverage.rows({executed.parameter for executed in closed})
+            yield from self.coverage.rows({result.parameter for result in closed})
 
     def close(self, kernel: Program, first: Trial) -> tuple[Counts, ...]:
         """Find the parameters whose larger values all follow, if nothing is wrong and all launches ran to their end."""
@@ -257,7 +259,7 @@ class _Record:
             budget = min(CLOSING, self.limit - self.steps)
             if (
                 is_wrong(self.witnesses.values())
-                or any(row.properties == ALL and row.reason is not Reason.ENDLESS for row in self.blind.values())
+                or any(blind.properties == ALL and blind.reason is not Reason.ENDLESS for blind in self.blind.values())
                 or budget <= 0
             ):
                 return ()
@@ -286,16 +288,16 @@ class _Record:
                 why = "the manual requires a fence, which Triton 3.5.0 omits and 3.9.0 has"
                 line = self.function.code[witness.place].line
                 self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "the bytes of a cp.async", why))
-        for row in unchecked(run):
-            self.blind.setdefault((row.line, row.what, row.properties), row)
+        for blind in unchecked(run):
+            self.blind.setdefault((blind.line, blind.what, blind.properties), blind)
 
     def _add_doubt(self, witness: Witness, size: int) -> None:
         """Record a violation in a launch that may never occur."""
         line = self.function.code[witness.place].line
         properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
         why = f"{witness.fact}, where scalar parameters are {size}"
-        row = Blind(properties, line, f"{witness.rule} of a launch with few iterations", why)
-        self.blind.setdefault((line, witness.rule), row)
+        blind = Blind(properties, line, f"{witness.rule} of a launch with few iterations", why)
+        self.blind.setdefault((line, witness.rule), blind)
 
     def record_stop(self, stop: Stop) -> None:
         """Record why the run without assumptions stopped. Runs with assumptions can only add errors."""

@@ -113,11 +113,11 @@ class Segments:
         index = bisect_right(self._starts, place) - 1
         if index < 0:
             return
-        row = self._rows[index]
-        if row.start < place < row.end:
+        segment = self._rows[index]
+        if segment.start < place < segment.end:
             self._starts.insert(index + 1, place)
-            self._rows.insert(index + 1, _Segment(place, row.end, row.writer, row.readers))
-            row.end, row.readers = place, dict(row.readers)
+            self._rows.insert(index + 1, _Segment(place, segment.end, segment.writer, segment.readers))
+            segment.end, segment.readers = place, dict(segment.readers)
 
     def _covered(self, start: int, end: int) -> tuple[int, int]:
         """Return the index of the first segment between two places, and the index after the last."""
@@ -132,11 +132,11 @@ class Segments:
         first, last = self._covered(start, end)
         writers: list[tuple[int, int, Access | None]] = []
         place = start
-        for row in self._rows[first:last]:
-            if row.start > place:
-                writers.append((place, row.start, None))
-            writers.append((row.start, row.end, row.writer))
-            place = row.end
+        for segment in self._rows[first:last]:
+            if segment.start > place:
+                writers.append((place, segment.start, None))
+            writers.append((segment.start, segment.end, segment.writer))
+            place = segment.end
         if place < end:
             writers.append((place, end, None))
         return writers
@@ -144,24 +144,24 @@ class Segments:
     def segments_from(self, place: int) -> Iterator[tuple[int, int, Access | None]]:
         """Yield (start, end, writer) of the segments from the one at a place on."""
         for index in range(max(0, bisect_right(self._starts, place) - 1), len(self._rows)):
-            row = self._rows[index]
-            yield row.start, row.end, row.writer
+            segment = self._rows[index]
+            yield segment.start, segment.end, segment.writer
 
     def segments(self) -> Iterator[tuple[int, int, Access | None, Collection[Access]]]:
         """Yield all segments in order: start, end, last writer, and readers since then."""
-        for row in self._rows:
-            yield row.start, row.end, row.writer, row.readers.values()
+        for segment in self._rows:
+            yield segment.start, segment.end, segment.writer, segment.readers.values()
 
     def write(self, start: int, end: int, access: Access, known: int) -> Iterator[Clash]:
         """Record a write and yield the earlier accesses that are not known to be complete."""
         first, last = self._covered(start, end)
-        for row in self._rows[first:last]:
-            writer = row.writer
+        for segment in self._rows[first:last]:
+            writer = segment.writer
             if writer is not None and not known >> writer.bit & 1 and not _ordered(writer, access):
-                yield Clash(writer, True, row.start, row.end)
-            for bit, reader in row.readers.items():
+                yield Clash(writer, True, segment.start, segment.end)
+            for bit, reader in segment.readers.items():
                 if not known >> bit & 1 and not _ordered(reader, access):
-                    yield Clash(reader, False, row.start, row.end)
+                    yield Clash(reader, False, segment.start, segment.end)
         self._starts[first:last] = [start]
         self._rows[first:last] = [_Segment(start, end, access, {})]
 
@@ -169,16 +169,16 @@ class Segments:
         """Record a read and yield the earlier writes that are not known to be complete."""
         first, last = self._covered(start, end)
         place, gaps = start, []
-        for row in self._rows[first:last]:
-            if row.start > place:
-                gaps.append((place, row.start))
-            place = row.end
-            row.readers[access.bit] = access
-            if len(row.readers) > READERS:
-                del row.readers[next(iter(row.readers))]
-            writer = row.writer
+        for segment in self._rows[first:last]:
+            if segment.start > place:
+                gaps.append((place, segment.start))
+            place = segment.end
+            segment.readers[access.bit] = access
+            if len(segment.readers) > READERS:
+                del segment.readers[next(iter(segment.readers))]
+            writer = segment.writer
             if writer is not None and not known >> writer.bit & 1 and not _ordered(writer, access):
-                yield Clash(writer, True, row.start, row.end)
+                yield Clash(writer, True, segment.start, segment.end)
         if place < end:
             gaps.append((place, end))
         for low, high in gaps:

@@ -77,9 +77,9 @@ class LaneKnowledge:
         others = sum(1 << lane for lane in alive) & ~mask
         for accesses, loose in ((fragment.loose, True), (fragment.apart, False)):
             bits = 0
-            for lanes, row in accesses.items():
+            for lanes, access_bits in accesses.items():
                 if lanes & others:
-                    bits |= row
+                    bits |= access_bits
             if bits:
                 known = known & ~bits | self._share(fragment, bits, mask, loose)
                 published &= ~bits
@@ -89,10 +89,10 @@ class LaneKnowledge:
         """Return the shares of accesses that belong to some lanes."""
         key = fragment.cta, fragment.warp, mask, loose
         done, shares = self._told.get(key, (0, 0))
-        new = bits & ~done
-        while new:
-            bit = (new & -new).bit_length() - 1
-            new &= new - 1
+        remaining = bits & ~done
+        while remaining:
+            bit = (remaining & -remaining).bit_length() - 1
+            remaining &= remaining - 1
             share = _Share(self._fresh(), mask, loose)
             self._shares.setdefault(bit, []).append(share)
             shares |= 1 << share.bit
@@ -117,15 +117,15 @@ class LaneKnowledge:
 
     def lacks(self, bit: int, missing: int, start: int, end: int, *, wrote: bool) -> bool:
         """Check whether lanes that did not signal an access accessed some of these bytes; for a write, only they."""
-        rows = self._places.get(bit)
-        if rows is None:
+        accesses = self._places.get(bit)
+        if accesses is None:
             return True
         inside: set[int] = set()
         covered: set[int] = set()
-        for lanes, places, size in rows:
+        for lanes, places, size in accesses:
             for lane, place in zip(lanes, places, strict=True):
-                row = range(max(place, start), min(place + size, end))
-                (inside if missing >> lane & 1 else covered).update(row)
+                accessed = range(max(place, start), min(place + size, end))
+                (inside if missing >> lane & 1 else covered).update(accessed)
         return bool(inside - covered if wrote else inside)
 
     def shares_of(self, bits: Iterable[int]) -> list[int]:

@@ -60,15 +60,15 @@ def map_lanes(compute: Callable[..., int | None], values: Sequence[Value], lanes
     if not vector:
         result = compute(*values)
         return Unknown("a division by zero", line) if result is None else result
-    rows = zip(*[value if type(value) is tuple else (value,) * lanes for value in values], strict=True)
-    return join_lanes([_of_lane(compute, row, line) for row in rows])
+    operands_by_lane = zip(*[value if type(value) is tuple else (value,) * lanes for value in values], strict=True)
+    return join_lanes([_of_lane(compute, operands, line) for operands in operands_by_lane])
 
 
-def _of_lane(compute: Callable[..., int | None], row: tuple[int | Unknown, ...], line: int) -> int | Unknown:
-    for value in row:
+def _of_lane(compute: Callable[..., int | None], operands: tuple[int | Unknown, ...], line: int) -> int | Unknown:
+    for value in operands:
         if type(value) is Unknown:
             return value
-    result = compute(*row)
+    result = compute(*operands)
     return Unknown("a division by zero", line) if result is None else result
 
 

@@ -127,10 +127,10 @@ def address_text(address: int, launch: Launch) -> str:
     '[ring+8] of CTA 1'
     """
     rank, offset = address >> RANK, address & ((1 << RANK) - 1)
-    before = [(start, name) for name, start in launch.variables.items() if start <= offset]
-    start, name = max(before, default=(0, "shared"))
-    of = f" of CTA {rank}" if launch.cluster != (1, 1, 1) else ""
-    return f"[{name}+{offset - start}]{of}" if offset - start else f"[{name}]{of}"
+    candidates = [(start, name) for name, start in launch.variables.items() if start <= offset]
+    start, name = max(candidates, default=(0, "shared"))
+    cta = f" of CTA {rank}" if launch.cluster != (1, 1, 1) else ""
+    return f"[{name}+{offset - start}]{cta}" if offset - start else f"[{name}]{cta}"
 
 
 def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tuple[int, ...]) -> Value | None:

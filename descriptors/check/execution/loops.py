@@ -42,14 +42,14 @@ def nested_loops(graph: Sequence[Block]) -> list[Loop]:
     """
     loops: list[Loop] = []
     level: list[tuple[frozenset[int], int]] = [(frozenset(range(len(graph))), -1)]
-    before: dict[int, set[int]] = {}
+    predecessors: dict[int, set[int]] = {}
     for number, block in enumerate(graph):
         for way in block.next:
-            before.setdefault(way, set()).add(number)
+            predecessors.setdefault(way, set()).add(number)
     for depth in range(DEEPEST):
         inner: list[tuple[frozenset[int], int]] = []
         for region, around in level:
-            cut = -1 if around < 0 else _header(before, region)
+            cut = -1 if around < 0 else _header(predecessors, region)
             for component in _components(graph, region, cut):
                 if len(component) > 1 or (
                     cut not in component and any(number in graph[number].next for number in component)
@@ -60,9 +60,9 @@ def nested_loops(graph: Sequence[Block]) -> list[Loop]:
     return loops
 
 
-def _header(before: dict[int, set[int]], loop: frozenset[int]) -> int:
+def _header(predecessors: dict[int, set[int]], loop: frozenset[int]) -> int:
     """Return the block of a loop that is entered from outside; the first if there are several."""
-    return min((number for number in loop if not before.get(number, set()) <= loop), default=min(loop))
+    return min((number for number in loop if not predecessors.get(number, set()) <= loop), default=min(loop))
 
 
 def _components(graph: Sequence[Block], region: frozenset[int], cut: int) -> list[frozenset[int]]:

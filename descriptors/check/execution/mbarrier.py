@@ -127,21 +127,21 @@ class Mbarrier:
         self.events |= 1 << bit
         self.learn(1 << bit, 0)
 
-    def arrive(self, many: int) -> bool:
+    def arrive(self, count: int) -> bool:
         """Count arrivals; return whether the phase ends."""
-        self.pending -= many
+        self.pending -= count
         if self.pending < 0:
             self.over, self.pending = True, 0
         return self._end()
 
-    def expect(self, many: int, line: int = 0) -> bool:
+    def expect(self, size: int, line: int = 0) -> bool:
         """Expect bytes; return whether the phase ends."""
-        self.expected.append((line, many))
+        self.expected.append((line, size))
         return self._end()
 
-    def complete(self, many: int) -> bool:
+    def complete(self, size: int) -> bool:
         """Count bytes that arrived; return whether the phase ends."""
-        self.came += many
+        self.came += size
         return self._end()
 
     def land(self, landing: Landing) -> None:

@@ -53,9 +53,9 @@ _LOW_64 = 0xFFFFFFFFFFFFFFFF
 def _widths(step: Step, operand: Operand) -> tuple[tuple[Operand, ...], int, int]:
     """Return the items that a lane loads or stores, the bytes of each item, and the bytes of all."""
     words, items = step.instruction.qualifiers, items_of(operand)
-    many = next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
+    count = next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
     match = _WIDTH.match(words[-1])
-    size = many * (int(match[1]) if match and match[1] else 16) // 8
+    size = count * (int(match[1]) if match and match[1] else 16) // 8
     return items, size // len(items), size
 
 
@@ -140,9 +140,9 @@ def _check_lane_values(
     """Report lanes of a warp that store different values to one address."""
     if len(set(places)) == len(places):
         return
-    first: dict[int, int] = {}
+    first_lane: dict[int, int] = {}
     for number, place in enumerate(places):
-        other = first.setdefault(place, number)
+        other = first_lane.setdefault(place, number)
         pairs = [(row[other], row[number]) for row in rows]
         if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
             lanes = f"lanes {fragment.executing[other]} and {fragment.executing[number]} of a warp"
@@ -165,34 +165,34 @@ def _load(machine: Machine, fragment: Fragment, step: Step) -> None:
     unknown = Unknown("a value loaded from shared memory", step.instruction.line)
     extends = step.instruction.qualifiers[-1].startswith("s")
     for number, item in enumerate(items):
-        row: list[int | Unknown] = []
+        values: list[int | Unknown] = []
         for place in places:
             value = machine.memory.bytes.load(place + number * width, width)
             if value is None:
-                row.append(unknown)
+                values.append(unknown)
             else:
-                row.append(signed(value, 8 * width) & _LOW_64 if extends else value)
-        machine.set(fragment, item, join_lanes(row))
+                values.append(signed(value, 8 * width) & _LOW_64 if extends else value)
+        machine.set(fragment, item, join_lanes(values))
 
 
 def _matrix(machine: Machine, fragment: Fragment, step: Step) -> None:
     """Execute ``ldmatrix`` or ``stmatrix``: eight lanes per matrix give the addresses of its rows of 16 bytes."""
     words, (first, second, *_) = step.instruction.qualifiers, step.instruction.operands
     stores = words[0] == "stmatrix"
-    many = next((int(w[1:]) for w in words if w in ("x1", "x2", "x4")), 1) * (1 + ("m16n16" in words))
+    count = next((int(w[1:]) for w in words if w in ("x1", "x2", "x4")), 1) * (1 + ("m16n16" in words))
     places = lane_addresses(machine, fragment, step, first if stores else second)
     if not stores:
         machine.set_items(fragment, first, Unknown("a value loaded from shared memory", step.instruction.line))
         carry_matrices(machine, fragment, step, places)
     if places is None:
         return
-    if wrong := [place for place in places[: 8 * many] if place % 16]:
+    if wrong := [place for place in places[: 8 * count] if place % 16]:
         machine.report("fragment-address", step, f"address {wrong[0]:#x} is not a multiple of 16 bytes")
     if stores:
-        for place in places[: 8 * many]:
+        for place in places[: 8 * count]:
             machine.memory.origins.forget(place, 16)
     access = machine.access(fragment, step, words[0], generic=stores)
-    check_access(machine, fragment, step, runs_of(places[: 8 * many], 16), access, writes=stores)
+    check_access(machine, fragment, step, runs_of(places[: 8 * count], 16), access, writes=stores)
 
 
 def _map_shared(machine: Machine, fragment: Fragment, step: Step) -> None:
@@ -253,12 +253,12 @@ def _load_assumed(machine: Machine, fragment: Fragment, step: Step) -> None:
     address, size = machine.value(fragment, source), machine.launch.size
     items, width, _ = _widths(step, target)
     unknown = Unknown(Cause.GLOBAL, step.instruction.line)
-    whole = width == 4 and step.instruction.qualifiers[-1][0] in "bus"
+    is_word = width == 4 and step.instruction.qualifiers[-1][0] in "bus"
     for number, item in enumerate(items):
         offset = number * width
         content = (
             map_lanes(lambda a, offset=offset: size * (1 + (a + offset >> 2 & 7)), [address], fragment.lane_count)
-            if whole
+            if is_word
             else unknown
         )
         machine.set(fragment, item, content if first_unknown(content) is None else unknown)

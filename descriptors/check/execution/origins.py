@@ -66,13 +66,13 @@ def carry_loaded(
     """
     if not carries(machine, step):
         return
-    whole = step.instruction.qualifiers[-1] in ("b32", "u32", "s32", "f32", "f16x2", "bf16x2")
+    is_word = step.instruction.qualifiers[-1] in ("b32", "u32", "s32", "f32", "f16x2", "bf16x2")
     for number, item in enumerate(items_of(step.instruction.operands[0])):
-        row: Value = _UNKNOWN
-        if places is not None and whole:
+        origin: Value = _UNKNOWN
+        if places is not None and is_word:
             addresses = [place + 4 * number for place in places]
-            row = join_lanes(_words_at(machine, addresses) if shared else [word_from(place) for place in addresses])
-        carry(machine, fragment, item, row)
+            origin = join_lanes(_words_at(machine, addresses) if shared else [word_from(place) for place in addresses])
+        carry(machine, fragment, item, origin)
 
 
 def _words_at(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
@@ -85,8 +85,8 @@ def carry_stored(
 ) -> None:
     """Record the origins of a store into shared memory."""
     for number, item in enumerate(items if machine.follows else ()):
-        row = origins(machine, fragment, item) if width == 4 else (_UNKNOWN,) * fragment.lane_count
-        for place, word in zip(places, row, strict=True):
+        words = origins(machine, fragment, item) if width == 4 else (_UNKNOWN,) * fragment.lane_count
+        for place, word in zip(places, words, strict=True):
             if width == 4:
                 machine.memory.origins.store(place + 4 * number, word)
             else:
@@ -117,7 +117,7 @@ def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ..
 
     def of(lane: int, register: int) -> tuple[tuple[int, int], ...]:
         elements = [layout.element(lane, value) for value in range(register * 4 // size, (register + 1) * 4 // size)]
-        return tuple([(row, column * size + byte) for row, column in elements for byte in range(size)])
+        return tuple([(row_lane, column * size + byte) for row_lane, column in elements for byte in range(size)])
 
     registers = layout.values * size // 4
     return tuple([tuple([of(lane, register) for lane in range(32)]) for register in range(registers)])
@@ -130,7 +130,7 @@ def carry_matrices(machine: Machine, fragment: Fragment, step: Step, places: Seq
     table = matrix_bytes(step.instruction.opcode) if places is not None and len(places) == 32 else None
     memory = machine.memory.origins
     for register, item in enumerate(items_of(step.instruction.operands[0])):
-        row: Value = _UNKNOWN
+        origin: Value = _UNKNOWN
         if table is not None and places is not None and register < len(table):
             words: list[int | Unknown] = []
             for four in table[register]:
@@ -141,8 +141,8 @@ def carry_matrices(machine: Machine, fragment: Fragment, step: Step, places: Seq
                     else memory.bytes(addresses)
                 )
                 words.append(_UNKNOWN if word is None else word)
-            row = join_lanes(words)
-        carry(machine, fragment, item, row)
+            origin = join_lanes(words)
+        carry(machine, fragment, item, origin)
 
 
 def carry_moved(machine: Machine, fragment: Fragment, step: Step) -> None:
@@ -156,12 +156,12 @@ def carry_copied(machine: Machine, fragment: Fragment, step: Step, places: Seque
     """Record the origins of a ``cp.async``; one with a smaller source size writes zeros, too, and is not followed."""
     if not machine.follows:
         return
-    _, source, *rest = step.instruction.operands
+    _, source, *options = step.instruction.operands
     if "L2::cache_hint" in step.instruction.qualifiers:
-        rest.pop()
-    whole = lane_values(machine.value(fragment, rest[1]) if len(rest) > 1 else size, fragment.lane_count)
+        options.pop()
+    source_sizes = lane_values(machine.value(fragment, options[1]) if len(options) > 1 else size, fragment.lane_count)
     sources = lane_values(machine.value(fragment, source), fragment.lane_count)
-    for place, address, brought in zip(places, sources, whole, strict=True):
+    for place, address, brought in zip(places, sources, source_sizes, strict=True):
         if isinstance(address, int) and brought == size:
             machine.memory.origins.copy(place, address, size)
         else:

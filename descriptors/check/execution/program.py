@@ -239,21 +239,21 @@ class Program:
 
     def _registers_live(self) -> tuple[list[str], dict[int, int]]:
         """Return the registers, and for each first step of a block those that are live, as bits."""
-        rows: list[list[Step]] = [[] for _ in self.graph]
+        steps_of_blocks: list[list[Step]] = [[] for _ in self.graph]
         for step in self.steps:
-            rows[step.block].append(step)
+            steps_of_blocks[step.block].append(step)
         numbers: dict[str, int] = {}  # bit of each register in a set
-        uses, defines = [0] * len(rows), [0] * len(rows)
-        for number, row in enumerate(rows):
-            for step in row:
+        uses, defines = [0] * len(steps_of_blocks), [0] * len(steps_of_blocks)
+        for number, steps in enumerate(steps_of_blocks):
+            for step in steps:
                 instruction = step.instruction
-                own = _bits(targets(instruction), numbers)
+                written = _bits(targets(instruction), numbers)
                 read = _bits(_live_reads(instruction), numbers) | (
-                    own if instruction.predicate else 0
+                    written if instruction.predicate else 0
                 )  # a guard may leave a register
                 uses[number] |= read & ~defines[number]
-                defines[number] |= 0 if instruction.predicate else own
-        if len(rows) * len(numbers) > MOST_LIVE:
+                defines[number] |= 0 if instruction.predicate else written
+        if len(steps_of_blocks) * len(numbers) > MOST_LIVE:
             return [], {}
         live = _propagate_liveness(self.graph, uses, defines)
         live_at: dict[int, int] = {}
@@ -286,7 +286,11 @@ class Program:
                 else:
                     skippable[index] = inner
                     budget -= len(inner)
-        roots = [i for i, item in enumerate(code) if _is_relevant(item) or (_is_jump(item) and i not in skippable)]
+        roots = [
+            i
+            for i, candidate in enumerate(code)
+            if _is_relevant(candidate) or (_is_jump(candidate) and i not in skippable)
+        ]
         roots += [i for i in self.carries if code[i].opcode.startswith("ld")]
         # The first use of a load is executed only as such, by the lanes that its guard selects. If it is an event, its
         # address is needed as well.
@@ -295,7 +299,9 @@ class Program:
         while roots:
             _add_sources(code, writers, roots, needed, registers)
             blocks_with_needed = {
-                number for number, item in enumerate(self.graph) if not needed.isdisjoint(range(item.start, item.end))
+                number
+                for number, block in enumerate(self.graph)
+                if not needed.isdisjoint(range(block.start, block.end))
             }
             roots = [index for index, inner in skippable.items() if not inner.isdisjoint(blocks_with_needed)]
             for index in roots:
@@ -366,10 +372,10 @@ def _live_reads(instruction: Instruction) -> list[str]:
 
 def _propagate_liveness(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[int]) -> list[int]:
     """Return the registers that are live at the beginning of each block, each set as the bits of an integer."""
-    before: list[list[int]] = [[] for _ in graph]
+    predecessors: list[list[int]] = [[] for _ in graph]
     for number, block in enumerate(graph):
         for follower in block.next:
-            before[follower].append(number)
+            predecessors[follower].append(number)
     live, waiting, queued = [*uses], deque(range(len(graph) - 1, -1, -1)), set(range(len(graph)))
     while waiting:
         number = waiting.popleft()
@@ -377,12 +383,12 @@ def _propagate_liveness(graph: Sequence[Block], uses: Sequence[int], defines: Se
         live_after = 0
         for follower in graph[number].next:
             live_after |= live[follower]
-        new = uses[number] | live_after & ~defines[number]
-        if new != live[number]:
-            live[number] = new
-            more = [predecessor for predecessor in before[number] if predecessor not in queued]
-            waiting.extend(more)
-            queued.update(more)
+        live_before = uses[number] | live_after & ~defines[number]
+        if live_before != live[number]:
+            live[number] = live_before
+            unqueued = [predecessor for predecessor in predecessors[number] if predecessor not in queued]
+            waiting.extend(unqueued)
+            queued.update(unqueued)
     return live
 
 

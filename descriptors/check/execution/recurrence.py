@@ -85,18 +85,18 @@ class _States:
 
     def _asked(self) -> int:
         """Return the accesses that a later step may look for, as bits."""
-        machine, bits = self.machine, {one.epoch for one in self.live}
+        machine, bits = self.machine, {fragment.epoch for fragment in self.live}
         for memory in (
             machine.memory.shared,
-            *(row for tensor in machine.memory.tensor.values() for row in tensor.cells),
+            *(segments for tensor in machine.memory.tensor.values() for segments in tensor.cells),
         ):
             for _, _, writer, readers in memory.segments():
-                bits.update(one.bit for one in (writer, *readers) if one is not None)
+                bits.update(access.bit for access in (writer, *readers) if access is not None)
         bits.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
         for barrier in machine.barriers:
             bits.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
             bits.update(_bits(barrier.events | barrier.events_before))
-        bits.update(bit for bits in machine.notes.reaches.values() for bit in bits)
+        bits.update(bit for accesses in machine.notes.reaches.values() for bit in accesses)
         bits.update(issue.bit for issue in self.issues)
         bits.update(machine.lanes.shares_of([*bits]))
         return sum(1 << bit for bit in bits if bit >= 0)
@@ -149,14 +149,14 @@ class _States:
 
     def memory(self, memory: Segments) -> tuple[Any, ...]:
         """Return the accesses of a memory; adjacent segments with the same accesses are joined."""
-        rows: list[list[Any]] = []
+        segments: list[list[Any]] = []
         for start, end, writer, readers in memory.segments():
             content = (self.access(writer), frozenset(map(self.access, readers)))
-            if rows and rows[-1][1] == start and rows[-1][2] == content:
-                rows[-1][1] = end
+            if segments and segments[-1][1] == start and segments[-1][2] == content:
+                segments[-1][1] = end
             else:
-                rows.append([start, end, content])
-        return tuple(map(tuple, rows))
+                segments.append([start, end, content])
+        return tuple(map(tuple, segments))
 
     # -- threads
 
@@ -203,13 +203,17 @@ class _States:
 
     def join(self, join: Join) -> tuple[Any, ...]:
         """Return the state of a reconvergence point."""
-        place = next((n for n, join in enumerate(self.joins()) if join is join), -1)
+        place = next((n for n, other in enumerate(self.joins()) if other is join), -1)
         return place, join.pc, tuple(sorted(join.lanes)), join.dead, frozenset(self._keys(join.arrived))
 
     def joins(self) -> list[Join]:
         """Return the reconvergence points that a fragment may still reach."""
-        wanted = [join for one in self.live for join in one.joins]
-        return [one for one in self.machine.joins if one.arrived or any(one is join for join in wanted)]
+        wanted = [join for fragment in self.live for join in fragment.joins]
+        return [
+            candidate
+            for candidate in self.machine.joins
+            if candidate.arrived or any(candidate is join for join in wanted)
+        ]
 
     @staticmethod
     def _keys(fragments: Iterable[Fragment]) -> tuple[Key, ...]:
@@ -252,24 +256,33 @@ class _States:
 
     def whole(self) -> State:
         """Return the complete state, in an order that the future may depend on."""
-        machine, kept, issues = self.machine, self.machine.memory, {id(one) for one in self.issues}
+        machine, memories, issues = self.machine, self.machine.memory, {id(issue) for issue in self.issues}
         return (
             tuple(map(self.fragment, self.live)),
-            tuple((one.cta, self._number(one.known), self._number(one.published)) for one in self.ended),
+            tuple(
+                (fragment.cta, self._number(fragment.known), self._number(fragment.published))
+                for fragment in self.ended
+            ),
             tuple((place, *sorted(lanes)) for place, lanes in machine.alive.items()),
             frozenset(self._keys(machine.runnable)),
-            frozenset((wait, frozenset(self._keys(row))) for wait, row in machine.waiting.items()),
+            frozenset((wait, frozenset(self._keys(fragments))) for wait, fragments in machine.waiting.items()),
             tuple(map(self.join, self.joins())),
             tuple(map(self.barrier, machine.barriers)),
             tuple(
-                (wait, memory.target, memory.came, self._number(memory.known), self._number(memory.published))
-                + (frozenset(self._keys(memory.waiters)),)
-                for wait, memory in machine.rendezvous.items()
+                (
+                    wait,
+                    rendezvous.target,
+                    rendezvous.came,
+                    self._number(rendezvous.known),
+                    self._number(rendezvous.published),
+                )
+                + (frozenset(self._keys(rendezvous.waiters)),)
+                for wait, rendezvous in machine.rendezvous.items()
             ),
-            tuple(self.issue(key, one) for key, one in machine.issues.items() if id(one) in issues),
-            self.memory(kept.shared),
-            tuple((cta, *self._tensor(cta)) for cta in sorted(kept.tensor)),
-            (kept.bytes.all(), tuple((warp, memory.all()) for warp, memory in sorted(kept.local.items()))),
+            tuple(self.issue(key, issue) for key, issue in machine.issues.items() if id(issue) in issues),
+            self.memory(memories.shared),
+            tuple((cta, *self._tensor(cta)) for cta in sorted(memories.tensor)),
+            (memories.bytes.all(), tuple((warp, memory.all()) for warp, memory in sorted(memories.local.items()))),
             tuple(machine.requests.items()),
             tuple((cta, *pool.held.values()) for cta, pool in sorted(machine.pools.items())),
             tuple(sorted((key, self._known(bits)) for key, bits in machine.notes.reaches.items())),

@@ -89,12 +89,14 @@ class Ring:
 def rings(machine: Machine) -> list[Ring]:
     """Return the rings of a run, as the first CTA of the cluster has them."""
     rings_found: list[Ring] = []
-    last: tuple[int, Mbarrier] | None = None
+    last_barrier: tuple[int, Mbarrier] | None = None
     users = machine.barriers.users()
     for barrier in ring_barriers(machine):
         address = barrier.address
         uses = tuple(_uses(machine, users.get((address, barrier.life), {})))
-        is_alike = last is not None and address - last[0] == 8 and barrier.count == last[1].count
+        is_alike = (
+            last_barrier is not None and address - last_barrier[0] == 8 and barrier.count == last_barrier[1].count
+        )
         if is_alike and _who(uses) == _who(rings_found[-1].uses):
             previous = rings_found.pop()
             pairs = zip(previous.uses, uses, strict=True)
@@ -104,7 +106,7 @@ def rings(machine: Machine) -> list[Ring]:
         else:
             place = address_text(address, machine.launch._replace(cluster=(1, 1, 1)))
             rings_found.append(Ring(place, 1, barrier.count, _expected(barrier), uses))
-        last = address, barrier
+        last_barrier = address, barrier
     return rings_found
 
 
@@ -122,28 +124,28 @@ def ring_barriers(machine: Machine) -> list[Mbarrier]:
 
     The first mbarrier of each address comes first, in the order of the addresses; then the second of each, and so on.
     """
-    used = {(barrier.address, barrier.life) for barrier in machine.barriers.touches}
+    used = {(touch.address, touch.life) for touch in machine.barriers.touches}
     of_address: dict[int, list[Mbarrier]] = {}
     for barrier in sorted(machine.barriers.ever(), key=lambda barrier: (barrier.address, barrier.life)):
         if not barrier.address >> RANK:
             of_address.setdefault(barrier.address, []).append(barrier)
     numbered: list[tuple[int, int, Mbarrier]] = []
-    for address, row in of_address.items():
-        kept = [barrier for barrier in row if (address, barrier.life) in used] or row[-1:]
-        numbered += [(number, address, barrier) for number, barrier in enumerate(kept)]
-    return [barrier for _, _, barrier in sorted(numbered, key=lambda row: row[:2])]
+    for address, barriers in of_address.items():
+        used_barriers = [barrier for barrier in barriers if (address, barrier.life) in used] or barriers[-1:]
+        numbered += [(number, address, barrier) for number, barrier in enumerate(used_barriers)]
+    return [barrier for _, _, barrier in sorted(numbered, key=lambda entry: entry[:2])]
 
 
 def _uses(machine: Machine, users: dict[int, set[tuple[int, int]]]) -> Iterator[Use]:
     """Yield the uses of one mbarrier, by operation."""
-    rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+    lines_of_uses: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     ctas: dict[tuple[str, tuple[int, ...]], set[int]] = {}
     code = machine.program.function.code
     for place, used in sorted(users.items()):
         key = operation_of(code[place].opcode), tuple(sorted({warp for _, warp in used}))
-        rows.setdefault(key, []).append(code[place].line)
+        lines_of_uses.setdefault(key, []).append(code[place].line)
         ctas.setdefault(key, set()).update(cta for cta, _ in used)
-    for (what, warps), lines in sorted(rows.items()):
+    for (what, warps), lines in sorted(lines_of_uses.items()):
         yield Use(what, warps, tuple(lines), tuple(sorted(ctas[what, warps])))
 
 

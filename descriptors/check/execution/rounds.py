@@ -98,8 +98,8 @@ class _Rounds:
         self.rings = rings(machine)
         stages = [(number, stage) for number, ring in enumerate(self.rings) for stage in range(ring.stages)]
         self.names = {
-            (touch.address, touch.life): f"{letter(ring)}{stage}"
-            for touch, (ring, stage) in zip(ring_barriers(machine), stages, strict=True)
+            (barrier.address, barrier.life): f"{letter(ring)}{stage}"
+            for barrier, (ring, stage) in zip(ring_barriers(machine), stages, strict=True)
         }
         self.touches = [touch for touch in machine.barriers.touches if (touch.address, touch.life) in self.names]
         self.roles = self._roles()

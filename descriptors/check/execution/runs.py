@@ -154,10 +154,10 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
     tried: list[Trial] = []
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
-        shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
+        shape_assumed = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # If assumed data do not lead to the end in one shape, they do not in the others.
-        in_vain = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)
-        tried.append(_try_shape(kernel, launch, (*assumed, *shaped), len(shapes) > 1, content=not in_vain))
+        is_hopeless = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)
+        tried.append(_try_shape(kernel, launch, (*assumed, *shape_assumed), len(shapes) > 1, content=not is_hopeless))
         through, steps = [trial for trial in tried if trial.through], sum(trial.steps for trial in tried)
         endless = tried[-1].run.endless  # no shape makes a loop shorter
         if len(through) == SHAPES or steps > LIMIT or endless or (through and prod(shape) == 1):
@@ -172,11 +172,11 @@ def _try_shape(kernel: Program, launch: Launch, assumed: tuple[str, ...], cluste
     if not content or first.stop is None or first.stop.cause is not Cause.GLOBAL:
         return Trial(launch, first, assumed, clustered, steps, None, cut)
     assuming, given_up = _learn_sizes(kernel, launch._replace(content=True))
-    more = sum(run.machine.count for run in (*given_up, assuming))
+    more_steps = sum(run.machine.count for run in (*given_up, assuming))
     if assuming.endless or assuming.machine.hung or assuming.machine.count > WORTH:
-        return Trial(launch, first, assumed, clustered, steps + more, None, cut)
+        return Trial(launch, first, assumed, clustered, steps + more_steps, None, cut)
     assumed = (*assumed, "integers in global memory")
-    return Trial(launch._replace(content=True), assuming, assumed, clustered, steps + more, first.stop, given_up)
+    return Trial(launch._replace(content=True), assuming, assumed, clustered, steps + more_steps, first.stop, given_up)
 
 
 def _learn_sizes(kernel: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
@@ -233,7 +233,7 @@ def box_sizes(machine: Machine) -> Mapping[object, int]:
     places: dict[object, set[int]] = {}
     for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
-    starts = {place for row in places.values() for place in row}
+    starts = {place for starts_of_map in places.values() for place in starts_of_map}
     starts |= {barrier.address for barrier in machine.barriers.ever()} | set(machine.launch.variables.values())
     phases = [phase for barrier in machine.barriers.ever() for phase in barrier.ended]
     return infer_sizes(phases, places, sorted(starts), machine.notes.footprints)
@@ -298,16 +298,16 @@ def unlaunchable(function: Function, known: Configuration) -> str:
     '.reqnctapercluster gives 99999 CTAs, but a cluster has 1 to 16'
     '.reqntid gives 0 threads, but a CTA has 1 to 1024'
     """
-    rows = [
+    limits = [
         ("reqntid", known.threads, MOST_THREADS, "threads", "a CTA"),
         ("maxntid", known.threads, MOST_THREADS, "threads", "a CTA"),
         ("reqnctapercluster", known.cluster, MOST_CTAS, "CTAs", "a cluster"),
     ]
-    for name, given, most, unit, where in rows:
-        extents = () if given else directive(function.head, name)
-        many = prod(extents)
-        if extents and not 1 <= many <= most:
-            return f".{name} gives {many if many < _LARGEST else 'too many'} {unit}, but {where} has 1 to {most}"
+    for name, is_given, largest, unit, group in limits:
+        extents = () if is_given else directive(function.head, name)
+        count = prod(extents)
+        if extents and not 1 <= count <= largest:
+            return f".{name} gives {count if count < _LARGEST else 'too many'} {unit}, but {group} has 1 to {largest}"
     return ""
 
 

@@ -166,10 +166,10 @@ class Schedule:
 
     def end(self, fragment: Fragment, places: list[int]) -> bool:
         """End lanes; return whether they are all lanes of their fragment."""
-        gone = {fragment.lanes[place] for place in places}
-        self.alive[fragment.cta, fragment.warp] -= gone
+        ended = {fragment.lanes[place] for place in places}
+        self.alive[fragment.cta, fragment.warp] -= ended
         for join in fragment.joins:
-            join.lanes -= gone
+            join.lanes -= ended
         if len(places) == len(fragment.lanes):
             fragment.done = True
         else:

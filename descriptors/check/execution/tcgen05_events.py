@@ -239,10 +239,12 @@ def _read_scale_columns(
 ) -> None:
     """Read scale factors from those quarters of the lanes that have a copy of them."""
     tensor, (low, high) = machine.memory.tensor[rank], columns
-    there = {group for group in GROUPS if any(writer for _, _, writer in tensor.cells[group].writers_in(low, high))}
+    written_groups = {
+        group for group in GROUPS if any(writer for _, _, writer in tensor.cells[group].writers_in(low, high))
+    }
     kind = "a multiplication with scale factors"
     scaled = operation._replace(access=operation.access._replace(kind=kind))
-    check_cells(machine, step, rank, Span(frozenset(there or GROUPS), low, high), scaled, writes=False)
+    check_cells(machine, step, rank, Span(frozenset(written_groups or GROUPS), low, high), scaled, writes=False)
 
 
 def _descriptor_arch(machine: Machine) -> str:

@@ -72,7 +72,7 @@ class TensorMemory:
         high = low + event.granted
         self.live = after(self.live, replace(event, name=str(low)))
         self.places[str(low)] = place
-        self.freed = [row for row in self.freed if row[1] <= low or row[0] >= high]
+        self.freed = [freed for freed in self.freed if freed[1] <= low or freed[0] >= high]
         self._clear(low, high)
 
     def deallocation(self, low: int, columns: int, exclusive: bool = False) -> Dealloc:

@@ -97,23 +97,25 @@ def _elect(machine: Machine, parts: list[Fragment], step: Step) -> None:
 
 
 def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
-    target, source, by, *_ = step.instruction.operands
+    target, source, distances, *_ = step.instruction.operands
     mode, values = step.instruction.qualifiers[2], _by_lane(machine, parts, source)
-    name, whether = (target.first, target.second) if isinstance(target, Pair) else (target, None)
+    name, predicate = (target.first, target.second) if isinstance(target, Pair) else (target, None)
     absent = Unknown("a shuffle from a lane that is not active", step.instruction.line)
     for part in parts:
-        rows: list[int | Unknown] = []
-        for lane, distance in zip(part.executing, lane_values(machine.value(part, by), part.lane_count), strict=True):
+        results: list[int | Unknown] = []
+        for lane, distance in zip(
+            part.executing, lane_values(machine.value(part, distances), part.lane_count), strict=True
+        ):
             if isinstance(distance, Unknown):
-                rows.append(distance)
+                results.append(distance)
             elif mode == "idx":
-                rows.append(values.get(distance % WARP, absent))
+                results.append(values.get(distance % WARP, absent))
             else:
                 other = {"up": lane - distance, "down": lane + distance, "bfly": lane ^ distance}.get(mode, -1)
-                rows.append(values.get(other, values[lane]))
-        machine.set(part, name, join_lanes(rows))
-        if whether is not None:
-            machine.set(part, whether, Unknown("the source predicate of a shuffle", step.instruction.line))
+                results.append(values.get(other, values[lane]))
+        machine.set(part, name, join_lanes(results))
+        if predicate is not None:
+            machine.set(part, predicate, Unknown("the source predicate of a shuffle", step.instruction.line))
 
 
 def _vote(machine: Machine, parts: list[Fragment], step: Step) -> None:

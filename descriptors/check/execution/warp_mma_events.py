@@ -75,8 +75,8 @@ def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
     """
     pairs = rows // 8
     place: dict[tuple[int, int], int] = {}
-    for register, row in enumerate(words):
-        for lane, word in enumerate(row):
+    for register, lane_words in enumerate(words):
+        for lane, word in enumerate(lane_words):
             m, k = lane // 4 + 8 * (register % pairs), 16 * (register // pairs) + 4 * (lane % 4)
             for byte, address in enumerate(addresses_of(word)):
                 place[m, k + byte] = address
@@ -145,19 +145,19 @@ def _check_selectors(machine: Machine, fragment: Fragment, step: Step, view: War
     """Report byte-ids and thread-ids in registers, which no assembler checks, that do not exist."""
     for matrix, pair, legal in zip("ab", step.instruction.operands[-3::2], selectors_of(view), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
-        for what, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
+        for selector, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
             wrong = {
                 v for v in lane_values(machine.value(fragment, item), fragment.lane_count) if isinstance(v, int)
             } - {*numbers}
             if isinstance(item, str) and wrong:
-                fact = f"{what}-{matrix} in {item} is {min(wrong)}; there are {', '.join(map(str, numbers))}"
+                fact = f"{selector}-{matrix} in {item} is {min(wrong)}; there are {', '.join(map(str, numbers))}"
                 machine.report("fragment-selector", step, fact)
 
 
 def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
     """Return why the scale factors are undecided; "" if the selected threads hold those of their rows."""
-    given = step.instruction.operands[-4:]
-    for letter, scale, pair, threads in zip("AB", given[::2], given[1::2], (2, 1), strict=True):
+    operands = step.instruction.operands[-4:]
+    for letter, scale, pair, threads in zip("AB", operands[::2], operands[1::2], (2, 1), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
         ids = [machine.value(fragment, item) for item in items]
         words = origins(machine, fragment, scale)
@@ -169,8 +169,8 @@ def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMm
         words_by_row = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
         if any(isinstance(word, Unknown) for word in words_by_row.values()):
             return f"the origin of the scale factors of {letter} is unknown"
-        rows = [addresses_of(words_by_row[row])[ids[0]] for row in sorted(words_by_row)]  # type: ignore[arg-type]  # all are known
-        if len({after - before for before, after in pairwise(rows)}) > 1:
+        addresses = [addresses_of(words_by_row[row])[ids[0]] for row in sorted(words_by_row)]  # type: ignore[arg-type]  # all are known
+        if len({after - before for before, after in pairwise(addresses)}) > 1:
             return f"the scale factors of {letter} are not equally spaced in memory"
     return ""
 
@@ -179,14 +179,14 @@ def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: in
     """Return A or B as it is stored in global memory, or why that is unknown."""
     letter, operand = " AB"[number], step.instruction.operands[number]
     items = operand.items if isinstance(operand, Vector) else (operand,)
-    rows = [origins(machine, fragment, item) for item in items]
-    for row in rows:
-        if any(isinstance(word, Unknown) for word in row):
+    words = [origins(machine, fragment, item) for item in items]
+    for lane_words in words:
+        if any(isinstance(word, Unknown) for word in lane_words):
             return f"the origin of {letter} is unknown"
     pairs = 1 if number == 2 or ".m8n8" in step.instruction.opcode else 2
-    if not rows or len(rows) % pairs:
+    if not words or len(words) % pairs:
         return f"{letter} does not have the registers of its form"
-    return matrix_of(tuple(rows), 8 * pairs)
+    return matrix_of(tuple(words), 8 * pairs)
 
 
 def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:

@@ -94,9 +94,9 @@ def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
-    left = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
+    pending = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
     covered = 0
-    for group in fragment.groups.closed("wgmma", left):
+    for group in fragment.groups.closed("wgmma", pending):
         covered |= group
     issues = machine.issues.with_bits(covered)
     if not all(issue.complete for issue in issues):
@@ -104,7 +104,7 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     for issue in issues:
         fragment.known |= issue.known
         fragment.published |= issue.published
-    fragment.wait_groups("wgmma", left)
+    fragment.wait_groups("wgmma", pending)
     return None
 
 

@@ -228,7 +228,7 @@ def test_a_bulk_store_that_nothing_waits_for_is_not_decided(commit: str) -> None
     for behind in (commit, wait.replace("{}", "1")):
         one = report(f"{body}{store}{behind}\nEND: ret;")
         assert not one.errors and verdict(one) == "incomplete"
-        assert any("before its CTA ends" in row.what for row in one.undecided)
+        assert any("before its CTA exits" in row.what for row in one.undecided)
     assert verdict(report(f"{body}{store}{wait.replace('{}', '0')}END: ret;")) == "clean"
 
 
