@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterator
 from descriptors.check.execution.boxes import disagreement, misfit
 from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.counts import Counts
-from descriptors.check.execution.evidence import ALL, UNFILLED, Blind
+from descriptors.check.execution.evidence import AFTER, ALL, UNFILLED, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.machine import Machine
@@ -181,7 +181,7 @@ def _agreed(told: RunJudgement, function: Function, text: str, known: Configurat
         return told
     others = len(told.witnesses)
     why = f"the given boxes contradict the {bytes_}; {counted(others, 'finding')} left out"
-    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, "what comes after", why)
+    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, AFTER, why)
     return told._replace(witnesses=(cause,), blind=(*(one for one in told.blind if one.what != row.what), row))
 
 
