@@ -110,7 +110,7 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
         if isinstance(event, Alloc) and state.named(event.name):
             raise DescriptorError(f"tmem check: {event.name} is allocated twice; each allocation needs its own name")
         violations = breaches(state, event, MEMORY)
-        findings += [EventFinding(number, one.rule.guardrail, one.sentence) for one in violations]
+        findings += [EventFinding(number, one.rule.guardrail, one.found) for one in violations]
         state = after(state, event)
         most = max(most, state.columns)
     return EventReport(events, tuple(findings), most)

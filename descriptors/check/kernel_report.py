@@ -36,7 +36,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 
-from descriptors.check.rules import ALL_RULES, PROPERTIES, Broken, Level, Rule, fact_and_notes
+from descriptors.check.rules import ALL_RULES, PROPERTIES, Broken, Level, Rule
 from descriptors.errors import DescriptorError, brief
 from descriptors.text import Told
 from layoutalg.frozen import frozen, replace
@@ -99,7 +99,7 @@ class Finding:
     @property
     def fact(self) -> str:
         """The clause that states what is the case."""
-        return fact_and_notes(self.rule, self.found)[0]
+        return self.found.partition("; ")[0]
 
     @property
     def notes(self) -> list[str]:
@@ -109,7 +109,7 @@ class Finding:
         ['m64n8k16 needs 30', 'iteration 2 of 4']
         """
         clause = self.moment.clause if self.moment else ""
-        return fact_and_notes(self.rule, self.found)[1:] + ([clause] if clause else [])
+        return self.found.split("; ")[1:] + ([clause] if clause else [])
 
     @property
     def sentence(self) -> str:

@@ -9,9 +9,10 @@ Invariant: the pipeline of a kernel without findings is the execution with the f
 >>> def law(count):
 ...     head = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[8];\n.entry k() .reqntid 32"
 ...     return pipelines(f"{head} {{ {init.replace('32', str(count))} {wait} }}")[0]
->>> law(32).launch, law(32).wrong, *law(33).wrong
-('32 threads, one CTA', (), 'line 4: barrier-hang: this wait on the mbarrier at [b] never completes: \
-phase 0 has 32 of 33 arrivals')
+>>> law(32).launch, law(32).wrong
+('32 threads, one CTA', ())
+>>> law(33).wrong
+('line 4: barrier-hang: this wait on the mbarrier at [b] never completes: phase 0 has 32 of 33 arrivals',)
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ A rule is a row of this table. The code that detects a violation is in the modul
 The detail of a violation (``found``) is ``FACT; NOTE; NOTE``. FACT is a clause that states what is the case, with the
 names and numbers of the kernel ("this wait on [b] never completes: phase 0 has 0 of 128 arrivals") and without "; ".
 The report prints FACT first. Each NOTE, the requirement and source of the rule, and its fix follow in separate lines.
-A detail that begins with "found " is a noun phrase, and the report prints the requirement of the rule before it.
 
 Invariant: the name of a rule begins with its family.
 
@@ -106,33 +105,8 @@ class Broken:
     found: str
     registers: tuple[str, ...] = ()
 
-    @property
-    def sentence(self) -> str:
-        """The fact and its notes in one line.
-
-        >>> broken("tcgen05-alloc-full", "the allocations need 544 columns").sentence
-        'the allocations need 544 columns'
-        """
-        return "; ".join(fact_and_notes(self.rule, self.found))
-
     def __str__(self) -> str:
-        return f"{self.rule.level}: {self.sentence} [{self.rule.name}]; {self.rule.fix}"
-
-
-def fact_and_notes(rule: Rule, detail: str) -> list[str]:
-    """Split the detail of a violation into the fact and its notes.
-
-    Args:
-        rule: the rule. Its requirement is put before a detail that begins with "found ", which is no clause.
-        detail: the detail, ``FACT; NOTE; NOTE``.
-
-    >>> fact_and_notes(RULES["form-limit"], "the limit is 24 registers; m64n8k16 needs 30")
-    ['the limit is 24 registers', 'm64n8k16 needs 30']
-    >>> fact_and_notes(RULES["form-shape"], "found m64n7k16")
-    ['the shape must exist, found m64n7k16']
-    """
-    fact, *notes = detail.split("; ")
-    return [f"{rule.demands}, {fact}" if fact.startswith("found ") else fact, *notes]
+        return f"{self.rule.level}: {self.found} [{self.rule.name}]; {self.rule.fix}"
 
 
 #: The properties of a kernel that have a verdict of their own, in the order of the report.

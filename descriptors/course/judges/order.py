@@ -45,7 +45,7 @@ def ordered(answer: str, steps: Sequence[str]) -> str | None:
     if first is None:
         return None
     broken = first.broken
-    return f"breaks a rule at event {first.index + 1}, {names[first.index]}: {broken.sentence}"
+    return f"breaks a rule at event {first.index + 1}, {names[first.index]}: {broken.found}"
 
 
 def _event(name: str) -> Event:
