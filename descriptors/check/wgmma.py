@@ -271,7 +271,7 @@ def _early(state: State, flying: list[str], done: str) -> _Found:
             yield broken("wgmma-commit", fact, names)
         else:
             fact = f"an accumulator is {done} after wait_group {one.waited}, which does not cover its group"
-            note = f"here its group is the {_ordinal(one.age or 0)} newest"
+            note = f"its group is the {_ordinal(one.age or 0)}newest here"
             yield broken("wgmma-wait-count", f"{fact}; {note}", names)
 
 
@@ -280,7 +280,8 @@ _DONE = {"read": "read", "write": "written", "move": "overwritten by a mov"}
 
 
 def _ordinal(number: int) -> str:
-    return {1: "1st", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
+    """Return a number as an ordinal with a space after it; "" for 1."""
+    return {1: "", 2: "2nd ", 3: "3rd "}.get(number, f"{number}th ")
 
 
 def _copy(state: State, event: Copy) -> _Found:
