@@ -297,18 +297,18 @@ def holders(feature: str) -> str:
 
 
 def lacking(feature: str, target: str, version: str) -> str:
-    """What a target or a version of PTX lacks of a feature, in words; "" if it has it.
+    """Return why a target or a version of PTX does not support a feature; "" if both support it.
 
     >>> lacking("kind::ti16", "sm_100a", "9.5"), lacking("kind::ti16", "sm_107a", "9.5")
-    ('kind::ti16 is of sm_107a, sm_107f', '')
+    ('sm_100a does not support kind::ti16; supported by sm_107a, sm_107f', '')
     >>> lacking("ignore_oob", "sm_90a", "9.1")
-    'ignore_oob needs .version 9.2, found 9.1'
+    'ignore_oob needs .version 9.2, but the file has 9.1'
     """
     if not has(feature, target):
-        return f"{feature} is of {spelled(FEATURES[feature].targets)}"
+        return f"{target} does not support {feature}; supported by {spelled(FEATURES[feature].targets)}"
     for what, needed in ((feature, FEATURES[feature].ptx), (f"target {target}", oldest(target))):
         if as_version(version) < as_version(needed):
-            return f"{what} needs .version {needed}, found {version}"
+            return f"{what} needs .version {needed}, but the file has {version}"
     return ""
 
 

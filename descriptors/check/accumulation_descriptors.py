@@ -1,4 +1,4 @@
-"""Compare the instruction descriptors of one accumulation: each must have the same M, N and types.
+r"""Compare the instruction descriptors of one accumulation: each must have the same M, N and types.
 
 A ``tcgen05.mma`` with another N reads other bytes of B and writes other columns of D, so one wrong descriptor breaks
 many rules in an execution. This module finds the cause: the difference, its instruction, and a function without it.
@@ -15,12 +15,12 @@ Invariant: instructions that agree have no difference.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(*words):
 ...     mma = "".join(f"tcgen05.mma.cta_group::1.kind::f16 [d], a, b, {word}, 1;" for word in words)
-...     function = parse(f".version 8.8\\n.entry k() {{ ld.shared.b32 d, [s]; {mma} ret; }}").functions[0]
+...     function = parse(f".version 8.8\n.entry k() {{ ld.shared.b32 d, [s]; {mma} ret; }}").functions[0]
 ...     graph = blocks(function)
 ...     found = list(multiplications(function, fold(function, {}, observed(function), graph)))
 ...     return [one.found for one in differences(function, found, graph)]
 >>> of(0x8100490, 0x8100490), of(0x8100490, 0x8200490, 0x8100490)
-([], ['found N 128, where the accumulation has N 64 in 2 instructions in lines 2..2'])
+([], ['the instruction descriptor has N 128, but N 64 in 2 instructions in lines 2..2'])
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Difference:
     Args:
         line: of the first of them.
         opcode: of the first of them.
-        found: what differs, and from which instructions.
+        found: the fact: what differs, and from which instructions.
         is_certain: whether it is wrong whatever else the kernel does.
         words: the index of each instruction, the place of its descriptor among the operands, and the descriptor that
             agrees with the others.
@@ -117,15 +117,15 @@ def _difference(differing: list[Multiplication], most: list[Multiplication]) -> 
     names = [name for name in _FIELDS if getattr(first.described, name) != getattr(most[0].described, name)]
     lines = sorted(multiplication.line for multiplication in most)
     others = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} instructions in lines {lines[0]}..{lines[-1]}"
-    also = f" and {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
-    found = f"found {_values(first, names)}{also}, where the accumulation has {_values(most[0], names)} in {others}"
+    also = f"; so have {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
+    fact = f"the instruction descriptor has {_values(first, names)}, but {_values(most[0], names)} in {others}"
     words = tuple(
         [
             (multiplication.index, _place(multiplication), _agreeing(multiplication, most[0]))
             for multiplication in differing
         ]
     )
-    return Difference(first.line, first.opcode, found, not _CERTAIN.isdisjoint(names), words)
+    return Difference(first.line, first.opcode, fact + also, not _CERTAIN.isdisjoint(names), words)
 
 
 def _values(multiplication: Multiplication, names: list[str]) -> str:

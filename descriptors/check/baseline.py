@@ -1,19 +1,19 @@
-"""A baseline: the findings of kernels that are known and accepted, so that a check is about new ones alone.
+r"""Baselines: files with the known and accepted findings of kernels, so that a check reports only new ones.
 
-A finding is known by its file's name without folders, its rule, function and opcode, and what was found, less numbers
-of lines and of registers: it stays known where lines move, and where a compiler's cache has another folder. Each has a
-number, the most that one file of the name had; what a file has beyond that is new, and the last are told. What was not
-decided is kept in the same way, for who wants everything decided but that; it is told still, since it is not clean.
-Source: the file is ours.
+A finding is identified by the name of its file without folders, its rule, function and opcode, and its detail without
+line numbers and register names. It is therefore still known if lines move, or if a compiler caches the file in another
+folder. Each row has a count, the largest number of such findings in one file; further findings of a file are new.
+Undecided items are stored in the same way. They are still reported, because the property is not clean.
+Source: the format of the file is ours.
 
-Law: what was written into a baseline is known, all of it, and nothing else is.
+Invariant: exactly the findings that were written into a baseline are known.
 
 >>> from descriptors import check_ptx
->>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync 0;"
+>>> head, bad = ".version 8.8\n.target sm_90a\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync 0;"
 >>> known = baseline(baseline_text([("k.ptx", check_ptx(head.format(bad)))]))
 >>> def after(name, n):
-...     told = without_known(check_ptx(head.format("\\n".join([bad] * n))), name, known)
-...     return len(told.errors), len(told.known)
+...     report = without_known(check_ptx(head.format("\n".join([bad] * n))), name, known)
+...     return len(report.errors), len(report.known)
 >>> after("k.ptx", 1), after("cache/k.ptx", 2), after("other.ptx", 1)
 ((0, 1), (1, 1), (1, 0))
 """
@@ -35,19 +35,19 @@ VERSION = 1
 _FIELDS = ("file", "rule", "function", "instruction", "found")
 _MARK = "descriptors baseline"
 
-#: How often a finding is known in one file: its file, rule, function, opcode, and what was found.
+#: The number of known findings for each file, rule, function, opcode and detail.
 Baseline: TypeAlias = Mapping[tuple[str, ...], int]
 
 
 def baseline(text: str) -> Baseline:
-    """The baseline that a text is.
+    """Parse the text of a baseline file.
 
     Raises:
-        DescriptorError: if it is none.
+        DescriptorError: if the text is not that of a baseline.
 
     >>> baseline("{}")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: a baseline must be one that --write-baseline wrote, found another text
+    descriptors.errors.DescriptorError: check: this is not a baseline that --write-baseline wrote
     """
     try:
         read = json.loads(text)
@@ -55,58 +55,59 @@ def baseline(text: str) -> Baseline:
             raise ValueError
         rows = [(tuple([row[name] for name in _FIELDS]), row["count"]) for row in read["findings"]]
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise DescriptorError("check: a baseline must be one that --write-baseline wrote, found another text") from None
+        raise DescriptorError("check: this is not a baseline that --write-baseline wrote") from None
     if not all(type(count) is int and all(isinstance(word, str) for word in key) for key, count in rows):
-        raise DescriptorError("check: a baseline must have texts and a count in each row, found another")
+        raise DescriptorError("check: a row of the baseline is not texts and a count")
     return dict(rows)
 
 
 def baseline_text(checked: Iterable[tuple[str, Report]]) -> str:
-    """The findings of files as a baseline, those that were known already as well, and what was not decided.
+    """Return the text of a baseline with all findings and undecided items, including those that were already known.
 
     Args:
-        checked: the name of each file, and what was found in it.
+        checked: the name and the report of each file.
 
     >>> baseline(baseline_text([]))
     {}
     """
-    held: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     for name, report in checked:
-        held |= Counter(_key(name, one) for one in (*report.findings, *report.known))
-        held |= Counter(_key(name, one) for one in report.undecided)
-    rows = [dict(zip(_FIELDS, key, strict=True)) | {"count": count} for key, count in sorted(held.items())]
+        counts |= Counter(_key(name, finding) for finding in (*report.findings, *report.known))
+        counts |= Counter(_key(name, item) for item in report.undecided)
+    rows = [dict(zip(_FIELDS, key, strict=True)) | {"count": count} for key, count in sorted(counts.items())]
     return json.dumps({_MARK: VERSION, "findings": rows}, indent=1) + "\n"
 
 
 def without_known(report: Report, name: str, known: Baseline) -> Report:
-    """A report less what a baseline has of its file, which is counted.
+    """Return the report with the findings of the baseline moved to ``known``.
 
     Args:
-        report: what was found.
-        name: of the file.
+        report: the report.
+        name: name of the file.
         known: the baseline.
     """
     left = Counter(known)
 
-    def has(one: Finding | Undecided) -> bool:
-        key = _key(name, one)
+    def is_known(item: Finding | Undecided) -> bool:
+        key = _key(name, item)
         left[key] -= 1
         return left[key] >= 0
 
-    held = [(one, has(one)) for one in report.findings]
+    findings = [(finding, is_known(finding)) for finding in report.findings]
     return replace(
         report,
-        findings=tuple([one for one, old in held if not old]),
-        known=(*report.known, *(one for one, old in held if old)),
-        accepted=tuple([one for one in report.undecided if has(one)]),
+        findings=tuple([finding for finding, known in findings if not known]),
+        known=(*report.known, *(finding for finding, known in findings if known)),
+        accepted=tuple([item for item in report.undecided if is_known(item)]),
     )
 
 
-#: What stands for the rule of what was not decided.
+#: Prefix of the property of an undecided item, which is stored in place of a rule.
 UNDECIDED = "undecided "
 
 
-def _key(name: str, one: Finding | Undecided) -> tuple[str, ...]:
-    if isinstance(one, Finding):
-        return PurePath(name).name, *alike(one)
-    return PurePath(name).name, UNDECIDED + one.property, one.function, one.what, lasting(one.why)
+def _key(name: str, item: Finding | Undecided) -> tuple[str, ...]:
+    """Return the row of the baseline that identifies a finding or an undecided item of a file."""
+    if isinstance(item, Finding):
+        return PurePath(name).name, *alike(item)
+    return PurePath(name).name, UNDECIDED + item.property, item.function, item.what, lasting(item.why)

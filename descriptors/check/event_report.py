@@ -1,19 +1,18 @@
-"""What is wrong with the order in which a kernel uses tensor memory, of which it is written down what it does, an event
-a line: ``descriptors tmem check``.
+"""The check of a list of tensor-memory events, one per line: ``descriptors tmem check``.
 
-The events are those of ``events``, the rules those of ``tcgen05`` on memory; of completion a line says nothing. The
-report names the rules as NVIDIA's checks at run time do, where they have them.
+The events are those of ``events``. The rules are those of ``tcgen05`` about memory; lines have no information about
+completion. The report uses the names of NVIDIA's run-time checks for rules that have one.
 Source: ptxas 13.5, the names of its run-time checks (NVIDIA's code); PTX ISA 9.1, tcgen05.alloc, ld, st.
 
-Law: what is clean stays clean when an event that touches nothing new is said twice, and no leak is ever unseen.
+Invariant: a clean list stays clean if a multiplication is repeated, and a missing deallocation is always reported.
 
 >>> lines = ["alloc d 64", "relinquish", "mma d 64", "ld d 32x32b.x64 warp 0", "dealloc d 64"]
 >>> check_events(lines).ok, check_events([*lines[:3], *lines[2:]]).ok, check_events(lines[:-1]).ok
 (True, True, False)
->>> [found.rule for found in check_events(["alloc d 48", "ld d+40 32x32b.x32 warp 1"]).findings]
+>>> [finding.rule for finding in check_events(["alloc d 48", "ld d+40 32x32b.x32 warp 1"]).findings]
 ['granularity', 'columns', 'warp', 'never deallocated']
 
-Law: text and data have the same findings.
+Invariant: text and data have the same findings.
 
 >>> report = check_events(["alloc d 48", "mma d 64", "dealloc d"])
 >>> [one["rule"] for one in record_report(report)["findings"]], tell_report(report).count("<-")
@@ -34,20 +33,20 @@ from descriptors.tmem.allocations import Alloc
 from descriptors.tmem.geometry import weakest
 from layoutalg.frozen import frozen
 
-#: The most events of a sequence.
+#: Largest number of events.
 MOST_EVENTS = 10_000
-#: Events that are listed one by one.
+#: Number of events that are listed although they have no finding.
 _LISTED = 200
 
 
 @frozen
 class EventFinding:
-    """Something wrong.
+    """A violation of a rule by an event.
 
     Args:
-        number: of the event, from 0; that after the last one stands for the end of the kernel.
+        number: index of the event, from 0; the index after the last event stands for the end of the kernel.
         rule: a name of ``GUARDRAILS``.
-        told: what must hold and what was found.
+        told: the fact.
     """
 
     number: int
@@ -56,7 +55,7 @@ class EventFinding:
 
     @property
     def evidence(self) -> str:
-        """How the rule is known.
+        """The evidence of the rule.
 
         >>> EventFinding(0, "size increases", "").evidence
         'documented, not measured on a Blackwell GPU'
@@ -66,12 +65,12 @@ class EventFinding:
 
 @frozen
 class EventReport(Told):
-    """The outcome of a check.
+    """The result of a check of events.
 
     Args:
-        events: what was checked.
-        findings: what is wrong, in order.
-        most: the most columns that were allocated at once.
+        events: the events.
+        findings: the violations, in order.
+        most: the largest number of columns that were allocated at once.
     """
 
     events: tuple[LineEvent, ...]
@@ -80,12 +79,12 @@ class EventReport(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no finding."""
         return not self.findings
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The result in one line."""
         events = counted(len(self.events), "event")
         if self.ok:
             return f"nothing wrong in {events}, at most {self.most} columns at once"
@@ -93,27 +92,25 @@ class EventReport(Told):
 
 
 def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
-    """Check a sequence of events of one CTA that has an SM for itself.
+    """Check a sequence of events of one CTA that does not share its SM.
 
     Args:
         lines: events, or lines in the notation of ``descriptors.check.events``.
 
     Raises:
-        DescriptorError: if a line is no event, or a name stands for two allocations.
+        DescriptorError: if a line is not an event, or two live allocations have the same name.
 
     >>> (found,) = check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0", "dealloc d"]).findings
     >>> print(found.number, found.rule, found.told)
-    1 warp warp 0 must reach lanes 0 to 31, finds lanes 32 to 63
+    1 warp warp 0 accesses lanes 32 to 63, but it reaches lanes 0 to 31
     """
     events = tuple(_events(lines))
     state, findings, most = TensorState(), [], 0
     for number, event in enumerate([*events, End()]):
         if isinstance(event, Alloc) and state.named(event.name):
-            raise DescriptorError(
-                f"tmem check: a name must stand for one allocation, found {event.name} allocated twice"
-            )
-        told = breaches(state, event, MEMORY)
-        findings += [EventFinding(number, one.rule.guardrail, one.sentence) for one in told]
+            raise DescriptorError(f"tmem check: {event.name} is allocated twice; each allocation needs its own name")
+        violations = breaches(state, event, MEMORY)
+        findings += [EventFinding(number, one.rule.guardrail, one.found) for one in violations]
         state = after(state, event)
         most = max(most, state.columns)
     return EventReport(events, tuple(findings), most)
@@ -121,21 +118,21 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
 
 def _events(lines: Iterable[str | LineEvent]) -> Iterator[LineEvent]:
     if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
-        raise DescriptorError(f"tmem check: the events must be a sequence of lines, found {brief(lines)}")
+        raise DescriptorError(f"tmem check: {brief(lines)} is not a sequence of lines")
     for number, line in enumerate(lines):
         if number == MOST_EVENTS:
-            raise DescriptorError(f"tmem check: there must be at most {MOST_EVENTS} events, found more")
+            raise DescriptorError(f"tmem check: there are more than {MOST_EVENTS} events")
         yield line if isinstance(line, LineEvent) else parse_event(line)
 
 
 def tell_report(report: EventReport) -> str:
-    """A report for a person.
+    """Return the text of a report.
 
     >>> print(tell_report(check_events(["alloc d 32", "relinquish"])))
     1 finding in 2 events; at most 32 columns at once
        0    alloc d 32
        1    relinquish
-       end              <- never deallocated: d must be deallocated before the kernel ends, found 32 columns held
+       end              <- never deallocated: the kernel ends while the 32 columns of d are allocated
        known    never deallocated: documented, not measured on a Blackwell GPU
     """
     count = counted(len(report.findings), "finding") if report.findings else "no finding"
@@ -146,7 +143,7 @@ def tell_report(report: EventReport) -> str:
 
 
 def _rows(report: EventReport) -> Iterator[tuple[str, str, str]]:
-    """The first events and all that are wrong, each with what is wrong with it."""
+    """Yield the rows of the first events, and of all events with findings: number, event, and finding."""
     notes: dict[int, list[str]] = {}
     for one in report.findings:
         notes.setdefault(one.number, []).append(f"<- {one.rule}: {one.told}")
@@ -162,7 +159,7 @@ def _weakest() -> str:
     return weakest(*(rule.evidence for rule in GUARDRAILS.values()))
 
 
-#: A report as plain data.
+#: The report as plain data.
 record_report = Record(
     ok=bool,
     events=Row([str], lambda report: [str(event) for event in report.events]),

@@ -1,8 +1,8 @@
-"""Events: what an instruction does, as far as the emission protocol sees it.
+"""Events: the effect of an instruction on the protocols of ``wgmma`` and ``tcgen05``.
 
-A PTX text that was read becomes a sequence of them; so does what a test writes down, and what is written a line each,
-for ``descriptors tmem check``. An event says what its source says: a line has the name of an allocation and the shape
-of a load, a text has registers.
+Events come from a PTX text, from tests, or from the lines that ``descriptors tmem check`` reads. Which fields of an
+event are known depends on its source: a line has the name of an allocation and the shape of a load, and a PTX text has
+registers. The lines are:
 
     alloc NAME COLUMNS [exclusive] one warp allocates; NAME is the address
     relinquish                     the CTA gives up the right to allocate
@@ -12,13 +12,13 @@ of a load, a text has registers.
     mma PLACE COLUMNS [sparse] [idesc WORD]    reads or writes so many columns from there; with idesc the accumulator
     shift PLACE                    tcgen05.shift
 
-A PLACE is NAME, NAME+COLUMN, with @LANE where it is not lane 0.
+A PLACE is NAME or NAME+COLUMN, followed by @LANE if the lane is not 0.
 
-Law: an event is a value, equal by content and written as it is made; one of a line reads back as it is written.
+Invariant: an event equals the evaluation of its ``repr``, and the text of a parsed line is that line.
 
 >>> from descriptors.check import events
->>> one = Mma(("f0", "f1"), shape="m64n8k16")
->>> eval(repr(one), vars(events)) == one
+>>> event = Mma(("f0", "f1"), shape="m64n8k16")
+>>> eval(repr(event), vars(events)) == event
 True
 >>> lines = ["alloc d 64", "ld d+8@32 32x32b.x8 warp 1", "mma d 64 sparse idesc 0x8200014", "relinquish", "dealloc d"]
 >>> lines += ["alloc e 576 exclusive", "dealloc e exclusive"]
@@ -49,9 +49,9 @@ class Mma:
 
     Args:
         accumulators: the registers of D.
-        a: the registers of A; empty where A lies in shared memory.
-        shape: the shape and types, as the qualifiers have them: what must be equal for an order without a fence.
-        adds: whether D is read as well: scale-d 1; None where a predicate says it.
+        a: the registers of A; empty if A is in shared memory.
+        shape: the qualifiers of shape and types, which must be equal if there is no fence in between.
+        adds: whether it adds to D (scale-d 1); None if an unknown predicate decides it.
     """
 
     accumulators: tuple[str, ...]
@@ -67,7 +67,7 @@ class Commit:
 
 @frozen
 class Wait:
-    """``wgmma.wait_group``: at most ``pending`` groups, the newest, stay in flight."""
+    """``wgmma.wait_group``, which leaves at most the ``pending`` newest groups in flight."""
 
     pending: int
 
@@ -78,8 +78,8 @@ class Touch:
 
     Args:
         reads: the registers that it reads.
-        writes: those that it writes.
-        moves: whether it only moves a constant or another register into what it writes.
+        writes: the registers that it writes.
+        moves: whether it only moves a constant or another register.
     """
 
     reads: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class Call:
 
 @frozen
 class Round:
-    """The way back to the head of a loop."""
+    """The back edge of a loop."""
 
 
 @frozen
@@ -110,9 +110,9 @@ class Place:
     """An address of tensor memory.
 
     Args:
-        name: what it is counted from: an allocation, or a register of a text.
-        column: columns from there.
-        lane: lanes from there.
+        name: its base: an allocation, or a register of a PTX text.
+        column: columns from the base.
+        lane: lanes from the base.
 
     >>> str(Place("d", 8, 32))
     'd+8@32'
@@ -126,7 +126,7 @@ class Place:
         return self.name + (f"+{self.column}" if self.column else "") + (f"@{self.lane}" if self.lane else "")
 
 
-#: All lanes of tensor memory, a bit each.
+#: All lanes of tensor memory, one bit each.
 ALL_LANES = (1 << LANES) - 1
 
 
@@ -135,10 +135,10 @@ class Cells:
     """Cells of tensor memory, as far as they are known.
 
     Args:
-        name: what columns are counted from.
-        column: the first; None where it is not known.
-        columns: how many; None where that is not known.
-        lanes: a bit for each lane that may be among them.
+        name: the base of the columns.
+        column: the first column; None if it is not known.
+        columns: number of columns; None if it is not known.
+        lanes: one bit for each lane that may be among them.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Cells:
     lanes: int = ALL_LANES
 
     def meets(self, other: Cells) -> bool | None:
-        """Whether two have cells in common; None where that is not known.
+        """Return whether two sets have cells in common; None if that is not known.
 
         >>> Cells("t", 0, None).meets(Cells("t", 0, None)), Cells("t", 0, None).meets(Cells("t", 8, None))
         (True, None)
@@ -164,12 +164,12 @@ class Cells:
 
     @property
     def known(self) -> bool:
-        """Whether nothing about them is left open."""
+        """Whether the column and the number of columns are known."""
         return self.column is not None and self.columns is not None
 
     def __str__(self) -> str:
         if self.column is None:
-            return f"columns of {self.name or 'tensor memory'} that are not known"
+            return f"unknown columns of {self.name or 'tensor memory'}"
         end = "" if self.columns is None else f" to {self.column + self.columns - 1}"
         return f"columns {self.column}{end} of {self.name or 'tensor memory'}"
 
@@ -188,14 +188,14 @@ class Issue:
 
     Args:
         operation: ``mma``, ``cp`` or ``shift``.
-        place: its address in tensor memory; None where it is not known.
-        columns: of an ``mma``, those that it reads or writes from there; None where they are not known.
-        shape: of a ``cp``, with its qualifiers; "" where it is not known.
-        sparse: whether an ``mma`` is a sparse one.
+        place: its address in tensor memory; None if it is not known.
+        columns: number of columns that an ``mma`` accesses from there; None if it is not known.
+        shape: shape and qualifiers of a ``cp``; "" if they are not known.
+        sparse: whether an ``mma`` is sparse.
         idesc: its instruction descriptor, if known.
-        cells: what it writes, where a text says that.
-        reads: what an ``mma`` reads as A, likewise.
-        adds: whether an ``mma`` adds to what is there; None where that is not known.
+        cells: the cells that it writes, for an event of a PTX text.
+        reads: the cells that an ``mma`` reads as A, for an event of a PTX text.
+        adds: whether an ``mma`` adds to its accumulator; None if that is not known.
     """
 
     operation: str
@@ -215,11 +215,11 @@ class Issue:
 
 @frozen
 class TensorCommit:
-    """``tcgen05.commit`` to the mbarrier at an address; "" where it is not known.
+    """``tcgen05.commit`` to an mbarrier.
 
     Args:
-        barrier: its address.
-        reads_alone: whether it arrives when A has been read from shared memory, and so completes nothing.
+        barrier: address of the mbarrier; "" if it is not known.
+        reads_alone: whether it arrives when A has been read from shared memory, so that it completes no operation.
     """
 
     barrier: str = ""
@@ -228,11 +228,11 @@ class TensorCommit:
 
 @frozen
 class BarrierWait:
-    """A wait for the phase of an mbarrier; "" where its address is not known.
+    """A wait for the phase of an mbarrier.
 
     Args:
-        barrier: its address.
-        relaxed: whether it is ``.relaxed``, and so orders nothing by itself.
+        barrier: address of the mbarrier; "" if it is not known.
+        relaxed: whether it is ``.relaxed``, so that it orders nothing without a fence.
     """
 
     barrier: str = ""
@@ -241,12 +241,12 @@ class BarrierWait:
 
 @frozen
 class Meeting:
-    """A barrier of the CTA or the cluster, at which other threads may tell what they have waited for."""
+    """A barrier of the CTA or the cluster, after which the waits of other threads also hold for this thread."""
 
 
 @frozen
 class Arrive:
-    """An arrival at an mbarrier, which tells other threads that something was done."""
+    """An arrival at an mbarrier, which signals other threads."""
 
 
 @frozen
@@ -254,11 +254,11 @@ class Load:
     """``tcgen05.ld``: registers from tensor memory.
 
     Args:
-        registers: those that are filled.
-        place: the address; None where it is not known.
-        shape: the shape with ``.xN`` and qualifiers; "" where it is not known.
-        warp: the warp that issues it; None where it is not known.
-        cells: what is read, where a text says that.
+        registers: the registers that it fills.
+        place: its address; None if it is not known.
+        shape: the shape with ``.xN`` and qualifiers; "" if they are not known.
+        warp: the warp that issues it; None if it is not known.
+        cells: the cells that it reads, for an event of a PTX text.
     """
 
     registers: tuple[str, ...] = ()
@@ -273,7 +273,7 @@ class Load:
 
 @frozen
 class Store:
-    """``tcgen05.st``: registers into tensor memory; its fields are those of ``Load``."""
+    """``tcgen05.st``: registers to tensor memory; its fields are those of ``Load``."""
 
     registers: tuple[str, ...] = ()
     place: Place | None = None
@@ -305,7 +305,7 @@ class End:
     """The end of the kernel."""
 
 
-#: An event of tensor memory that a line can name.
+#: An event that a line of ``descriptors tmem check`` can name.
 LineEvent: TypeAlias = Alloc | Relinquish | Dealloc | Load | Store | Issue
 Event: TypeAlias = (
     Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
@@ -314,7 +314,7 @@ Event: TypeAlias = (
 
 
 def _line(*words: object) -> str:
-    """The line of an event: its words, less those that say nothing."""
+    """Return the line of an event: its words without empty ones."""
     return " ".join(str(word) for word in words if word not in ("", None))
 
 
@@ -343,7 +343,7 @@ def _operation(operation: str) -> Callable[[_Words], Issue]:
     )  # fmt: skip
 
 
-#: Every event of a line: how it reads, as text and as a pattern, and what is made of its words.
+#: The events of lines: the form as text and as a pattern, and a function that makes the event from its words.
 _FORMS: Mapping[str, tuple[str, str, Callable[[_Words], LineEvent]]] = {
     "alloc": (
         "alloc NAME COLUMNS [exclusive]", f"{_NAME} {_COLUMNS}{_EXCLUSIVE}",
@@ -372,10 +372,10 @@ _FORMS: Mapping[str, tuple[str, str, Callable[[_Words], LineEvent]]] = {
 
 
 def parse_event(line: str) -> LineEvent:
-    """The event that a line names.
+    """Parse the line of an event.
 
     Raises:
-        DescriptorError: if it is none.
+        DescriptorError: if the line is not an event.
 
     >>> parse_event("st d@64 16x256b.x4 warp 2").place
     Place(name='d', column=0, lane=64)
@@ -383,9 +383,9 @@ def parse_event(line: str) -> LineEvent:
     words = line.split() if isinstance(line, str) else []
     kind = words[0] if words else ""
     if kind not in _FORMS:
-        raise DescriptorError(f"tmem check: an event must be one of {', '.join(_FORMS)}, found {brief(line)}")
+        raise DescriptorError(f"tmem check: {brief(line)} is not an event; supported: {', '.join(_FORMS)}")
     shown, pattern, make = _FORMS[kind]
     read = re.fullmatch(pattern, " ".join(words[1:]), re.ASCII)
     if read is None:
-        raise DescriptorError(f"tmem check: an event must read {shown}, found {brief(line)}")
+        raise DescriptorError(f"tmem check: {brief(line)} is not a valid event; its form is {shown}")
     return make(read.groupdict())

@@ -1,13 +1,12 @@
-"""A PTX text in, every finding out: forms, words, and the protocol, for all functions with tensor-core instructions.
+r"""The check of a PTX text: forms, descriptors, protocol and execution of all functions with tensor-core instructions.
 
-Nothing is guessed: a word that is no constant is not decided, and told so, with its line. What is known by reading is
-judged here; what only running a kernel tells is ``EXECUTION``'s, which hands in its own scopes, findings, and what it
-could not decide.
-Source: as the rules, each with its own.
+The check does not guess: a descriptor that is not a constant is undecided, and the report has its line. This module
+combines the findings of the text with the judgement of ``EXECUTION``, which executes the kernels.
+Source: the source of each rule.
 
-Law: a text without a tensor-core instruction has no finding.
+Invariant: a text without tensor-core instructions has no finding.
 
->>> check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }").findings
+>>> check_ptx(".version 8.8\n.target sm_80\n.entry k() { ret; }").findings
 ()
 """
 
@@ -57,7 +56,7 @@ from descriptors.text import ranges_text
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
-#: Who judges what only running a kernel tells: barriers, bytes, proxies, reuse.
+#: The function that judges the properties that need an execution: barriers, bytes, proxies, reuse and fragments.
 EXECUTION: Callable[[Module, str, Configuration], Judgement] = executed
 
 
@@ -69,26 +68,27 @@ def check_ptx(
     parameters: Mapping[str, int] | None = None,
     tensor_maps: Mapping[str, int | str] | None = None,
 ) -> Report:
-    """Everything that is wrong, or looks so, with the tensor-core instructions of a PTX text.
+    """Check the tensor-core instructions of a PTX text.
 
-    A comment ``// descriptors: ignore RULE`` leaves out what a rule finds in its line, or in the next.
+    A comment ``// descriptors: ignore RULE`` removes the findings of a rule from its line, or from the next line.
 
     Args:
-        text: the PTX.
-        threads: of a CTA, along x, y, z, where the text does not say them.
-        cluster: CTAs of a cluster, along x, y, z, likewise.
+        text: the PTX text.
+        threads: threads of a CTA along x, y, z, if the text does not have them.
+        cluster: CTAs of a cluster along x, y, z, if the text does not have them.
         parameters: scalar parameters of the launch by name or number, with ``+`` and an offset in bytes in a structure.
-        tensor_maps: boxes of tensor maps by the parameter that holds or leads to one: ``"64x128xbf16"``, or bytes.
+        tensor_maps: boxes of tensor maps, as ``"64x128xbf16"`` or in bytes, by the parameter that is the tensor map or
+            points to it.
 
     Raises:
-        DescriptorError: if it is no PTX text, or a parameter is none of its kernels.
+        DescriptorError: if the text is not PTX, or no kernel has one of the parameters.
 
-    Source: as ``descriptors.check.rules.ALL_RULES``.
+    Source: ``descriptors.check.rules.ALL_RULES``.
 
-    >>> made = check_ptx('''.version 8.8
+    >>> report = check_ptx('''.version 8.8
     ... .target sm_100a
     ... .entry k(.param .u64 p) { tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 48; ret; }''')
-    >>> [(one.line, one.rule.name) for one in made.errors]
+    >>> [(finding.line, finding.rule.name) for finding in report.errors]
     [(3, 'tcgen05-alloc-size'), (3, 'tcgen05-dealloc-missing')]
     """
     known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
@@ -194,9 +194,9 @@ def _with_differences(
     findings = [
         replace(finding(one.line, "word-accumulation", one.found, one.opcode), function=name) for name, one in wrong
     ]
-    why = "nothing else is wrong because of it"
+    what = "whether the instruction descriptors of an accumulation may differ"
     doubts = [
-        Undecided("words", one.line, f"the instruction descriptor, {one.found.removeprefix('found ')}", why, "", name)
+        Undecided("words", one.line, what, f"{one.found}; no error follows from it", "", name)
         for name, one in rows if (name, one) not in wrong
     ]  # fmt: skip
     if wrong:
@@ -222,28 +222,28 @@ def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple
     )
     if first is not None:
         number, one = first
-        missing = finding(one.line, "form-directive", "found no .target", one.instruction)
+        missing = finding(one.line, "form-directive", "the module has no .target directive", one.instruction)
         kept[number] = (missing, *kept[number])
     return kept
 
 
 def _newer_version(module: Module) -> Iterator[Undecided]:
-    """The version of a module, where the rules of forms do not know it."""
+    """Yield an undecided item if the version of a module is newer than the known forms."""
     newest = max((NEWEST, *(row.ptx for row in ARCHITECTURES)), key=as_version)
     if as_version(module.version) > as_version(newest):
-        why = f"newer than {newest}, the newest whose instructions are known here"
+        why = f"it is newer than {newest}, the newest version whose instructions are known"
         yield Undecided("forms", 1, f".version {module.version}", why)
 
 
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")
-#: Rules of form, each with the rules of the protocol that say more of the same operand.
+#: Rules of form, each with the rules of the protocol that are more specific about the same operand.
 _MORE_SPECIFIC = {"form-immediate": ("tcgen05-alloc-size", "tcgen05-dealloc-unknown")}
-#: What a run finds in a line that only follows from what the protocol finds there.
+#: Rules of the execution whose finding at a line follows from that of a rule of the protocol at the same line.
 _FOLLOWS = {"barrier-hang": "tcgen05-alloc-full", "tcgen05-dealloc-early": "tcgen05-unallocated"}
 
 
 def _without_repeats(formed: Iterable[Finding], findings: Iterable[Finding], function: Function) -> Iterator[Finding]:
-    """Leave out what is wrong with the form of an operand that a rule of the protocol reports."""
+    """Yield the findings of form, without those that a more specific rule of the protocol reports."""
     told = {(one.line, one.instruction, one.rule.name) for one in findings if one.function == function.name}
     specific = _MORE_SPECIFIC if function.having("tcgen05.alloc") else {}  # without one, the size is a fault of its own
     for one in formed:
@@ -256,9 +256,9 @@ def _line(one: Finding | Undecided) -> int:
 
 
 def forms_of(function: Function, module: Module) -> Iterator[Finding]:
-    """What an assembler would refuse of the instructions of a function.
+    r"""Yield what an assembler would reject in the instructions of a function.
 
-    >>> module = parse(".version 9.5\\n.target sm_107a\\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
+    >>> module = parse(".version 9.5\n.target sm_107a\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
     >>> [one.instruction for one in forms_of(module.functions[0], module)]
     ['fence.proxy.other']
     """
@@ -271,14 +271,14 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
     target, version = module.target, module.version
     for index in function.having(*FAMILIES, *WARP_MMA, *SYNTAX):
         one = function.code[index]
-        found: Iterable[tuple[str, str]] = ()
+        violations: Iterable[tuple[str, str]] = ()
         if one.opcode.startswith(FAMILIES):
-            found = class_findings(one, class_of)
+            violations = class_findings(one, class_of)
         elif one.opcode.startswith(WARP_MMA):
-            found = warp_findings(one, target, version, class_of)
+            violations = warp_findings(one, target, version, class_of)
         else:
-            found = syntax_findings(one, target, version, class_of)
-        yield from (finding(one.line, name, told, one.opcode) for name, told in found)
+            violations = syntax_findings(one, target, version, class_of)
+        yield from (finding(one.line, name, fact, one.opcode) for name, fact in violations)
         if one.opcode.startswith("wgmma."):
             yield from wgmma_findings(one, target, version)
         elif one.opcode.startswith("tcgen05."):
@@ -286,42 +286,42 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
 
 
 def _shared(module: Module, text: str) -> Iterator[Finding]:
-    """Kernels whose static shared memory, as far as they name it, is more than their target has."""
+    """Yield the kernels whose static shared memory, as far as they name it, is more than their target allows."""
     sizes, most = shared_sizes(text), static_shared(module.target)
     for function in module.functions:
         size = sum(size for name, (_, size) in sizes.items() if name in function.names)
         if function.entry and size > most:
-            found = f"found {size} bytes, where {module.target} has {most}"
-            yield replace(finding(function.line, "form-shared", found), function=function.name)
+            fact = f"{function.name} has {size} bytes of static shared memory, and {module.target} allows {most}"
+            yield replace(finding(function.line, "form-shared", fact), function=function.name)
 
 
 def _words(found: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Finding]:
-    """What is wrong with the words of the multiplications, but for registers of a class that holds no word."""
+    """Yield the findings about descriptors, except those in registers whose class is already reported."""
     other = {(one.line, one.instruction): one.found for one in forms if one.rule.name == "form-class"}
     for one in found:
         wrong = other.get((one.line, one.opcode), "")
         if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
             shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
             for told in (*common_complaints(one.idescs, one.use)[0], *_of_table(one)):
-                yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
+                yield finding(one.line, "word-idesc", f"instruction descriptor {shown}: {told}", one.opcode)
         for operand in one.operands:
             for name, told in smem_findings(operand) if f"descriptor of {operand.matrix}" not in wrong else ():
                 yield finding(one.line, name, told, one.opcode)
 
 
 def _of_table(one: Multiplication) -> Iterator[str]:
-    """What an instruction descriptor may not say where B is decompressed by a lookup table."""
+    """Yield the violations of an instruction descriptor if B is decompressed by a lookup table."""
     view, read = one.view, one.described
     if not isinstance(view, TensorMma) or view.table is None or read is None:
         return
     if (read.b_dtype, str(read.b_major)) != ("e4m3", "K"):
-        yield f"B of .decompress::lut::b must be K-major e4m3, found {read.b_major}-major {read.b_dtype}"
+        yield f"B is {read.b_major}-major {read.b_dtype}, but .decompress::lut::b needs K-major e4m3"
     if (letter := datapath_of(read.m, read.cta_group, view.ws, read.sparse)[1]) in "BCF":
-        yield f"a lookup table must not lie in data path layout {letter}, which M {read.m} has"
+        yield f"M {read.m} has data path layout {letter}, which does not support a lookup table"
 
 
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
-    """The words of each accumulation; those of K = 96 name their lines otherwise."""
+    """Yield the findings about the advance of descriptors in each accumulation, except for K = 96."""
     lines = {one.index: one for one in found}
     for chain in chains(function, found, graph):
         plain = [one for one in chain if one.described is None or one.described.k != 96]
@@ -332,7 +332,7 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
 def _protocol(
     number: int, values: Values, module: Module, graph: list[Block], calls: Calls, settled: bool
 ) -> Iterator[Finding | Undecided]:
-    """What the order of a function breaks or leaves open; less the doubts that a run of it settled."""
+    """Yield the findings and undecided items about the order, without doubts that an execution resolved."""
     function = module.functions[number]
     differs = varying(function)
     told = [
@@ -341,17 +341,17 @@ def _protocol(
         *stuck_waits(function, values),
     ]
     for index, one in told:
-        made = function.code[index]
+        instruction = function.code[index]
         if isinstance(one, Doubt):
-            if settled and (made.opcode.startswith("tcgen05.") or one.what.startswith("whether all threads")):
+            if settled and (instruction.opcode.startswith("tcgen05.") or one.what.startswith("whether all threads")):
                 continue
-            yield Undecided(one.property, made.line, one.what, one.why, one.decides)
+            yield Undecided(one.property, instruction.line, one.what, one.why, one.decides)
         else:
-            yield of_protocol(made.line, one, made.opcode)
+            yield of_protocol(instruction.line, one, instruction.opcode)
 
 
 def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
-    """The words of a multiplication of which nothing was judged."""
+    """Return the line and name of each descriptor of a multiplication that is not known."""
     told = [(one.line, f"descriptor of {operand.matrix}") for operand in one.operands if not operand.checked]
     if one.use is not None and not one.idescs:
         told.append((one.line, "instruction descriptor"))
@@ -359,9 +359,9 @@ def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
 
 
 def _not_understood(function: Function, found: list[Multiplication]) -> Iterator[Undecided]:
-    """The multiplications whose operands are not those of the instruction."""
+    """Yield an undecided item for each multiplication whose operands could not be read."""
     read = {one.index for one in found}
     for index in function.having(*_MULTIPLIES):
         if index not in read:
             line = function.code[index].line
-            yield Undecided("words", line, "its words", "the operands are not read", "", function.name)
+            yield Undecided("words", line, "the descriptors", "the operands could not be read", "", function.name)

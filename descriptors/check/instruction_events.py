@@ -1,14 +1,13 @@
-"""From instructions to events of the protocol: what each reads, writes and waits for.
+r"""The protocol events of the instructions of a function.
 
-Only registers of some ``wgmma.mma_async``, and those that are copied from them, are told of; and of ``tcgen05`` kernels
-those that a ``tcgen05.ld`` fills. An instruction that is not understood reads and writes all that it names after its
-first operand, which it writes.
+Events have only the registers of ``wgmma.mma_async`` and ``tcgen05.ld``, and registers that are copied from these. An
+instruction that is not understood writes its first operand and reads the registers of the others.
 Source: PTX ISA 9.1, instruction syntax: the first operand is the result.
 
-Law: an instruction that names no register of interest is no event.
+Invariant: an instruction without such a register has no event.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> function = parse(".version 8.8\\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
+>>> function = parse(".version 8.8\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
 >>> events_of(function, {}, {})
 {1: [End()]}
 """
@@ -57,19 +56,19 @@ def events_of(
     function: Function, values: Values, variables: Mapping[str, int], conditions: Conditions | None = None,
     cells: TensorCells | None = None, target: str = "",
 ) -> dict[int, list[Event]]:  # fmt: skip
-    """The events of a function, by the index of their instruction.
+    """Return the events of a function, by the index of their instruction.
 
     Args:
         function: the function.
-        values: what ``fold`` knows of the operands of its tensor-core instructions.
-        variables: variables of the module, which are no registers.
-        conditions: of the function; without them an mbarrier has no name but that of a variable.
-        cells: where its instructions read and write tensor memory; without them that is not known.
-        target: the ``.target`` of its module, which says how much an exclusive allocation may have; "" for any.
+        values: the operands of its tensor-core instructions as ``fold`` returns them.
+        variables: variables of the module, which are not registers.
+        conditions: conditions of the function; without them, only mbarriers at the address of a variable have a name.
+        cells: the cells of tensor memory that its instructions access; None if they are not known.
+        target: the ``.target`` of its module, which limits exclusive allocations; "" for any.
     """
     tensor = cells is not None or bool(function.having("tcgen05."))
     tracked = _tracked(function) - variables.keys()
-    # What is called may free, and whoever calls may.
+    # A called function may free the allocations, and so may the caller of this function.
     frees = not function.entry or bool(function.having("tcgen05.dealloc", "call"))
     found: dict[int, list[Event]] = {}
     for index in sorted({*function.having(*_EVENTS), *(i for name in tracked for i in function.names.get(name, ()))}):
@@ -95,12 +94,12 @@ def events_of(
 
 
 _MEETINGS = ("bar.", "barrier.", "mbarrier.arrive.")
-#: What is an event whatever registers it names.
+#: Instructions that are events whatever registers they have.
 _EVENTS = ("wgmma.", "tcgen05.", *WAITS, *_MEETINGS, "ret", "exit", "call")
 
 
 def _tracked(function: Function) -> set[str]:
-    """Registers of multiplications and loads, and those that are copied from them, as far as copies go."""
+    """Return the registers of multiplications and loads, and all registers that are copied from them."""
     held: set[str] = set()
     copies: dict[str, list[str]] = {}
     for index in function.having("wgmma.mma_async", "tcgen05.ld", "mov."):
@@ -122,7 +121,7 @@ def _tracked(function: Function) -> set[str]:
 
 
 def _copied(one: Instruction) -> tuple[str, str] | None:
-    """Target and source of a plain copy."""
+    """Return target and source of an unguarded ``mov`` between registers."""
     if not one.opcode.startswith("mov.") or len(one.operands) != 2 or one.predicate:
         return None
     target, source = one.operands
@@ -154,12 +153,12 @@ def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
     a = names(view.a) if isinstance(view.a, Vector) else ()
     shape = ".".join(w for w in one.qualifiers[2:] if w not in ("sync", "aligned"))
     if not view.kind or illegal_multiplication(view):
-        shape = ""  # it is reported by itself, and says nothing of others
+        shape = ""  # it has a finding of its own, and is not compared with others
     return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values))]
 
 
 def _holds(operand: Operand, values: Mapping[str, Known]) -> bool | None:
-    """Whether a predicate holds; None where it is not known."""
+    """Return whether a predicate holds; None if it is not known."""
     if isinstance(operand, int):
         return operand != 0
     known = values[operand].constant(64) if isinstance(operand, str) and operand in values else None
@@ -217,24 +216,24 @@ def _tensor(
 
 
 def _of_target(event: Event, target: str) -> Event:
-    """An event of a target: what an exclusive allocation may have there."""
+    """Return an event with the largest exclusive allocation of a target."""
     if not isinstance(event, Alloc) or not has("tcgen05", target):
         return event
     return replace(event, most=architecture(target).exclusive_columns)
 
 
 def _loaded(one: Instruction) -> tuple[str, ...]:
-    """The registers that a ``tcgen05.ld`` fills: all that it names but its address, a reduction and metadata too."""
+    """Return the registers that a ``tcgen05.ld`` fills: all but its address, including reductions and metadata."""
     return tuple(name for operand in one.operands if not isinstance(operand, Address) for name in names(operand))
 
 
 def _columns(one: Instruction, values: Mapping[str, Known]) -> int | None:
-    """The columns of an allocation, or of what is freed."""
+    """Return the number of columns of an allocation or deallocation."""
     return number(one.operands[1], values) if len(one.operands) > 1 else None
 
 
 def _named(place: tuple[Operand, ...], values: Mapping[str, Known], conditions: Conditions | None, index: int) -> str:
-    """The mbarrier at an address; a register and an offset where it is in no variable that is known."""
+    """Return the name of the mbarrier at an address: a variable, or else a register, and an offset."""
     found = barrier(place, values)
     if found or not place or not isinstance(place[0], Address) or conditions is None or not place[0].base:
         return found
@@ -245,7 +244,7 @@ def _named(place: tuple[Operand, ...], values: Mapping[str, Known], conditions: 
 
 
 def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:
-    """An address: what is known of its base, and an offset, whose upper half counts lanes; None where there is none."""
+    """Return an address in tensor memory as base, column and lane; None if the operand is not an address."""
     if not place or not isinstance(place[0], Address):
         return None
     known = values.get(place[0].base)
@@ -255,7 +254,7 @@ def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | N
 
 
 def barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
-    """The mbarrier at an address, as a variable and an offset; "" where that is not known.
+    """Return the mbarrier at an address as a variable and an offset; "" if it is not known.
 
     >>> barrier((Address("%r1", 8),), {"%r1": Known(0, 0, "&bars", 16)})
     '&bars+24'

@@ -1,17 +1,16 @@
-"""Whether a ``wgmma`` or ``tcgen05`` instruction is one that an assembler takes: its target, qualifiers, types, shape,
-registers, masks, scale factors, immediates.
+"""Checks that an assembler accepts ``wgmma`` and ``tcgen05`` instructions: target, qualifiers, types, shape, operands.
 
-Where the manual is narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an
-assembler rejects. Which target has what is a row of ``targets``.
-Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; the verdicts of ptxas on record, up to 13.5 and
-``.version 9.5``; the rows of our tables.
+An error is what an assembler rejects. If the manual is narrower than ptxas, the check follows ptxas; for example,
+ptxas accepts scale-input-d with kind i8. The features of each target are in ``targets``.
+Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; recorded verdicts of ptxas up to 13.5 and
+``.version 9.5``; the tables of this project.
 
-Law: the registers of an accumulator of ``wgmma`` are M by N over 128 threads, two halves to a register.
+Invariant: an accumulator of ``wgmma`` has M x N elements over 128 threads, and a register has two f16 elements.
 
 >>> [registers_of_d((64, n, 16), d) for n, d in ((8, "f32"), (256, "f32"), (256, "f16"))]
 [4, 128, 64]
 
-Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the CTAs.
+Invariant: the mask of output lanes of ``tcgen05.mma`` has one bit for each lane of the CTAs.
 
 >>> [32 * MASKS[cta_group] for cta_group in (1, 2)]
 [128, 256]
@@ -41,40 +40,41 @@ from descriptors.smem.instructions.legality import check_types, shape_refusals
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import KINDS
 from descriptors.targets import NEWEST, has, lacking
+from descriptors.text import counted
 from descriptors.tmem.allocations import Alloc
 from descriptors.tmem.geometry import LEAST_COLUMNS
 
-#: What may stand behind ``wgmma.mma_async``, in whatever order.
+#: Qualifiers of ``wgmma.mma_async``, in any order.
 _WORDS = re.compile(r"sync|aligned|sp|m\d+n\d+k\d+|[a-z]+\d\w*|satfinite|and|xor|popc")
-#: What may stand behind ``tcgen05.mma``; kinds, scale vectors and collectors are looked at elsewhere.
+#: Qualifiers of ``tcgen05.mma``; kinds, scale vectors and collectors are checked elsewhere.
 _MMA_WORDS = re.compile(
     r"ws|sp|ashift|block_scale|block16|block32|cta_group::[12]|(kind|scale_vec|collector|decompress)::.+"
 )
-#: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
+#: Registers of A per thread for every type: 64 rows of 256 bits over 128 threads.
 REGISTERS_OF_A = 4
 
 
 def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
-    """Registers of the accumulator a thread."""
+    """Return the number of registers of the accumulator per thread."""
     return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
 
 
 def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
-    """What an assembler would refuse about a ``wgmma`` instruction.
+    """Yield what an assembler would reject in a ``wgmma`` instruction.
 
     Args:
         one: the instruction.
         target: the ``.target``.
         version: the ``.version``.
 
-    >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
-    >>> [found.rule.name for found in wgmma_findings(made, "sm_100a")]
+    >>> fence = Instruction(3, "wgmma.fence.sync.aligned", ())
+    >>> [finding.rule.name for finding in wgmma_findings(fence, "sm_100a")]
     ['form-target']
     """
     if target != "sm_90a":
-        yield finding(one.line, "form-target", f"found {target}; wgmma is of sm_90a alone", one.opcode)
+        yield finding(one.line, "form-target", f"{target} has no wgmma instructions; only sm_90a has them", one.opcode)
     elif lack := lacking("wgmma", target, version):
-        yield finding(one.line, "form-version", f"found {target}: {lack}", one.opcode)
+        yield finding(one.line, "form-version", lack, one.opcode)
     words = one.qualifiers
     if words[1:2] == ("mma_async",):
         needs = chain.from_iterable(needed(feature, target, version) for feature in _later(words))
@@ -85,16 +85,16 @@ def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iter
 
 
 def _qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Qualifiers that a ``wgmma.mma_async`` does not have, or lacks."""
+    """Yield the qualifiers that a ``wgmma.mma_async`` does not accept or lacks."""
     if not {"sync", "aligned"} <= set(words):
-        yield "form-qualifier", "found no .sync.aligned"
+        yield "form-qualifier", "wgmma.mma_async lacks .sync.aligned"
     for word in dict.fromkeys(words[2:]):
         if not _WORDS.fullmatch(word):
-            yield "form-qualifier", f"found .{word}, which wgmma.mma_async does not have"
+            yield "form-qualifier", f"wgmma.mma_async does not accept .{word}"
 
 
 def _later(words: tuple[str, ...]) -> Iterator[str]:
-    """What a version of PTX must have beside ``wgmma``."""
+    """Yield the features that a ``wgmma.mma_async`` needs besides ``wgmma``."""
     if "sp" in words:
         yield "wgmma.sp"
     if {"s8", "u8"} <= set(words):
@@ -109,84 +109,87 @@ def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
     if opcode is not None and opcode.kind:
         yield from _extra_qualifiers(opcode)
     if view is None:
-        yield "form-operands", f"found {len(one.operands)} operands"
+        yield "form-operands", f"wgmma.mma_async does not accept these {len(one.operands)} operands"
     elif view.kind:
-        yield from _vectors(view, counted=not any(rule == "form-shape" for rule, _ in illegal))
+        yield from _vectors(view, has_legal_shape=not any(rule == "form-shape" for rule, _ in illegal))
         yield from _immediates(view)
 
 
 def illegal_multiplication(opcode: Wgmma | WgmmaOpcode) -> list[tuple[str, str]]:
-    """Return what is wrong with the types and with the shape of a ``wgmma.mma_async``.
+    """Return the violations of the types and the shape of a ``wgmma.mma_async``.
 
-    >>> made = Instruction(1, "wgmma.mma_async.sync.aligned.m48n12k16.f32.f16.f16", ())
-    >>> illegal_multiplication(wgmma_opcode(made))
-    [('form-shape', 'found m48n12k16: M must be 64; N must be 8..256 step 8')]
+    >>> mma = Instruction(1, "wgmma.mma_async.sync.aligned.m48n12k16.f32.f16.f16", ())
+    >>> illegal_multiplication(wgmma_opcode(mma))
+    [('form-shape', 'wgmma has no shape m48n12k16; M must be 64; N must be 8..256 step 8')]
     """
     if not opcode.kind:
-        return [("form-types", f"found {opcode.types[1]}")]
-    told, (m, n, k) = [], opcode.shape
+        return [("form-types", f"wgmma does not multiply {opcode.types[1]}")]
+    violations, (m, n, k) = [], opcode.shape
     try:
         check_types("sm90", opcode.kind, opcode.types[1], opcode.types[2], opcode.types[0], legality="lenient")
     except IllegalError as error:
-        told.append(("form-types", f"found {' by '.join(opcode.types[1:])} into {opcode.types[0]}: {error.rule}"))
+        types = f"{' by '.join(opcode.types[1:])} into {opcode.types[0]}"
+        violations.append(("form-types", f"wgmma does not multiply {types}; {error.rule}"))
     refusals = shape_refusals("sm90", opcode.kind, m=m, n=n, k=k, sparse=opcode.sparse, legality="lenient")
     if refusals:
-        told.append(("form-shape", f"found m{m}n{n}k{k}: {'; '.join(error.rule for error in refusals)}"))
-    return told
+        rules = "; ".join(error.rule for error in refusals)
+        violations.append(("form-shape", f"wgmma has no shape m{m}n{n}k{k}; {rules}"))
+    return violations
 
 
 def _extra_qualifiers(opcode: WgmmaOpcode) -> Iterator[tuple[str, str]]:
     """Yield the qualifiers behind the types that the kind does not have."""
     extra = ".".join(opcode.extra)
     if opcode.kind == "b1" and opcode.extra != ("and", "popc"):
-        yield "form-qualifier", f"found .{extra or '(nothing)'}, and b1 has .and.popc alone"
+        yield "form-qualifier", f"b1 is used with {f'.{extra}' if extra else 'no operation'}, not with .and.popc"
     elif opcode.kind != "b1" and opcode.extra not in ((), ("satfinite",) if opcode.kind == "i8" else ()):
-        yield "form-qualifier", f"found .{extra} of {opcode.types[1]}"
+        yield "form-qualifier", f"{opcode.types[1]} is used with .{extra}"
 
 
-def _vectors(view: Wgmma, *, counted: bool) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the operands D, A and B; the registers of D are ``counted`` if the shape is legal."""
+def _vectors(view: Wgmma, *, has_legal_shape: bool) -> Iterator[tuple[str, str]]:
+    """Yield the violations of the operands D, A and B. The registers of D are counted only for a legal shape."""
     wanted = registers_of_d(view.shape, view.types[0])
     if not isinstance(view.d, Vector):
-        yield "form-operands", "found no vector for D"
-    elif counted and len(view.d.items) != wanted:
-        yield "form-registers", f"found {len(view.d.items)} for D, which has {wanted}"
+        yield "form-operands", "D is not a vector"
+    elif has_legal_shape and len(view.d.items) != wanted:
+        yield "form-registers", f"D has {counted(len(view.d.items), 'register')}, not {wanted}"
     if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
-        yield "form-registers", f"found {len(view.a.items)} for A, which has {REGISTERS_OF_A}"
+        yield "form-registers", f"A has {counted(len(view.a.items), 'register')}, not {REGISTERS_OF_A}"
     for name, operand in (("A", view.a), ("B", view.b)):
         if not isinstance(operand, str | Vector):  # a vector for B is reported by its class
-            yield "form-operands", f"found no register with a descriptor for {name}"
+            yield "form-operands", f"{name} is not a register with a descriptor"
 
 
 def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
     if isinstance(view.scale_d, int) and view.scale_d not in (0, 1):
-        yield "form-immediate", f"found scale-d {view.scale_d}, which must be a predicate, 0 or 1"
+        yield "form-immediate", f"scale-d is {view.scale_d}, not a predicate, 0 or 1"
     elif not isinstance(view.scale_d, str | int | Negated):
-        yield "form-operands", "found no predicate for scale-d"
+        yield "form-operands", "scale-d is not a predicate, 0 or 1"
     yield from _metadata(view)
     for name, values, legal in (("imm-scale", view.scales, (-1, 1)), ("imm-trans", view.transposes, (0, 1))):
         for value in values:
             if value not in legal:
-                yield "form-immediate", f"found {name} {_shown(value)}, which must be {legal[0]} or {legal[1]}"
+                yield "form-immediate", f"{name} is {_shown(value)}not {legal[0]} or {legal[1]}"
     if view.transposes and view.kind != "f16":
-        yield "form-transpose", f"found {len(view.transposes)} transposes of {view.types[1]}"
+        yield "form-transpose", f"transpose immediates are used with {view.types[1]}"
 
 
 def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
-    """The register and the selector of a sparse one; of 8-bit types all threads are read, so that there is one."""
+    """Yield the violations of metadata and selector of a sparse instruction; 8-bit types have only selector 0."""
     if not view.sparse:
         return
     register, selector = alone(view.metadata[0]), view.metadata[1]
     if not isinstance(register, str):
-        yield "form-operands", f"found {_shown(register)} for sp-meta, which must be a register"
+        yield "form-operands", f"sp-meta is {_shown(register)}not a register"
     legal = (0,) if view.kind in ("f8", "i8") else (0, 1)
     if selector not in legal:
-        must = "0 of 8-bit types" if len(legal) == 1 else "0 or 1"
-        yield "form-immediate", f"found sp-sel {_shown(selector)}, which must be an immediate, {must}"
+        numbers = "0, the only value for 8-bit types" if len(legal) == 1 else "0 or 1"
+        yield "form-immediate", f"sp-sel is {_shown(selector)}not {numbers}"
 
 
 def _shown(value: Operand) -> str:
-    return str(value) if isinstance(value, int | str) else "no number"
+    """Return a number or a name with a comma after it; "" for other operands."""
+    return f"{value}, " if isinstance(value, int | str) else ""
 
 
 #: Registers of the mask of output lanes, by cta_group.
@@ -205,19 +208,19 @@ _SCALED_D = ("f16", "tf32", "i8")
 
 
 def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iterator[tuple[str, str]]:
-    """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
+    """Yield what an assembler would reject in a ``tcgen05.mma``: the rule and the fact.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
-    >>> list(multiplication(made, "sm_100a"))
-    [('form-registers', 'found 2 for the mask, which has 4')]
+    >>> mma = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
+    >>> list(multiplication(mma, "sm_100a"))
+    [('form-registers', 'the mask of output lanes has 2 registers, not 4')]
     """
     opcode, view = tensor_opcode(one), tensor_mma(one)
     if opcode is None:
-        yield "form-qualifier", "found no .kind"
+        yield "form-qualifier", "tcgen05.mma has no .kind"
         return
     if view is None:
-        yield "form-operands", f"found {len(one.operands)} operands"
+        yield "form-operands", f"tcgen05.mma does not accept these {len(one.operands)} operands"
     known, seen = opcode.kind in _KINDS, opcode if view is None else view
     if known:
         for feature in _features(seen, one):
@@ -226,20 +229,20 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
         yield from scaled
         yield from _collector(opcode, one)
     else:
-        yield "form-qualifier", f"found .kind::{opcode.kind}"
+        yield "form-qualifier", f"tcgen05.mma does not accept .kind::{opcode.kind}"
     if view is not None:
         yield from _mask(view)
         yield from _tail(view) if known else ()
         if not isinstance(view.b, str):
-            yield "form-operands", "found no register with a descriptor for B"
+            yield "form-operands", "B is not a register with a descriptor"
     if opcode.ws and one.qualifiers[2] != "ws":
-        yield "form-qualifier", "found .ws elsewhere than behind tcgen05.mma"
+        yield "form-qualifier", ".ws is not directly after tcgen05.mma"
     if len([w for w in one.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
-        yield "form-qualifier", "found two scale vectors"
+        yield "form-qualifier", "two scale vectors are given"
     if opcode.ws and opcode.cta_group == 2:
-        yield "form-qualifier", "found .cta_group::2 with .ws"
+        yield "form-qualifier", ".cta_group::2 is used with .ws"
     if opcode.ashift and (opcode.ws or (view is not None and not view.in_tensor_memory)):
-        yield "form-qualifier", f"found .ashift with {'.ws' if opcode.ws else 'A in shared memory'}"
+        yield "form-qualifier", f".ashift is used with {'.ws' if opcode.ws else 'A in shared memory'}"
     if (
         known
         and not scaled
@@ -247,22 +250,22 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
         and (opcode.kind not in _DECOMPRESSED or opcode.ws or opcode.ashift or opcode.sparse)
     ):
         why = next((f".{name}" for name in ("ws", "ashift", "sparse") if getattr(opcode, name)), f"kind {opcode.kind}")
-        yield "form-qualifier", f"found .decompress::lut::b with {why.replace('sparse', 'sp')}"
+        yield "form-qualifier", f".decompress::lut::b is used with {why.replace('sparse', 'sp')}"
 
 
 def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]:
-    """What a target or a version lacks of a feature: the rule, and what was found.
+    """Yield the rule and the fact if a target or a version does not support a feature.
 
     >>> [rule for target, version in (("sm_90a", "9.5"), ("sm_107a", "9.1"), ("sm_107a", "9.5"))
     ...     for rule, _ in needed("kind::ti16", target, version)]
     ['form-target', 'form-version']
     """
     if lack := lacking(feature, target, version):
-        yield ("form-version" if has(feature, target) else "form-target"), f"found {target}: {lack}"
+        yield ("form-version" if has(feature, target) else "form-target"), lack
 
 
 def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
-    """What a target must have beside ``tcgen05``."""
+    """Yield the features that a ``tcgen05.mma`` needs besides ``tcgen05``."""
     if view.kind in ("i8", "ti16"):
         yield f"kind::{view.kind}"
     if view.scale_name[-1:] == "X":
@@ -284,16 +287,19 @@ def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
 def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
     legal = _SCALE_NAMES.get(view.kind)
     if (legal is not None) != view.block_scaled:
-        yield "form-qualifier", f"found kind {view.kind} with{'' if view.block_scaled else 'out'} .block_scale"
+        yield "form-qualifier", f"kind {view.kind} is used with{'' if view.block_scaled else 'out'} .block_scale"
     elif legal is not None and view.scale_name not in legal:
         names = ", ".join(name or "none" for name in legal)
-        yield "form-qualifier", f"found scale vector {view.scale_name or 'none'}; kind {view.kind} has {names}"
+        yield (
+            "form-qualifier",
+            f"kind {view.kind} is used with the scale vector {view.scale_name or '(none)'}; it has {names}",
+        )
     if view.block_scaled and (view.ws or view.ashift):
-        yield "form-operands", f"found .block_scale with {'.ws' if view.ws else '.ashift'}"
+        yield "form-operands", f".block_scale is used with {'.ws' if view.ws else '.ashift'}"
 
 
 def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
-    """Buffers that are kept: of A, of B where a target has that, and with ``.ws`` one of four of B."""
+    """Yield the violations of collector buffers: A, B on some targets, and one of four of B with ``.ws``."""
     seen = []
     for word in one.qualifiers:
         if not word.startswith("collector::"):
@@ -301,11 +307,11 @@ def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
         buffer, _, use = word.removeprefix("collector::").partition("::")
         legal = ("b0", "b1", "b2", "b3") if view.ws else ("a",) if view.kind == "i8" else ("a", "b")
         if buffer not in legal or use not in _BUFFERS:
-            yield "form-qualifier", f"found .{word}{' with .ws' if view.ws else f' of kind {view.kind}'}"
+            yield "form-qualifier", f".{word} is used with {'.ws' if view.ws else f'kind {view.kind}'}"
         elif view.ashift and buffer == "a" and use in ("fill", "use"):
-            yield "form-qualifier", f"found .{word} with .ashift"
+            yield "form-qualifier", f".{word} is used with .ashift"
         elif buffer[0] in seen:
-            yield "form-qualifier", f"found .{word} as a second collector of {buffer[0].upper()}"
+            yield "form-qualifier", f".{word} is a second collector of {buffer[0].upper()}"
         seen.append(buffer[:1])
 
 
@@ -313,9 +319,10 @@ def _mask(view: TensorMma) -> Iterator[tuple[str, str]]:
     if view.mask is None:
         return
     if view.block_scaled or view.ws:
-        yield "form-operands", f"found a mask of output lanes with {'.ws' if view.ws else '.block_scale'}"
+        yield "form-operands", f"a mask of output lanes is used with {'.ws' if view.ws else '.block_scale'}"
     elif isinstance(view.mask, Vector) and view.cta_group and len(view.mask.items) != MASKS[view.cta_group]:
-        yield "form-registers", f"found {len(view.mask.items)} for the mask, which has {MASKS[view.cta_group]}"
+        given = counted(len(view.mask.items), "register")
+        yield "form-registers", f"the mask of output lanes has {given}, not {MASKS[view.cta_group]}"
 
 
 def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
@@ -323,17 +330,17 @@ def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
         return
     (scale,) = view.tail
     if view.kind not in _SCALED_D or view.table is not None:
-        yield "form-immediate", f"found scale-input-d with kind {view.kind}, which has none"
+        yield "form-immediate", f"scale-input-d is used with kind {view.kind}, which has none"
     elif not isinstance(scale, int) or (view.kind != "i8" and not 0 <= scale <= 15):  # of i8 as the assembler has it
-        yield "form-immediate", f"found scale-input-d {scale if isinstance(scale, int) else '?'}, which must be 0 to 15"
+        yield "form-immediate", f"scale-input-d is {f'{scale}, ' * isinstance(scale, int)}not a number from 0 to 15"
 
 
 def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
-    """What an assembler would refuse about a ``tcgen05`` instruction, but for the classes of registers.
+    """Yield what an assembler would reject in a ``tcgen05`` instruction, except classes of registers.
 
-    >>> made = Instruction(3, "tcgen05.wait::ld.aligned", ())
-    >>> [found.found for found in tcgen05_findings(made, "sm_100a")]
-    ['found none of .sync for tcgen05.wait::ld']
+    >>> wait = Instruction(3, "tcgen05.wait::ld.aligned", ())
+    >>> [finding.found for finding in tcgen05_findings(wait, "sm_100a")]
+    ['tcgen05.wait::ld lacks .sync']
     """
     lacks = list(needed("tcgen05", target, version))
     told: list[tuple[str, str]]
@@ -350,23 +357,23 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
 
 
 def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield qualifiers that no ``tcgen05.mma`` has, has twice, or lacks.
+    """Yield the qualifiers that a ``tcgen05.mma`` does not accept, has twice, or lacks.
 
     >>> [found for _, found in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
-    ['found .cta_group::3 .sync, which tcgen05.mma does not have', 'found two .kind']
+    ['tcgen05.mma does not accept .cta_group::3 .sync', '.kind is given 2 times']
     """
     if unknown := [word for word in words if not _MMA_WORDS.fullmatch(word)]:
-        yield "form-qualifier", f"found .{' .'.join(unknown)}, which tcgen05.mma does not have"
+        yield "form-qualifier", f"tcgen05.mma does not accept .{' .'.join(unknown)}"
     heads = Counter(word.partition("::")[0] for word in words if not word.startswith("collector::"))
     for head, many in heads.items():
         if many > 1:
-            yield "form-qualifier", f"found two .{head}"
+            yield "form-qualifier", f".{head} is given {many} times"
     if not heads["cta_group"]:
-        yield "form-qualifier", "found no .cta_group::1 or .cta_group::2"
+        yield "form-qualifier", "tcgen05.mma lacks .cta_group::1 or .cta_group::2"
 
 
 def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
-    """The instructions of a function with another ``.cta_group`` than its first: an assembler takes one a function.
+    """Yield the instructions with another ``.cta_group`` than the first; an assembler accepts one per function.
 
     >>> made = [Instruction(n, f"tcgen05.shift.cta_group::{n}.down", ()) for n in (1, 2)]
     >>> [one.line for one in group_findings(made)]
@@ -377,7 +384,8 @@ def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
         group = next((word for word in one.qualifiers if word in ("cta_group::1", "cta_group::2")), "")
         first = first or group
         if group != first and group:
-            yield finding(one.line, "tcgen05-cta-group", f"found .{group} after .{first}", one.opcode)
+            fact = f"this instruction has .{group}, and earlier ones have .{first}"
+            yield finding(one.line, "tcgen05-cta-group", fact, one.opcode)
 
 
 def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
@@ -391,7 +399,7 @@ def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
     >>> read = operands("{a,b,c,d}, x, y, 1, 1, 1, 0, 0")
     >>> made = [Instruction(n, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", read) for n in (7, 9)]
     >>> [one.found for one in limit_findings(made, 24)], list(limit_findings(made, 30))
-    (['found a limit of 24; m64n8k16 into f32 needs 30; 2 instructions, lines 7..9'], [])
+    (['a thread may have 24 registers, but m64n8k16 into f32 needs 30; 2 instructions, lines 7..9'], [])
     """
     views = [(one, view) for one in code if one.qualifiers[1:2] == ("mma_async",) and (view := wgmma(one))]
     rows = [
@@ -403,10 +411,10 @@ def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
     if over:
         wanted, first, view = max(over, key=lambda row: row[0])
         m, n, k = view.shape
-        found = f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
+        fact = f"a thread may have {room} registers, but m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
         lines = [one.line for _, one, _ in over]
         many = f"; {len(over)} instructions, lines {min(lines)}..{max(lines)}" if len(over) > 1 else ""
-        yield finding(first.line, "form-limit", found + many, first.opcode)
+        yield finding(first.line, "form-limit", fact + many, first.opcode)
 
 
 def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
@@ -418,7 +426,7 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     >>> rows = (("alloc", "shared::cta.b32", "[s], 48"), ("dealloc", "b32", "t, 48"), ("dealloc", "b32", "t, 16"))
     >>> code = [Instruction(1, f"tcgen05.{name}.{words}", operands(of)) for name, words, of in rows]
     >>> [one.found for one in column_findings(code)]  # doctest: +ELLIPSIS
-    ['found 48 columns, which must be 32, 64, 128, 256 or 512', 'found 16 columns, ...']
+    ['the number of columns is 48, not 32, 64, 128, 256 or 512', 'the number of columns is 16, not ...']
     """
     allocations = []
     for instruction in code:
@@ -430,13 +438,13 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     for instruction, allocation in allocations:
         if not allocation.is_legal and (instruction.qualifiers[1] == "alloc" or allocation not in allocated):
             must = f"a multiple of {LEAST_COLUMNS}" if allocation.exclusive else "32, 64, 128, 256 or 512"
-            found = f"found {allocation.columns} columns, which must be {must}"
-            yield finding(instruction.line, "form-immediate", found, instruction.opcode)
+            fact = f"the number of columns is {allocation.columns}, not {must}"
+            yield finding(instruction.line, "form-immediate", fact, instruction.opcode)
 
 
 def _apart(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
-    """Registers that a load would fill twice."""
+    """Yield the registers that a load would fill more than once."""
     filled = [name for operand in operands if isinstance(operand, str | Vector) for name in names(operand)]
     for name, many in Counter(filled).items():
         if many > 1 and name != "_":
-            yield "form-registers", f"found {name} {many} times among those that are filled"
+            yield "form-registers", f"{name} is {many} times among the registers that the load fills"

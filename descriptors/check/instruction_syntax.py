@@ -1,27 +1,27 @@
-"""The syntax of the instructions beside the multiplications: copies, mbarriers, fences, tensor maps, matrices.
+"""The syntax of instructions other than multiplications: copies, mbarriers, fences, tensor maps, matrices.
 
-A form is a row: the name of an instruction, its qualifiers, its operands, and the feature that a target and a version
-of PTX must have. An instruction is right if it is of some form of its name; what is told of one that is of none is what
-it lacks of the nearest.
+A form is a row: the name of an instruction, its qualifiers, its operands, and the feature that the target and the
+version of PTX must support. An instruction is valid if it matches a form of its name. Otherwise the violations are the
+differences from the nearest form.
 
-    qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces and
-                 formats of matrices, joined with ``+``, are in theirs; one with ``$`` is the last
-    operands     ``[]`` an address, ``[b64]`` one in 64 bits, ``[g]`` likewise where no state space stands; ``at`` one
-                 with brackets or without; ``[D]`` one with D coordinates, D of the
-                 qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
-                 bits, or a number; ``=b32`` a register; ``type`` a value of the type among the qualifiers; ``pred``;
-                 ``number`` (``number*16`` a multiple, ``number:1:5`` in a range), ``#`` likewise, but no register;
-                 ``[*]`` any address, ``value`` anything else, ``any`` both, whose class is judged elsewhere; ``vR`` the
-                 registers of a load or store of tensor memory, ``vM`` and ``vH`` those of metadata and data of a
-                 compressed one;
-                 ``v2`` a vector of offsets, ``vD-2`` likewise; ``vX`` one of X registers, X of the qualifier ``x4``,
-                 ``v2X`` of twice as many; ``v2:type`` one of values; ``v1:b32`` a vector of one, as ``{%r1}``; ``_``
-                 the sink; ``a/b`` one or the other;
-                 ``word?a`` where the qualifier stands; ``?a`` may be left out
+    qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, except state spaces and
+                 formats of matrices, which are joined with ``+``; a qualifier with ``$`` is the last
+    operands     ``[]`` an address, ``[b64]`` an address in 64 bits, ``[g]`` the same if there is no state space; ``at``
+                 an address with or without brackets; ``[D]`` an address with D coordinates, D from the qualifier
+                 ``2d``; ``[O]`` an address with the values that override those of a tensor map; ``b32`` a register of
+                 32 bits, or a number; ``=b32`` a register; ``type`` a value of the type among the qualifiers; ``pred``;
+                 ``number`` (``number*16`` a multiple, ``number:1:5`` in a range), ``#`` the same, but not a register;
+                 ``[*]`` any address, ``value`` anything else, ``any`` both, if the class is checked elsewhere; ``vR``
+                 the registers of a load or store of tensor memory, ``vM`` and ``vH`` those of metadata and data of a
+                 compressed load;
+                 ``v2`` a vector of two offsets, ``vD-2`` one of D - 2; ``vX`` a vector of X registers, X from the
+                 qualifier ``x4``, ``v2X`` of twice as many; ``v2:type`` a vector of values; ``v1:b32`` a vector of one,
+                 as ``{%r1}``; ``_`` the sink; ``a/b`` either of both;
+                 ``word?a`` only if the qualifier is given; ``?a`` optional
 
-Source: ptxas 13.5.37 (``.version 9.5``), asked of combinations of all of it on nineteen targets; PTX ISA 9.1 and 9.4.
+Source: ptxas 13.5.37 (``.version 9.5``), run on combinations of all of these on nineteen targets; PTX ISA 9.1 and 9.4.
 
-Law: every form is of itself: written with its first words and no optional ones, its qualifiers are those of the form.
+Invariant: the first choices of a form, without optional qualifiers, match that form.
 
 >>> all(not list(_unlike(row, frozenset(w for slot in row.slots if slot.needed for w in slot.choices[0]), ()))
 ...     for rows in forms().values() for row in rows)
@@ -39,6 +39,7 @@ from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector, alone
 from descriptors.check.tensor_forms import tensor_forms
 from descriptors.targets import has, lacking
+from descriptors.text import counted
 from descriptors.tmem.moves import MOST, tmem_move
 
 _TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
@@ -47,14 +48,14 @@ _VALID = "mbarrier::report::validity::per_"
 _REPORT = "[" + "|".join(_VALID + w for w in ("16bytes::80000000", "16bytes::8000", "16bytes::80", "16bytes::8",
                                              "element::ff")) + "]"  # fmt: skip
 _SCOPES = "cta|cluster|gpu|sys"
-#: The assembler takes a scope alone in tensor copies, where the manual has none.
+#: The assembler accepts a scope without an order in tensor copies; the manual has none.
 _SCOPE = f"[{_SCOPES}]"
 _ORDERS = ("acq_rel", "acquire", "relaxed", "release")
 _RELAXED = "|".join(f"relaxed.{one}" for one in _SCOPES.split("|"))
 _IN_CLUSTER = "relaxed.cta|relaxed.cluster"
 _OWN, _ANY = "[shared|shared::cta]", "[shared|shared::cta|shared::cluster]"
 _MASKS = "multicast::cluster?b16, multicast::cluster::16b?b16, multicast::cluster::32b?b32, L2::cache_hint?b64"
-#: The assembler takes a mask in braces of a copy without a tensor map, and likewise a count of arrivals.
+#: The assembler accepts braces around the mask of a copy without a tensor map, and around a count of arrivals.
 _BRACED = _MASKS.replace("?b16", "?b16/v1:b16")
 _COUNT = "number:1:/v1:number:1:"
 _ORDERED = "[release.cta|release.cluster|relaxed.cta|relaxed.cluster]"
@@ -82,7 +83,7 @@ _Row = tuple[str, str, str, str]
 
 
 def _bulk() -> Iterator[_Row]:
-    """``cp.async.bulk`` and ``cp.reduce.async.bulk`` without a tensor map."""
+    """Yield the forms of ``cp.async.bulk`` and ``cp.reduce.async.bulk`` without a tensor map."""
     name, loads = "cp.async.bulk", f"[], [], number*16, [], {_BRACED}"
     oob = "[], [], number*16, number:0:15, number:0:15, [], L2::cache_hint?b64"
     for order in ("[weak]", "b128"):
@@ -132,7 +133,7 @@ def _reductions() -> Iterator[_Row]:
 
 
 def _tensor() -> Iterator[_Row]:
-    """Copies by a tensor map."""
+    """Yield the forms of copies with a tensor map."""
     load = "cp.async.bulk.tensor"
     for space, many, near in (("shared::cluster+global", _MANY, "cluster"), ("shared::cta+global", "", "shared::cta")):
         base = "bulk copies" if many else "copies to shared::cta"
@@ -288,7 +289,7 @@ _MATRICES: tuple[_Row, ...] = (
     ("stmatrix", f"sync aligned m16n8 x1|x2|x4 trans {_SHARED} b8", "[], vX", "matrices of bytes"),
 )  # fmt: skip
 
-#: What a qualifier needs wherever it stands, by the beginning of the instruction and of the word.
+#: The feature that a qualifier needs in any form, by the beginning of the instruction and of the qualifier.
 _NEEDS: Mapping[tuple[str, str], str] = {
     ("", "multicast::cluster::16b"): "multicast::cluster::16b",
     ("", "multicast::cluster::32b"): "multicast::cluster::32b",
@@ -304,17 +305,17 @@ _NEEDS: Mapping[tuple[str, str], str] = {
     ("cp.", "mbarrier::report::"): "mbarrier::report",
     ("cp.", "L2::evict_last"): "evict_last of a prefetch",
 }
-#: Words whose order counts.
+#: Qualifiers whose order matters.
 _SPACES = ("global", "shared", "shared::cta", "shared::cluster", "const", "param", "local")
 _FORMATS = ("b8x16", "b6x16_p32", "b4x16_p64", "s8", "s4")
 
 
 class Slot(NamedTuple):
-    """Qualifiers of which one stands.
+    """A choice between qualifiers.
 
     Args:
-        choices: each a set of words, alone but for an order with its scope.
-        needed: whether one must stand.
+        choices: the alternatives, each one word, or an order with its scope.
+        needed: whether one of them is required.
     """
 
     choices: tuple[tuple[str, ...], ...]
@@ -326,8 +327,8 @@ class Form(NamedTuple):
 
     Args:
         slots: its qualifiers.
-        operands: as the head of this module writes them.
-        feature: that a target must have; "" for none.
+        operands: its operands in the notation of this module.
+        feature: the feature that the target must support; "" for none.
         last: the qualifier that must be the last; "" for none.
     """
 
@@ -338,13 +339,13 @@ class Form(NamedTuple):
 
     @property
     def words(self) -> frozenset[str]:
-        """All qualifiers that it may have."""
+        """All qualifiers of the form."""
         return frozenset(word for slot in self.slots for choice in slot.choices for word in choice)
 
 
 @lru_cache(maxsize=1)
 def forms() -> Mapping[str, tuple[Form, ...]]:
-    """Every form, by the name of its instruction.
+    """Return all forms, by the name of their instruction.
 
     >>> len(forms()["fence.proxy"])
     8
@@ -364,47 +365,47 @@ def _slot(text: str) -> Slot:
     return Slot(tuple(sorted(choices, key=len, reverse=True)), not text.startswith("["))
 
 
-#: Beginnings of the opcodes of which forms are known.
+#: Beginnings of the opcodes whose forms are known.
 SYNTAX = ("cp.async.", "cp.reduce.", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
           "stmatrix.", "st.async.", "red.async.")  # fmt: skip
 
 ClassOf = Callable[[str], str | None]
-#: A rule, and what was found.
+#: The name of a rule, and the fact.
 Told = tuple[str, str]
 
 
 def syntax_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> list[Told]:
-    """What an assembler would refuse about an instruction that is no multiplication: the rule, and what was found.
+    """Return what an assembler would reject in an instruction that is not a multiplication: rule and fact.
 
     Args:
         one: the instruction.
         target: the ``.target``.
         version: the ``.version``.
-        class_of: the class of a register; None for a name that is declared as none.
+        class_of: returns the class of a register, or None if the name is not declared.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> made = Instruction(1, "mbarrier.arrive.release.shared.b64", operands("_, [%r1]"))
-    >>> syntax_findings(made, "sm_90a", "9.5", lambda name: None)
-    [('form-qualifier', 'found .release, which mbarrier.arrive does not have so')]
+    >>> arrive = Instruction(1, "mbarrier.arrive.release.shared.b64", operands("_, [%r1]"))
+    >>> syntax_findings(arrive, "sm_90a", "9.5", lambda name: None)
+    [('form-qualifier', 'mbarrier.arrive does not accept .release in this form')]
     """
     name, words = _parted(one.qualifiers)
-    if one.qualifiers[:3] in (("cp", "async", "ca"), ("cp", "async", "cg")):  # whose forms are not looked at
+    if one.qualifiers[:3] in (("cp", "async", "ca"), ("cp", "async", "cg")):  # their forms are not checked
         return []
     if not name:
-        return [("form-qualifier", f"found {one.opcode}")]
+        return [("form-qualifier", f"{one.opcode} is not a known instruction")]
     joined = _joined(words)
     best: tuple[tuple[int, int], list[Told]] | None = None
     for form in forms()[name]:
         told = list(_unlike(form, frozenset(joined), joined, name))
         if form.last in words[:-1]:
-            told.append(("form-qualifier", f"found no .{form.last} at the end"))
+            told.append(("form-qualifier", f".{form.last} is not the last qualifier"))
         if best is not None and len(told) > best[0][0]:
             continue
         known = joined if not told else tuple(word for word in joined if word in form.words)
         lacks = list(_available(form, name, known, target, version))
         operands = _operands(form, one.operands, joined, class_of)
         weight = len(told), len(operands) + len(lacks)
-        # The qualifiers of an instruction determine its operands: where they are wrong, the operands are not judged.
+        # The qualifiers of an instruction determine its operands, so these are checked only if the qualifiers match.
         told += lacks if told else [*operands, *lacks]
         if not told:
             return []
@@ -416,7 +417,7 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
 
 @lru_cache(maxsize=1 << 10)
 def _parted(qualifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """The longest name of a form that an opcode begins with, and its other words."""
+    """Return the longest name of a form with which an opcode begins, and the other words."""
     for length in range(len(qualifiers), 0, -1):
         if (name := ".".join(qualifiers[:length])) in forms():
             return name, qualifiers[length:]
@@ -424,16 +425,16 @@ def _parted(qualifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words, with the state spaces as one, and the formats of matrices."""
+    """Return the words with state spaces and formats of matrices each joined to one word."""
     ordered = ["+".join(word for word in words if word in group) for group in (_SPACES, _FORMATS)]
     rest = [word for word in words if word not in _SPACES and word not in _FORMATS]
     return (*rest, *filter(None, ordered))
 
 
 def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[Told]:
-    """Yield what the qualifiers of an instruction have that the form has not, or lack.
+    """Yield the differences between the qualifiers of an instruction and a form.
 
-    A word that stands in place of another is one fault, so each surplus word is reported with a missing one.
+    A word in place of another is one mistake, so each surplus word is reported together with a missing one.
     """
     left, missing = set(words), list[Told]()
     for slot in form.slots:
@@ -441,7 +442,8 @@ def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: st
         if chosen is not None:
             left.difference_update(chosen)
         elif slot.needed:
-            missing.append((_rule_of(slot, name), ", ".join("." + ".".join(one) for one in slot.choices)))
+            choices = ", ".join("." + ".".join(one) for one in slot.choices)
+            missing.append((_rule_of(slot, name), f"{'one of ' * (len(slot.choices) > 1)}{choices}"))
             left.difference_update(*(one for one in slot.choices if len(one) > 1))  # the half of a choice
     scopes = left.intersection(_SCOPES.split("|")) if left.intersection(_ORDERS) else set()
     shown = [
@@ -454,13 +456,13 @@ def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: st
         if word != "sync" and joined.count(word) > 1
     ]
     if len(shown) == 1 and missing:
-        missing = [(missing[0][0], " and one of ".join(lack for _, lack in missing))]
+        missing = [(missing[0][0], " and ".join(lack for _, lack in missing))]
     for word, (rule, lack) in zip(shown, missing, strict=False):
-        yield rule, f"found {word}, where this form of {name} has {'one of ' * (',' in lack)}{lack}"
+        yield rule, f"this form of {name} has {lack}, not {word}"
     if surplus := shown[len(missing) :]:
-        yield "form-qualifier", f"found {', '.join(surplus)}, which {name} does not have so"
+        yield "form-qualifier", f"{name} does not accept {', '.join(surplus)} in this form"
     if absent := missing[len(shown) :]:
-        yield absent[0][0], f"found none of {' and none of '.join(lack for _, lack in absent)} for {name}"
+        yield absent[0][0], f"{name} lacks {' and '.join(lack for _, lack in absent)}"
 
 
 #: Instructions with a shape and a type, which have rules of their own.
@@ -468,7 +470,7 @@ _MOVES = ("tcgen05.ld", "tcgen05.ld.red", "tcgen05.st")
 
 
 def _rule_of(slot: Slot, name: str) -> str:
-    """Return the rule that an instruction breaks which has no word of a slot."""
+    """Return the rule that an instruction breaks if it lacks the qualifiers of a slot."""
     word = slot.choices[0][0]
     if name in _MOVES and re.match(r"\d*x\d", word):
         return "form-shape"
@@ -476,14 +478,14 @@ def _rule_of(slot: Slot, name: str) -> str:
 
 
 def _available(form: Form, name: str, words: tuple[str, ...], target: str, version: str) -> Iterator[Told]:
-    """What the target or the version lacks of a form or of its words."""
+    """Yield the rule and the fact if the target or the version does not support a form or its qualifiers."""
     needs = [form.feature] if form.feature else []
     for (beginning, start), feature in _NEEDS.items():
         if name.startswith(beginning) and any(word.startswith(start) for word in words):
             needs.append(feature)
     for feature in dict.fromkeys(needs):
         if lack := lacking(feature, target, version):
-            yield ("form-target" if not has(feature, target) else "form-version"), f"found {target}: {lack}"
+            yield ("form-target" if not has(feature, target) else "form-version"), lack
             return
 
 
@@ -497,42 +499,42 @@ def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], cl
             break
         wanted.append(rest if asked else text)
     if len(given) != len(wanted):
-        return [("form-operands", f"found {len(given)} operands where there are {len(wanted)}")]
+        return [("form-operands", f"the instruction has {counted(len(given), 'operand')}, not {len(wanted)}")]
     told: list[Told] = []
     misplaced: list[str] = []
     for number, (operand, text) in enumerate(zip(given, wanted, strict=True), 1):
         found = [_wrong(operand, choice, words, class_of) for choice in text.split("/")]
         if None not in found and found[0] is not None:
             rule, what = found[0]
-            if rule == "form-operands":  # one operand too many moves all behind it
-                misplaced.append(f"{what} as operand {number}")
+            if rule == "form-operands":  # one operand too many shifts all later ones
+                misplaced.append(f"operand {number} {what}")
             else:
-                told.append((rule, f"{what} as operand {number}"))
+                told.append((rule, f"operand {number} {what}"))
     return [("form-operands", "; ".join(misplaced)), *told] if misplaced else told
 
 
-#: What may be in a register of each class of types: bits in any, numbers in those of their own and in bits.
+#: Classes of registers in which a value of each class of types may be stored.
 _STORED_IN = {"b": "abfsux", "f": "bf", "s": "bsu", "u": "bsu"}
 
 
 def _value(operand: Operand, length: int, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
-    """What is wrong with a value, or with a vector of values, of the type among the qualifiers."""
+    """Return what is wrong with a value, or with a vector of values, of the type among the qualifiers."""
     of = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
     if not of:
         return None
     if length == 1 and isinstance(operand, Vector):
-        return "form-operands", f"found a vector for a value of .{of}"
+        return "form-operands", f"is a vector, not one value of .{of}"
     items = operand.items if isinstance(operand, Vector) else (operand,)
     if len(items) != length:
-        return "form-registers", f"found {len(items)} of .{of}, where {length} must be"
+        return "form-registers", f"has {counted(len(items), 'value')} of .{of}, not {length}"
     for item in items:
         if isinstance(item, int):
             continue
         if wrong := register_of(item, f"b{of[1:]}", class_of):
-            return wrong
+            return wrong[0], f"has an element that {wrong[1]}" if isinstance(operand, Vector) else wrong[1]
         class_ = class_of(item) if isinstance(item, str) else None
         if class_ is not None and class_ not in _WIDTHS and class_[0] not in _STORED_IN[of[0]]:
-            return "form-class", f"found {item} in .{class_} for a value of .{of}"
+            return "form-class", f"has a value of .{of} in {item}, which is .{class_}"
     return None
 
 
@@ -545,24 +547,25 @@ def _width(class_: str) -> str:
 
 
 def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
-    """What is wrong with an operand; None if nothing is."""
+    """Return the rule that an operand breaks and a predicate such as "is not a vector"; None if it is right."""
     if wanted == "any":
         return None
     if wanted in ("[*]", "value"):
-        found = "no address in brackets" if wanted == "[*]" else "an address in brackets"
-        return None if isinstance(operand, Address) == (wanted == "[*]") else ("form-operands", f"found {found}")
+        if isinstance(operand, Address) == (wanted == "[*]"):
+            return None
+        return "form-operands", "is not an address in brackets" if wanted == "[*]" else "is an address in brackets"
     if wanted.startswith("["):
         return _address(operand, wanted, words, class_of)
-    if wanted == "at":  # the assembler wants no brackets there
+    if wanted == "at":  # the assembler does not require brackets there
         return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
     if wanted.startswith("v1:"):
         return _wrong(alone(operand), wanted[3:], words, class_of)
     if wanted.endswith("type"):
         return _value(operand, int(wanted[1]) if wanted != "type" else 1, words, class_of)
     if wanted == "_":
-        return None if operand == "_" else ("form-operands", "found no sink _")
+        return None if operand == "_" else ("form-operands", "is not the sink _")
     if wanted == "pred|pred":
-        return None if isinstance(operand, Pair) else ("form-operands", "found no pair of predicates")
+        return None if isinstance(operand, Pair) else ("form-operands", "is not a pair of predicates")
     if wanted in ("vR", "vM", "vH"):
         return _vector(operand, _moved(wanted, words), "", class_of)
     if wanted.startswith("v"):
@@ -576,16 +579,16 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
 
 
 def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None:
-    """What is wrong with an operand that must be a register of a width, as ``b32``; None if nothing is.
+    """Return the rule and a predicate for an operand that is not a register of a width, as ``b32``; else None.
 
     >>> register_of("%h1", "b32", {"%h1": "u16"}.get)
-    ('form-class', 'found %h1 in .u16, which must be of .b32,')
+    ('form-class', 'is %h1 in .u16, not in .b32')
     """
     if not isinstance(operand, str) or operand == "_":
-        return "form-operands", f"found no register of .{wanted}"
+        return "form-operands", f"is not a register of .{wanted}"
     class_ = class_of(operand)
     if class_ is not None and _width(class_) != wanted:
-        return "form-class", f"found {operand} in .{class_}, which must be of .{wanted},"
+        return "form-class", f"is {operand} in .{class_}, not in .{wanted}"
     return None
 
 
@@ -593,12 +596,13 @@ def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told |
     kind, multiple, low, high = found.groups()
     if isinstance(operand, int):
         if multiple and operand % int(multiple):
-            return "form-immediate", f"found {operand}, which must be a multiple of {multiple},"
+            return "form-immediate", f"is {operand}, which is not a multiple of {multiple}"
         if (low and operand < int(low)) or (high and operand > int(high)):
-            return "form-immediate", f"found {operand}, which must be from {low}{' to ' * bool(high)}{high or ' on'},"
+            wrong = f"not from {low} to {high}" if high else f"which is less than {low}"
+            return "form-immediate", f"is {operand}, {f'not {low}' if low == high else wrong}"
         return None
     if kind == "#":
-        return "form-immediate", "found no number"
+        return "form-immediate", "is not a number"
     return register_of(operand, "b32", class_of)
 
 
@@ -609,7 +613,7 @@ def _length(wanted: str, words: tuple[str, ...]) -> int:
 
 
 def _moved(wanted: str, words: tuple[str, ...]) -> int:
-    """Registers of a load or store of tensor memory; 0 of one that there is not."""
+    """Return the number of registers of a load or store of tensor memory; 0 if there is no such instruction."""
     shape = next((word for word in words if word in MOST), "")
     number = next((int(word[1:]) for word in words if re.fullmatch(r"x\d{1,3}", word)), 0)
     if not shape or number.bit_count() != 1 or number > MOST[shape]:
@@ -625,25 +629,25 @@ def _dimensions(words: tuple[str, ...]) -> int:
 
 def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Told | None:
     if not isinstance(operand, Vector):
-        return "form-operands", "found no vector of registers"
+        return "form-operands", "is not a vector of registers"
     if len(operand.items) != length:
-        return "form-registers", f"found {len(operand.items)} registers of {length}"
+        return "form-registers", f"has {counted(len(operand.items), 'register')}, not {length}"
     for item in operand.items if width else ():
         if not isinstance(item, int) and (wrong := register_of(item, width, class_of)):
-            return wrong
+            return wrong[0], f"has an element that {wrong[1]}"
     return None
 
 
 def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
     if not isinstance(operand, Address):
-        return "form-operands", "found no address in brackets"
+        return "form-operands", "is not an address in brackets"
     if not operand.base and "tensormap::generic" not in words:
-        return "form-operands", "found a number where an address must have a register or a name"
+        return "form-operands", "is a number in brackets, and an address begins with a register or a name"
     many = _dimensions(words)
     points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else many
     generic = wanted == "[b64]" or (wanted == "[g]" and not any(word.startswith("shared") for word in words))
     if generic and class_of(operand.base) and (wrong := register_of(operand.base, "b64", class_of)):
-        return wrong[0], f"{wrong[1]} as an address without a state space"
+        return wrong[0], f"is an address without a state space that {wrong[1]}"
     if wanted in ("[]", "[b64]", "[g]"):
         shapes: list[tuple[int, str]] = []
     else:
@@ -654,9 +658,12 @@ def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Cl
         elif "override::global_dim_stride" in words:
             shapes[1:1] = [(many, "b16"), (many - 1, "b32"), (0, "b16")]
     if len(operand.rest) != len(shapes):
-        return "form-operands", f"found {len(operand.rest)} parts behind the base of an address where {len(shapes)} are"
+        return (
+            "form-operands",
+            f"has {counted(len(operand.rest), 'part')} after the base of its address, not {len(shapes)}",
+        )
     for item, (length, width) in zip(operand.rest, shapes, strict=True):
         wrong = _vector(item, length, width, class_of) if length else _wrong(item, width, words, class_of)
         if wrong:
-            return wrong
+            return wrong[0], f"is an address with a part that {wrong[1]}"
     return None

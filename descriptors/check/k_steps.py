@@ -1,19 +1,19 @@
-"""The words of one accumulation against each other: each operand must step from K block to K block of one tile.
+"""Checks that the descriptors of one accumulation advance from K block to K block of one tile.
 
-A word says how its operand lies: by the canonical form of its major and swizzle, with LBO and SBO for the free steps.
-So it says which lines of shared memory an instruction reads, and which part of K is in each: of a swizzled K-major
-operand rows of MN, in which K blocks lie side by side; else rows of K. Two instructions of one accumulation that read
-one tile read K blocks of it that do not touch each other. What a step can be follows:
+A descriptor determines the layout of its operand: the canonical form of major and swizzle, with LBO and SBO as strides.
+It therefore determines which lines of shared memory an instruction reads, and which part of K is in each line. The
+lines of a swizzled K-major operand are rows of MN with several K blocks side by side; other lines are rows of K. Two
+instructions of one accumulation read different K blocks of a tile. The possible advances are:
 
-* *along a line* (K-major): whole K blocks, as far as the line goes;
-* *to other lines*: none of them may be a line of another instruction, or they are the same ones, another K block;
-* *to the same lines, other rows* is no step along K. A convolution slides so, over all of its K blocks, and one operand
-  alone: the other holds its weights. Anything else is a mistake.
+* *along a line* (K-major): whole K blocks, up to the end of the line;
+* *to other lines*: either none of them is a line of another instruction, or all are, with another K block;
+* *to the same lines as other rows* is not an advance along K. A convolution does this with all of its K blocks, and
+  with one operand only, since the other has the weights. Everything else is a mistake.
 
-Of what starts in a place that is not known nothing is said, and where both readings are possible it is asked.
-Source: the forms of ``descriptors.smem.operands.forms``, and what ``derive`` makes of them (its advance).
+Operands whose start address is not known are not checked. A case that may be intended is reported as suspect.
+Source: the forms of ``descriptors.smem.operands.forms``, and the advance that ``derive`` computes from them.
 
-Law: the steps of what ``derive`` derives are taken, whatever the layout.
+Invariant: the advances that ``derive`` computes are accepted for every layout.
 
 >>> from descriptors import derive
 >>> from descriptors.check.ptx.known_bits import Known
@@ -23,12 +23,12 @@ Law: the steps of what ``derive`` derives are taken, whatever the layout.
 ...     one = SmemOperand("B", "sm90", "bf16", major, (64, 16), Known(d.descriptor.encode(), START_FREE))
 ...     assert not wrong_steps(lines_of(one), [start for start in d.offsets_bytes()[0]], None)
 
-Law: a step that reads what another instruction read is none.
+Invariant: an advance into rows that another instruction reads as other rows is not accepted.
 
 >>> d = derive((64, 128), "bf16", "MN", "128B", (64, 16), arch="sm90")
 >>> one = SmemOperand("B", "sm90", "bf16", "MN", (64, 16), Known(d.descriptor.encode(), START_FREE))
 >>> [fault.text for fault in wrong_steps(lines_of(one), [0, 1024], None)]
-['by 1024 bytes, where it reads rows of K that another instruction has as other rows']
+['advances by 1024 bytes, to rows of K that are other rows of K for another instruction']
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from layoutalg.frozen import frozen, replace
 
 @frozen
 class Step:
-    """The operands of one multiplication of an accumulation, in the order in which they are issued.
+    """The operands of one multiplication of an accumulation.
 
     Args:
-        index: of the instruction.
-        operands: A and B, as far as they lie in shared memory.
-        elsewhere: what names A where it lies elsewhere: registers, or an address in tensor memory.
+        index: index of the instruction.
+        operands: A and B, as far as they are in shared memory.
+        elsewhere: name of an A that is not in shared memory: registers, or an address in tensor memory.
     """
 
     index: int
@@ -63,12 +63,12 @@ class Step:
     elsewhere: str = ""
 
 
-#: A rule's name, or "" for what only one of two operands may do.
+#: The rule of an invalid step, or "slides" for a step that one of the two operands may have.
 Kind: TypeAlias = Literal["word-advance", "word-suspect", "slides"]
 
 
 class Fault(NamedTuple):
-    """A step that is none: the number of the instruction, the rule, and where it leads to."""
+    """An invalid step: the number of the instruction in its accumulation, the rule, and a predicate of the operand."""
 
     number: int
     kind: Kind
@@ -77,14 +77,14 @@ class Fault(NamedTuple):
 
 @frozen
 class Lines:
-    """What one instruction reads of an operand, before the swizzle, which moves nothing out of its line.
+    """The lines of shared memory that one instruction reads, before the swizzle, which acts inside of a line.
 
     Args:
-        starts: of each line its offset from the start, in bytes, and its row of K; 0 where K runs along the line.
+        starts: offset of each line from the start in bytes, and its row of K (0 if K runs along the line).
         span: bytes of a line.
-        rows: lines of a swizzle pattern.
-        block: bytes of K that lie along a line; 0 where MN lies along it.
-        dense: bytes from one instruction's K to the next where one step has all of K; 0 if the word does not say.
+        rows: number of lines of a swizzle pattern.
+        block: bytes of a K block in a line; 0 if MN runs along the line.
+        dense: bytes from the K of one instruction to the next if K is dense; 0 if the descriptor does not tell.
     """
 
     starts: tuple[tuple[int, int], ...]
@@ -95,7 +95,7 @@ class Lines:
 
 
 def lines_of(one: SmemOperand) -> Lines | None:
-    """The lines that an instruction reads of an operand; None where the word does not say which.
+    """Return the lines that an instruction reads of an operand; None if the descriptor does not determine them.
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE)
@@ -125,7 +125,7 @@ def _lines(
     extent = {(i, 0): min(units[i], wanted.chunk[i]) for i in (0, 1)}
     extent |= {(i, 1): -(-units[i] // wanted.chunk[i]) for i in (0, 1)}
     swizzled, k_major = mode is not SwizzleMode.NONE, wanted.major is Major.K
-    if swizzled:  # along a line nothing is counted
+    if swizzled:  # a line is one unit
         extent[contiguous, 1 if k_major else 0] = 1
     starts = [(0, 0)]
     for (dimension, part), many in extent.items():
@@ -143,12 +143,13 @@ def _lines(
 
 
 def wrong_steps(lines: Lines, starts: Sequence[int], first: int | None) -> list[Fault]:
-    """What is wrong with where the instructions of an accumulation start in one operand.
+    """Return the invalid steps between the start addresses of one operand in an accumulation.
 
     Args:
-        lines: what each of them reads.
-        starts: where each starts, in bytes, counted from one of them.
-        first: where that one starts in its line, in bytes; None where that is not known: then as it fits best.
+        lines: the lines that each instruction reads.
+        starts: start of each instruction in bytes, relative to one of them.
+        first: offset of that one in its line, in bytes; None if not known. Then the offset with the fewest faults is
+            assumed.
     """
     if not lines.block:
         return list(_across(lines, starts))
@@ -162,17 +163,19 @@ def _badness(faults: list[Fault]) -> tuple[int, int]:
 
 
 def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
-    """Steps of an operand whose K blocks lie side by side in a line."""
+    """Yield the invalid steps of an operand whose K blocks are side by side in a line."""
     span, block = lines.span, lines.block
     sound: dict[int, list[int]] = {}
     for number, at in enumerate(starts):
         inside, moved = at % span, at - starts[0]
         if moved % block:
-            text = f"by {moved // 16} units of 16 bytes, which is no whole number of K blocks of {block} bytes"
+            text = f"advances by {moved // 16} units of 16 bytes, not a whole number of K blocks of {block} bytes"
             yield Fault(number, "word-advance", text)
         elif inside + block > span:
             yield Fault(
-                number, "word-advance", f"by {moved} bytes, where a K block passes the end of its row of {span}"
+                number,
+                "word-advance",
+                f"advances by {moved} bytes, past the end of a row of {span} bytes",
             )
         else:
             sound.setdefault(at - inside, []).append(number)
@@ -180,7 +183,7 @@ def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
 
 
 def _chunks(lines: Lines, starts: Sequence[int], chunks: dict[int, list[int]]) -> Iterator[Fault]:
-    """Steps from one column of lines to another: other lines, or all K blocks of the same lines, slid."""
+    """Yield the invalid steps from some lines to others, which may overlap only if all K blocks slide."""
     span, many = lines.span, lines.span // lines.block
     held = {chunk: {starts[n] % span // lines.block for n in numbers} for chunk, numbers in chunks.items()}
     main = max(held, key=lambda chunk: len(held[chunk]), default=0)
@@ -195,13 +198,13 @@ def _chunks(lines: Lines, starts: Sequence[int], chunks: dict[int, list[int]]) -
         if main in touched or any(abs(other - main) <= abs(moved) for other in touched):
             whole = all(len(held[other]) == many for other in (chunk, *touched))
             for number in numbers:
-                text = f"by {starts[number] - starts[0]} bytes, {where}, of lines that another instruction reads"
+                text = f"advances by {starts[number] - starts[0]} bytes, {where}, into lines of another instruction"
                 yield Fault(number, "slides" if whole else "word-advance", text)
         elif row:
-            text = f"by {starts[numbers[0]] - starts[0]} bytes, {where}"
+            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, {where}"
             yield Fault(numbers[0], "word-suspect", text)
         elif held[chunk] != held[main] and held[chunk] != set(range(len(held[chunk]))):
-            text = f"by {starts[numbers[0]] - starts[0]} bytes, to K block {min(held[chunk])} of new rows"
+            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, to K block {min(held[chunk])} of new rows"
             yield Fault(numbers[0], "word-suspect", text)
 
 
@@ -215,7 +218,7 @@ def _touch(lines: Lines, one: int, other: int) -> bool:
 
 
 def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
-    """Steps of an operand whose lines are rows of K, or pieces of them."""
+    """Yield the invalid steps of an operand whose lines are rows of K or parts of them."""
     seen: dict[int, tuple[int, int]] = {}
     sound: list[int] = []
     related: dict[int, int] = {}
@@ -224,17 +227,25 @@ def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
         if at in sound:
             continue
         if moved % lines.span:
-            yield Fault(number, "word-advance", f"by {moved} bytes, which is no whole number of lines of {lines.span}")
+            yield Fault(
+                number,
+                "word-advance",
+                f"advances by {moved} bytes, which is not a whole number of lines of {lines.span} bytes",
+            )
             continue
         met = [(seen[at + line], row) for line, row in lines.starts if at + line in seen]
         if any(row != other for (_, other), row in met):
-            text = f"by {moved} bytes, where it reads rows of K that another instruction has as other rows"
+            text = f"advances by {moved} bytes, to rows of K that are other rows of K for another instruction"
             yield Fault(number, "word-advance", text)
             continue
         if met:
             related[number] = met[0][0][0]
         elif moved % (lines.rows * lines.span):
-            yield Fault(number, "word-suspect", f"by {moved} bytes, into a pattern of {lines.rows * lines.span}")
+            yield Fault(
+                number,
+                "word-suspect",
+                f"advances by {moved} bytes, into a pattern of {lines.rows * lines.span} bytes",
+            )
         seen |= {at + line: (number, row) for line, row in lines.starts}
         sound.append(at)
     yield from _slides(starts, related, len(sound))
@@ -242,15 +253,15 @@ def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
 
 
 def _slides(starts: Sequence[int], related: dict[int, int], many: int) -> Iterator[Fault]:
-    """Instructions that read what another one reads, as other columns of MN."""
+    """Yield the steps to columns of MN that another instruction reads."""
     whole = bool(related) and many % (many - len(related)) == 0
     for number in related:
-        text = f"by {starts[number] - starts[0]} bytes along MN, to columns that another instruction reads"
+        text = f"advances by {starts[number] - starts[0]} bytes along MN, to columns that another instruction reads"
         yield Fault(number, "slides" if whole else "word-advance", text)
 
 
 def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[Fault]:
-    """Steps that leave K blocks out: runs of equal steps are as long as each other, but for the last."""
+    """Yield steps that skip K blocks: runs of equal steps must have equal lengths, except the last."""
     places = sorted(set(sound))
     steps = [b - a for a, b in pairwise(places)]
     if not steps:
@@ -264,22 +275,24 @@ def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[F
     far = max(range(len(starts)), key=lambda number: starts[number])
     if len(runs) > 1 and (any(run != runs[0] for run in runs[:-1]) or runs[-1] > runs[0]):
         yield Fault(
-            far, "word-suspect", f"by {starts[far] - starts[0]} bytes, with steps of {least} and others between"
+            far,
+            "word-suspect",
+            f"advances by {starts[far] - starts[0]} bytes, in steps of {least} bytes and other steps",
         )
     elif len(runs) == 1 and lines.dense and least > lines.dense:
-        text = f"by {least} bytes a step, of which it reads rows of K as far as {lines.dense}"
-        text += "; the word counts in 16 bytes" * (least == 16 * lines.dense)
+        text = f"advances by {least} bytes per step, but one instruction reads only {lines.dense} bytes of K"
+        text += "; the start address of the descriptor is in units of 16 bytes" * (least == 16 * lines.dense)
         yield Fault(far, "word-suspect", text)
 
 
 def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
-    """Where the words of one accumulation do not go together: the index of the instruction, the rule, what was found.
+    """Yield the descriptors of one accumulation that do not agree: index of the instruction, rule, and fact.
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
     >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
     >>> [(index, found) for index, _, found in advance_findings(steps)]
-    [(2, 'found A moved by 5 units of 16 bytes, which is no whole number of K blocks of 32 bytes')]
+    [(2, 'A advances by 5 units of 16 bytes, not a whole number of K blocks of 32 bytes')]
     """
     slid: dict[str, list[tuple[int, str]]] = {}
     for matrix in ("A", "B"):
@@ -289,37 +302,37 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
             if fault.kind == "slides":
                 slid.setdefault(matrix, []).append((index, fault.text))
             else:
-                yield index, fault.kind, f"found {matrix} moved {fault.text}"
+                yield index, fault.kind, f"{matrix} {fault.text}"
     for matrix, found in slid.items():
         rule = "word-advance" if len(slid) == 2 else "word-suspect"
-        yield from ((index, rule, f"found {matrix} moved {text}") for index, text in found)
+        yield from ((index, rule, f"{matrix} {text}") for index, text in found)
     yield from _together(chain)
 
 
 def replace_offset(one: SmemOperand, offset: int) -> SmemOperand:
-    """The same operand, its word so far from its base."""
+    """Return the operand with another offset of its descriptor from the base."""
     return replace(one, word=one.word._replace(offset=offset))
 
 
 def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
-    """The fields that all words of an operand must have alike, and its major."""
+    """Yield the descriptors of an operand whose fields or major differ from those of the first instruction."""
     for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
         known = before.word.mask & after.word.mask & START_FREE
         changed = (before.word.value ^ after.word.value) & known
         if changed and before.word.base == after.word.base:
             names = [f.name for f in smem_word(after.arch).fields if f.mask & changed] or ["bits of no field"]
-            text = f"found {matrix} with another {', '.join(names)} than the instruction before it"
-            yield index, "word-advance", text
+            fact = f"the descriptor of {matrix} has another {', '.join(names)} than in the first instruction"
+            yield index, "word-advance", fact
         elif before.major != after.major and before.dtype == after.dtype and not changed:
-            text = f"found {matrix} {after.major}-major, and {before.major}-major in the first"
-            yield index, "word-transpose", text
+            fact = f"{matrix} is {after.major}-major, but {before.major}-major in the first instruction"
+            yield index, "word-transpose", fact
 
 
 def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOperand, int]]]:
-    """Operands by what their starts are counted from, each with its start in bytes, counted from the first so counted.
+    """Group operands by the base of their start addresses, each with its start in bytes relative to the first.
 
     Args:
-        row: one operand of an accumulation, by the index of the instruction.
+        row: one operand of an accumulation, with the index of each instruction.
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE, "r", 0)
@@ -329,7 +342,7 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
     [[(0, 0), (1, 32)], [(2, 0)]]
     """
     together: list[list[tuple[int, SmemOperand, int]]] = []
-    counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups that a start may be counted from
+    counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups of each base
     for index, one in row:
         keys = [one.word.base] * bool(one.word.base) + [""] * one.start_known
         near = [held for key in keys for held in counted.get(key, []) if distance(held[0][1], one) is not None]
@@ -344,14 +357,14 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
 
 
 def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
-    """The wrong steps of one operand, by the index of the instruction; those counted from one base together."""
+    """Yield the invalid steps of one operand, with the index of the instruction, for each base on its own."""
     for held in places(row):
         lines = lines_of(held[0][1])
         if lines is None:
             continue
         first = _begins(held[0][1], lines)
         if lines.block and (first or 0) % lines.block:
-            text = f"by {first} bytes into a row, which is no whole number of K blocks of {lines.block}"
+            text = f"starts {first} bytes into a row, which is not a whole number of K blocks of {lines.block} bytes"
             yield held[0][0], Fault(0, "word-suspect", text)
         for fault in wrong_steps(lines, [at for _, _, at in held], first):
             yield held[fault.number][0], fault
@@ -360,14 +373,15 @@ def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
 
 
 def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
-    """Groups of rows as far apart as those of a wider swizzle, with nothing between them that is read."""
+    """Yield a fault if groups of rows have the distance of a wider swizzle, and the bytes in between are not read."""
     stride, group = field_value(one, STRIDE) or 0, lines.rows * lines.span
     wider = [mode for mode in SwizzleMode if mode.swizzle and lines.rows * mode.span_bytes == stride > group]
     if not (wider and one.shape[0] > lines.rows):
         return
     if not any(abs(at - starts[0]) // lines.span * lines.span % stride for at in starts):
-        text = f"by {stride} bytes from group to group of {lines.rows} rows, which are {group} bytes, and {stride} of"
-        yield Fault(0, "word-suspect", f"{text} {wider[0]}; nothing reads what lies between")
+        text = f"has {stride} bytes from one group of {lines.rows} rows to the next, but a group has {group} bytes"
+        note = f"with swizzle {wider[0]} it has {stride}, and no instruction reads the bytes in between"
+        yield Fault(0, "word-suspect", f"{text}; {note}")
 
 
 def _alike(one: SmemOperand, other: SmemOperand) -> bool:
@@ -376,13 +390,13 @@ def _alike(one: SmemOperand, other: SmemOperand) -> bool:
 
 
 def _begins(one: SmemOperand, lines: Lines) -> int | None:
-    """Where in its line an operand starts, in bytes; None where that is not known."""
+    """Return the offset of the start of an operand in its line, in bytes; None if it is not known."""
     bits = max(lines.span // 16 - 1, 0)
     return 16 * (one.word.value & bits) if one.word.mask & bits == bits else None
 
 
 def distance(before: SmemOperand, after: SmemOperand) -> int | None:
-    """How far one operand starts behind another, in 16-byte units; None where that is not known."""
+    """Return the distance from the start of one operand to that of another in 16-byte units; None if not known."""
     a, b = before.word, after.word
     if a.base and a.base == b.base:
         moved = (b.offset - a.offset + (1 << 63)) % (1 << 64) - (1 << 63)  # words have 64 bits
@@ -395,7 +409,7 @@ def distance(before: SmemOperand, after: SmemOperand) -> int | None:
 
 
 def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
-    """A and B of one instruction have to be at the same K block; and no two instructions at the same place."""
+    """Yield instructions whose A and B are at different K blocks, or which read the same as another instruction."""
     seen: set[tuple[str, tuple[int | None, ...]]] = set()
     occupied: set[tuple[int | None, ...]] = set()
     first: Step | None = None
@@ -410,10 +424,16 @@ def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
             continue
         key = (step.elsewhere, tuple(moved))
         if key in seen:
-            yield step.index, "word-repeated", f"found the same {_named(step)} as in an instruction before it"
+            yield (
+                step.index,
+                "word-repeated",
+                f"an earlier instruction of this accumulation reads the same {_named(step)}",
+            )
         elif len(step.operands) == 1 and key[1] in occupied:
-            text = f"found the same {step.operands[0].matrix} as in an instruction before it, with another A"
-            yield step.index, "word-repeated", text
+            fact = (
+                f"an earlier instruction of this accumulation reads the same {step.operands[0].matrix} with another A"
+            )
+            yield step.index, "word-repeated", fact
         seen.add(key)
         occupied.add(key[1])
         table.append((step, moved))
@@ -435,20 +455,23 @@ def _paired(table: list[tuple[Step, list[int | None]]]) -> Iterator[tuple[int, s
         at = [_block(one, by) for one, by in zip(lines, moved, strict=True)]
         a, b = (one if one is None else one % min(many) for one in at)
         if a is not None and b is not None and a != b:
-            text = f"found A at K block {a} and B at {b} of their rows, counted from the first"
-            yield step.index, "word-advance", text
+            fact = f"A is at K block {a} of its row and B at K block {b}, counted from the first instruction"
+            yield step.index, "word-advance", fact
     yield from _ranked(pairs, lines)
 
 
 def _block(lines: Lines | None, moved: int) -> int | None:
-    """The K block inside of a line that an operand is at, counted from where it was."""
+    """Return the K block in its line that an operand reads, relative to the first instruction."""
     if lines is None or not lines.block or lines.span <= lines.block or moved % lines.block:
         return None
     return moved // lines.block % (lines.span // lines.block)
 
 
 def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) -> Iterator[tuple[int, str, str]]:
-    """Of two majors: neither stands while the other goes on, and by even steps both go through K in one order."""
+    """Yield instructions with operands of two majors that do not advance together along K.
+
+    If one operand advances, the other must too; with equal steps both must visit K in the same order.
+    """
     if None in lines or {bool(one.block) for one in lines if one is not None} != {True, False}:
         return
     places = [[moved[side] for _, moved in pairs] for side in (0, 1)]
@@ -457,12 +480,16 @@ def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) 
         if len(visits[side]) > 1 and visits[1 - side] == {1}:
             begun = {place: n for n, place in reversed([*enumerate(places[side])])}
             numbers = [n for n, place in enumerate(places[side]) if begun[place] < n]
-            text = f"found {matrix} at a K block where it was, and {'BA'[side]} at another"
-            yield from ((pairs[number][0].index, "word-advance", text) for number in numbers)
+            fact = f"{matrix} is at the K block of an earlier instruction, but {'BA'[side]} is not"
+            yield from ((pairs[number][0].index, "word-advance", fact) for number in numbers)
     steps = [{b - a for a, b in pairwise(sorted(set(one)))} for one in places]
     if visits == [{1}, {1}] and all(len(one) == 1 for one in steps):
         ranks = [{place: rank for rank, place in enumerate(sorted(one))} for one in places]
         for step, moved in pairs:
             a, b = (ranks[side][moved[side]] for side in (0, 1))
             if a != b:
-                yield step.index, "word-advance", f"found A at K block {a} and B at {b} of those that are read"
+                yield (
+                    step.index,
+                    "word-advance",
+                    f"A is at K block {a} and B at K block {b} of those that the accumulation reads",
+                )

@@ -1,30 +1,31 @@
-"""What a check of a kernel finds: a rule broken at a line, what was not decided, and all of it as a report.
+r"""The report of a kernel check: findings, undecided items, and a verdict for each property of the kernel.
 
-A report has a verdict for each property of a kernel: *clean*, all there is of it was looked at and no error found;
-*wrong*, an error in it; *incomplete*, something of it was not decided, and each such thing is named; *absent*, the
-kernel has nothing of it. So nothing is clean that nobody looked at. Who judges a property hands in a ``Judgement``.
+The verdict of a property is *clean* (all of it was checked, and there is no error), *wrong* (it has an error),
+*incomplete* (some items are undecided, and the report lists each) or *absent* (the kernel has nothing of this kind).
+A property that was not checked is therefore never clean. Each part of the check returns a ``Judgement`` of the
+properties that it decides.
 
-A report may be asked for by level and by rule, and is less what comments in its text say is meant.
-A comment ``// descriptors: ignore RULE RULE`` is about its own line, or, alone on a line, about the next one with
-code. What it leaves out is counted. Source: the form of the comment is ours.
+A report can be restricted to levels and rules. A comment ``// descriptors: ignore RULE RULE`` removes the findings of
+these rules from its own line, or, if it is alone on a line, from the next line with code. Removed findings are counted.
+Source: the form of the comment is ours.
 
-Law: what is found is found by a rule of the table.
+Invariant: the rule of a finding is a row of the table of rules.
 
->>> finding(7, "form-shape", "found n7").rule in ALL_RULES.values()
+>>> finding(7, "form-shape", "wgmma has no shape m64n7k16").rule in ALL_RULES.values()
 True
 
-Law: a property is clean only where all of it was looked at, nothing was left open, and no error stands.
+Invariant: a property is clean only if all of it was checked, nothing is undecided, and there is no error.
 
 >>> def verdict(number, looked_at, undecided=(), findings=()):
 ...     scopes = (Scope("forms", number, "instruction", looked_at),)
 ...     return Report("sm_90a", ("k",), 1, 0, 0, (), findings, scopes, undecided).properties[0].verdict
->>> wrong, open_ = (finding(3, "form-shape", "found n7"),), (Undecided("forms", 3, "n", "a register"),)
+>>> wrong, open_ = (finding(3, "form-shape", "N is 7"),), (Undecided("forms", 3, "n", "a register"),)
 >>> verdict(0, 0), verdict(2, 2), verdict(2, 1), verdict(2, 2, open_), verdict(2, 2, (), wrong)
 ('absent', 'clean', 'incomplete', 'incomplete', 'wrong')
 
-Law: a comment leaves out its own line's findings of its rules, and nothing else.
+Invariant: a comment removes the findings of its rules from one line, and nothing else.
 
->>> text = "a; // descriptors: ignore wgmma-wait\\n// descriptors: ignore word-smem wgmma-call\\n\\nb;"
+>>> text = "a; // descriptors: ignore wgmma-wait\n// descriptors: ignore word-smem wgmma-call\n\nb;"
 >>> {line: sorted(rules) for line, rules in ignored(text).items()}
 {1: ['wgmma-wait'], 4: ['wgmma-call', 'word-smem']}
 """
@@ -43,14 +44,14 @@ from layoutalg.frozen import frozen, replace
 
 @frozen
 class Moment:
-    """When something is wrong, in the run that came to it.
+    """The moment of an execution at which a rule is broken.
 
     Args:
-        round: how often its warp has reached the instruction, this time included; 0 where no warp is at it.
-        rounds: how often it does in all, in a run that comes to its end; else 0.
-        other_line: of the other of two events, or of what told an mbarrier something last; 0 for none.
-        other_round: how often that warp has reached the other event, that time included.
-        parameters: what scalar parameters were, in words; "" where the kernel reads none.
+        round: how many times the warp has reached the instruction, including this time; 0 if no warp is at it.
+        rounds: how many times it reaches the instruction in the whole execution, if that was completed; else 0.
+        other_line: line of the other of two events, or of the last event at an mbarrier; 0 for none.
+        other_round: how many times its warp has reached the other event, including that time.
+        parameters: the values of the scalar parameters as text; "" if the kernel reads none.
     """
 
     round: int
@@ -61,15 +62,15 @@ class Moment:
 
     @property
     def clause(self) -> str:
-        """The moment in words; "" where everything is executed once.
+        """The moment as text; "" if every instruction is executed once.
 
         >>> Moment(5, 7, 30, 1, "k = 448").clause, Moment(1, 1, 0, 0, "k = 448").clause
-        ('round 5 of 7, after line 30 in round 1, k = 448', '')
+        ('iteration 5 of 7, after line 30 in iteration 1, k = 448', '')
         """
         if max(self.round, self.rounds, self.other_round) < 2:
             return ""
-        made = [f"round {self.round}{f' of {self.rounds}' if self.rounds else ''}"] if self.round else []
-        other = [f"after line {self.other_line} in round {self.other_round}"] if self.other_round else []
+        made = [f"iteration {self.round}{f' of {self.rounds}' if self.rounds else ''}"] if self.round else []
+        other = [f"after line {self.other_line} in iteration {self.other_round}"] if self.other_round else []
         return ", ".join([*made, *other, *([self.parameters] if self.parameters else [])])
 
 
@@ -78,13 +79,13 @@ class Finding:
     """A rule that an instruction breaks.
 
     Args:
-        line: of the instruction, from 1.
+        line: line of the instruction, from 1.
         rule: the rule.
-        found: what was found.
+        found: the detail: the fact, and a note after each "; ".
         instruction: the opcode.
-        registers: the registers that it is about, if any.
-        function: the function that it stands in.
-        moment: when in a run it is so; None where the text says it without one.
+        registers: the registers that the finding names, if any.
+        function: the function that has the instruction.
+        moment: the moment of the execution; None if the finding does not need an execution.
     """
 
     line: int
@@ -96,27 +97,41 @@ class Finding:
     moment: Moment | None = None
 
     @property
-    def sentence(self) -> str:
-        """What must hold, what was found, and when."""
+    def fact(self) -> str:
+        """The clause that states what is the case."""
+        return self.found.partition("; ")[0]
+
+    @property
+    def notes(self) -> list[str]:
+        """Details of the fact, and the moment of the run in which it is so.
+
+        >>> replace(finding(7, "form-limit", "the limit is 24; m64n8k16 needs 30"), moment=Moment(2, 4, 0, 0, "")).notes
+        ['m64n8k16 needs 30', 'iteration 2 of 4']
+        """
         clause = self.moment.clause if self.moment else ""
-        return f"{self.rule.demands}, {self.found}{f'; {clause}' if clause else ''}"
+        return self.found.split("; ")[1:] + ([clause] if clause else [])
+
+    @property
+    def sentence(self) -> str:
+        """The fact and its notes in one line."""
+        return "; ".join([self.fact, *self.notes])
 
 
-#: Why nothing is known of what nobody looks at.
+#: The reason why a property that no part of the check looks at is undecided, and its result.
 NOT_LOOKED_AT = "not checked"
 
 
 @frozen
 class Undecided:
-    """What a check could not decide.
+    """An item that a check could not decide.
 
     Args:
-        property: the property that it leaves open, one of ``PROPERTIES``.
-        line: where it stands, from 1.
+        property: the property that is incomplete because of it, one of ``PROPERTIES``.
+        line: its line, from 1.
         what: the operand, the value or the instructions.
-        why: where the value is from, or what else hides it.
-        decides: what would decide it; "" where nothing here does.
-        function: the function that it stands in.
+        why: why it is not known, for example where the value comes from.
+        decides: the information that would decide it; "" if there is none.
+        function: the function that has the line.
     """
 
     property: str
@@ -129,13 +144,13 @@ class Undecided:
 
 @frozen
 class Scope:
-    """How much a kernel has of one property, and how much of it was looked at.
+    """The number of items of one property in a kernel, and how many of them were checked.
 
     Args:
         property: one of ``PROPERTIES``.
-        number: how many things of it there are.
-        unit: what is counted, one of them.
-        looked_at: how many of them were looked at; none if left out.
+        number: number of items.
+        unit: name of one item, in the singular.
+        looked_at: number of items that were checked.
     """
 
     property: str
@@ -150,11 +165,11 @@ class ExecutedLaunch:
 
     Args:
         function: the kernel.
-        threads: of a CTA, along x, y, z.
-        cluster: CTAs of a cluster, along x, y, z.
-        parameters: the scalar parameters that it read, with their values.
-        completed: whether it came to its end.
-        steps: how many instructions of its warps were executed.
+        threads: threads of a CTA along x, y, z.
+        cluster: CTAs of a cluster along x, y, z.
+        parameters: the scalar parameters that the kernel read, with their values.
+        completed: whether every warp reached its end.
+        steps: number of executed instructions of warps.
     """
 
     function: str
@@ -167,14 +182,15 @@ class ExecutedLaunch:
 
 @frozen
 class Judgement:
-    """What one judge says of the properties that are his.
+    """The result of one part of the check for the properties that it decides.
 
     Args:
-        scopes: one for each of them: all of it looked at is clean, if nothing else is said.
-        undecided: what he could not decide.
-        findings: what he found.
-        notes: how he looked, a sentence each.
-        settled: functions of which he saw what every thread does to tensor memory, so that no doubt of it is left.
+        scopes: one for each property.
+        undecided: the items that it could not decide.
+        findings: the findings.
+        notes: how it checked, one sentence each.
+        settled: functions whose accesses of tensor memory it saw for every thread, so that doubts of the path analysis
+            are resolved.
         launches: the launches with which kernels were executed.
     """
 
@@ -188,23 +204,25 @@ class Judgement:
 
 @frozen
 class Verdict:
-    """What a check says of one property of a kernel.
+    """The verdict for one property of a kernel.
 
     Args:
         property: one of ``PROPERTIES``.
         verdict: ``clean``, ``wrong``, ``incomplete`` or ``absent``.
-        number: how many things of it the kernel has.
-        unit: what is counted, one of them.
-        looked_at: how many of them were looked at.
-        errors: findings of level error.
-        remarks: the other findings.
-        undecided: how many things were not decided.
-        left_out: findings that comments or the question leave out.
-        known: findings that are known and accepted.
+        result: the word in the text: ``clean``, ``errors``, ``incomplete``, ``not checked`` or ``not used``.
+        number: number of items of this property in the kernel.
+        unit: name of one item, in the singular.
+        looked_at: number of items that were checked.
+        errors: number of findings of level error.
+        remarks: number of other findings.
+        undecided: number of undecided items.
+        left_out: number of findings that comments or options removed.
+        known: number of findings that are in the baseline.
     """
 
     property: str
     verdict: str
+    result: str
     number: int
     unit: str
     looked_at: int
@@ -217,22 +235,22 @@ class Verdict:
 
 @frozen
 class Report(Told):
-    """What a check of a PTX text found.
+    """The report of a check of a PTX text.
 
     Args:
         target: the ``.target``.
-        functions: functions with tensor-core instructions, by name.
-        multiplications: how many MMA instructions there are.
-        words: how many descriptor words they have.
-        resolved: how many of those words are constants, or constants but for their start address.
-        unresolved: (line, operand) of the other words.
-        findings: in the order of the text.
-        scopes: how much there is of each property, and was looked at.
-        undecided: what was not decided, in the order of the text.
-        hidden: findings that comments or the question leave out.
-        known: findings that a baseline has.
-        accepted: those of what was not decided that a baseline has.
-        notes: how it was looked at: with how many threads and what parameters a kernel was run.
+        functions: names of the functions with tensor-core instructions.
+        multiplications: number of MMA instructions.
+        words: number of descriptors that they use.
+        resolved: number of descriptors that are constants, at least apart from the start address.
+        unresolved: line and operand of each of the other descriptors.
+        findings: the findings, by line.
+        scopes: the number of items of each property, and how many of them were checked.
+        undecided: the undecided items, by line.
+        hidden: findings that comments or options removed.
+        known: findings that are in the baseline.
+        accepted: undecided items that are in the baseline.
+        notes: how each kernel was executed: threads and parameters.
         launches: the launches with which kernels were executed.
     """
 
@@ -253,7 +271,7 @@ class Report(Told):
 
     @property
     def left_out(self) -> int:
-        """How many findings comments or the question leave out."""
+        """The number of findings that comments or options removed."""
         return len(self.hidden)
 
     @property
@@ -267,61 +285,70 @@ class Report(Told):
         return tuple([self._verdict(name) for name in PROPERTIES])
 
     def _verdict(self, name: str) -> Verdict:
+        """Return the verdict of one property."""
         scope = next((one for one in self.scopes if one.property == name), Scope(name, 0, "instruction"))
         told, hidden, known = (
             [one for one in row if one.rule.property == name] for row in (self.findings, self.hidden, self.known)
         )
         errors = sum(one.rule.level is Level.ERROR for one in told)
-        left = sum(one.property == name for one in self.undecided)
+        left = [one for one in self.undecided if one.property == name]
         verdict = "clean" if scope.number else "absent"
         if errors:
             verdict = "wrong"
         elif left or scope.looked_at < scope.number:
             verdict = "incomplete"
+        result = {"absent": "not used", "wrong": "errors"}.get(verdict, verdict)
+        if verdict == "incomplete" and not scope.looked_at and {one.why for one in left} == {NOT_LOOKED_AT}:
+            result = NOT_LOOKED_AT
         return Verdict(
-            name, verdict, scope.number, scope.unit, scope.looked_at, errors=errors, remarks=len(told) - errors,
-            undecided=left, left_out=len(hidden), known=len(known),
+            name, verdict, result, scope.number, scope.unit, scope.looked_at, errors=errors,
+            remarks=len(told) - errors, undecided=len(left), left_out=len(hidden), known=len(known),
         )  # fmt: skip
 
     @property
     def verdict(self) -> str:
-        """``errors``, ``incomplete`` or ``clean``; what has nothing to look at is not clean."""
+        """``errors``, ``incomplete`` or ``clean``; a file with nothing to check is incomplete."""
         if self.errors:
             return "errors"
         held = {one.verdict for one in self.properties}
         return "clean" if "clean" in held and "incomplete" not in held else "incomplete"
 
+    @property
+    def result(self) -> str:
+        """The verdict, or ``not checked`` if the file has no tensor-core instruction."""
+        return self.verdict if self.functions or self.notes else NOT_LOOKED_AT
+
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:
-    """A breach of the rule of form or of words that has this name."""
+    """Return a finding of the rule with this name."""
     return Finding(line, ALL_RULES[name], found, instruction)
 
 
-def of_protocol(line: int, one: Broken, instruction: str) -> Finding:
-    """A breach of the protocol at a line.
+def of_protocol(line: int, violation: Broken, instruction: str) -> Finding:
+    """Return the finding of a rule of the protocol that an instruction breaks.
 
     >>> from descriptors.check.rules import broken
-    >>> of_protocol(7, broken("wgmma-wait", "found a read"), "st.global.f32").line
+    >>> of_protocol(7, broken("wgmma-wait", "an accumulator is read without a wait_group"), "st.global.f32").line
     7
     """
-    return Finding(line, one.rule, one.found, instruction, one.registers)
+    return Finding(line, violation.rule, violation.found, instruction, violation.registers)
 
 
 _PASSING = re.compile(r"\blines? \d+(?:\.\.\d+)?|%\w*?\d+\b")
 
 
-def alike(one: Finding) -> tuple[str, ...]:
-    """What a finding says, without what a change elsewhere in the text moves: lines, and the numbers of registers.
+def alike(finding: Finding) -> tuple[str, ...]:
+    """Return the content of a finding without line numbers and register names, which change if other code changes.
 
-    >>> first, second = (finding(n, "form-shape", f"found %r{n} of line {n}", "wgmma.fence") for n in (7, 12))
+    >>> first, second = (finding(n, "form-shape", f"%r{n} of line {n} is 7", "wgmma.fence") for n in (7, 12))
     >>> alike(first) == alike(second), alike(first)
-    (True, ('form-shape', '', 'wgmma.fence', 'found * of *'))
+    (True, ('form-shape', '', 'wgmma.fence', '* of * is 7'))
     """
-    return one.rule.name, one.function, one.instruction, lasting(one.found)
+    return finding.rule.name, finding.function, finding.instruction, lasting(finding.found)
 
 
 def lasting(text: str) -> str:
-    """A text without lines and numbers of registers."""
+    """Return a text with ``*`` in place of line numbers and register names."""
     return _PASSING.sub("*", text)
 
 
@@ -330,34 +357,34 @@ _COMMENT = re.compile(r"//[ \t]*descriptors:[ \t]*ignore\b([^\n]*)")
 
 
 def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
-    """Names of rules, each of which has to be one.
+    """Return a set of names of rules.
 
     Args:
         names: the names.
-        where: what they were found in, for the message.
+        where: the option or comment that has them, for the message.
 
     Raises:
-        DescriptorError: if one is none.
+        DescriptorError: if there is no rule with one of the names.
 
     >>> rule_names(["wait"], "--rule")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: a rule must be one of descriptors check --rules, found 'wait'; --rule
+    descriptors.errors.DescriptorError: check: 'wait' is not a rule; --rule; descriptors check --rules lists the rules
     """
     found = frozenset(names)
     for name in sorted(found - ALL_RULES.keys()):
         near = get_close_matches(name, ALL_RULES, 1)
-        close = f" (close to {near[0]})" if near else ""
+        close = f" (did you mean {near[0]}?)" if near else ""
         raise DescriptorError(
-            f"check: a rule must be one of descriptors check --rules, found {brief(name)}{close}; {where}"
+            f"check: {brief(name)} is not a rule{close}; {where}; descriptors check --rules lists the rules"
         )
     return found
 
 
 def ignored(text: str) -> Mapping[int, frozenset[str]]:
-    """The rules that comments leave out, by the line that they are about.
+    """Return the rules that comments ignore, by the line to which the comment applies.
 
     Raises:
-        DescriptorError: if a comment names no rule, or one that there is not, or has no code after it.
+        DescriptorError: if a comment names no rule or an unknown one, or no code follows it.
     """
     found: dict[int, frozenset[str]] = {}
     if "descriptors:" not in text:
@@ -368,21 +395,19 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
         if comment := _COMMENT.search(written):
             names = rule_names(comment[1].replace(",", " ").split(), f"the comment in line {line}")
             if not names:
-                raise DescriptorError(f"check: a comment must name the rules to ignore, found none; line {line}")
+                raise DescriptorError(f"check: the comment in line {line} names no rule to ignore")
             waiting |= names
         if waiting and code[line - 1].partition("//")[0].strip():
             found[line], waiting = waiting, frozenset()
         elif waiting and comment:
             last = line
     if waiting:
-        raise DescriptorError(
-            f"check: a comment that ignores rules must be about a line of code, found none; line {last}"
-        )
+        raise DescriptorError(f"check: the comment in line {last} ignores rules, but no code follows it")
     return found
 
 
 def without_ignored(report: Report, text: str) -> Report:
-    """A report less what comments in its text leave out."""
+    """Return the report without the findings that comments in the text ignore."""
     meant = ignored(text)
     if not meant:
         return report
@@ -390,32 +415,32 @@ def without_ignored(report: Report, text: str) -> Report:
 
 
 def _those(report: Report, kept: Callable[[Finding], bool]) -> Report:
-    """A report with some of its findings, and the others among those that are left out."""
-    told = tuple([one for one in report.findings if kept(one)])
-    left = tuple([one for one in report.findings if not kept(one)])
-    return replace(report, findings=told, hidden=report.hidden + left)
+    """Return the report with the findings that a predicate accepts; the others become hidden."""
+    shown = tuple([finding for finding in report.findings if kept(finding)])
+    hidden = tuple([finding for finding in report.findings if not kept(finding)])
+    return replace(report, findings=shown, hidden=report.hidden + hidden)
 
 
 def chosen(
     report: Report, levels: Collection[Level] = (), rules: Collection[str] = (), without: Collection[str] = ()
 ) -> Report:
-    """A report with the findings that are asked for.
+    """Return the report with the findings of some levels and rules.
 
     Args:
-        report: what was found.
+        report: the report.
         levels: the levels to keep; all if there are none.
         rules: the rules to keep, by name; all if there are none.
-        without: rules to leave out.
+        without: names of the rules to leave out.
 
-    >>> made = Report("sm_80", (), 0, 0, 0, (), (finding(3, "form-target", "found sm_80"),))
-    >>> [len(chosen(made, levels).findings) for levels in ((), (Level.ERROR,), (Level.ASKS,))]
+    >>> report = Report("sm_80", (), 0, 0, 0, (), (finding(3, "form-target", "sm_80 has no wgmma instructions"),))
+    >>> [len(chosen(report, levels).findings) for levels in ((), (Level.ERROR,), (Level.ASKS,))]
     [1, 1, 0]
-    >>> chosen(made, without={"form-target"}).left_out
+    >>> chosen(report, without={"form-target"}).left_out
     1
     """
 
-    def kept(one: Finding) -> bool:
-        name, level = one.rule.name, one.rule.level
+    def kept(finding: Finding) -> bool:
+        name, level = finding.rule.name, finding.rule.level
         return (not levels or level in levels) and (not rules or name in rules) and name not in without
 
     return _those(report, kept)

@@ -1,15 +1,16 @@
-"""The text and the plain data of a kernel report and of a kernel summary.
+r"""The text and the plain data of a kernel report and of a kernel summary.
 
 Invariant: each finding is in both, and the table that ends the text has each property; fragments only if there are any.
 
 >>> from descriptors import check_ptx
->>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
+>>> text = ".version 8.8\n.target sm_90\n.entry k() { wgmma.fence.sync.aligned; ret; }"
 >>> report = check_ptx(text)
 >>> print(tell_report(report, "k.ptx"))
-k.ptx:3: error[form-target]: the target must support the instruction, found sm_90; wgmma is of sm_90a alone
+k.ptx:3: error[form-target]: sm_90 has no wgmma instructions
     wgmma.fence.sync.aligned
+    note: only sm_90a has them
+    note: the target must support the instruction (PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA)
     help: use another .target
-    note: PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA
 k.ptx: sm_90, 0 MMA instructions: 1 error
   property       result    checked             details
   forms          1 error   1 of 1 instruction
@@ -42,22 +43,22 @@ from descriptors.targets import architecture
 from descriptors.text import aligned, counted, extents_text, known_line, known_record, printable, ranges_text
 from layoutalg.messages import Message
 
-#: How a terminal shows a place, each level, the way out, and what is right or open.
+#: Terminal styles (SGR codes) of a place, secondary text, what is right, and what is undecided; and of each level.
 _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
 _LIT = {Level.ERROR: "1;31", Level.ASKS: "1;33", Level.PERFORMANCE: "1;35"}
-#: How many findings of one rule are told before the rest is counted: one mistake shows in many places.
+#: Findings of one rule that are printed before the rest is only counted, because one mistake may show in many places.
 MOST = 3
-#: Lines of what was not decided, and letters of a message.
+#: Largest number of lines with undecided items, and of characters of a message.
 MOST_OPEN, LETTERS = 200, 4000
-#: Columns of the line that says everything.
+#: Width of the summary and of the notes in columns.
 WIDTH = 80
 
-#: A text in parts, each with how a terminal shows it.
+#: Parts of a text, each with its terminal style.
 _Lit: TypeAlias = Sequence[tuple[str, str]]
 
 
 def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, color: bool = False) -> str:
-    """Return the text of a report: its findings, what was not decided, and a table with the result of each property.
+    r"""Return the text of a report: its findings, the undecided items, and a table with the result of each property.
 
     Findings of one function with the same text are grouped into one line with a count; so are undecided items.
 
@@ -68,22 +69,24 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
         color: whether to color the text for a terminal.
 
     >>> from descriptors import check_ptx
-    >>> print(tell_report(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx"))
+    >>> print(tell_report(check_ptx(".version 8.8\n.target sm_80\n.entry k() { ret; }"), "k.ptx"))
     k.ptx: not checked: sm_80 code without tensor-core instructions
     """
     lines: list[str] = []
     name = printable(name)
     rules: dict[str, list[list[Finding]]] = {}
-    for row in _alike(report.findings, lambda one: (one.rule.name, one.function, one.found), everything):
-        told = rules.setdefault(row[0].rule.name, [])
-        told.append(row)
-        if len(told) <= MOST or everything:
-            lines += _finding_lines(row, name, len(told) == 1, color)
-    for rule, told in rules.items():
-        if len(told) > MOST and not everything:
-            left = [one for row in told[MOST:] for one in row]
-            counted_lines = f"{len(left)} more, {_lines(left)} (--all)"
-            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {_level(ALL_RULES[rule], color)} {counted_lines}")
+    for group in _grouped(
+        report.findings, lambda finding: (finding.rule.name, finding.function, finding.found), everything
+    ):
+        groups = rules.setdefault(group[0].rule.name, [])
+        groups.append(group)
+        if len(groups) <= MOST or everything:
+            lines += _finding_lines(group, name, len(groups) == 1, color)
+    for rule, groups in rules.items():
+        if len(groups) > MOST and not everything:
+            rest = [finding for group in groups[MOST:] for finding in group]
+            more = f"{len(rest)} more, {_lines(rest)} (--all)"
+            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {_level(ALL_RULES[rule], color)} {more}")
     lines += _undecided_lines(report, name, everything, color)
     return "\n".join([*lines, *_verdict_lines(report, name, color)])
 
@@ -102,85 +105,95 @@ def tell_refused(name: str, error: Exception, color: bool = False) -> str:
 
 
 def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, color: bool = False) -> str:
-    """The line over all files.
+    r"""Return the summary of all files.
 
     Args:
-        reports: those of the files that were checked.
-        refused: how many could not be.
-        uncompiled: how many of a folder were passed by for want of a compiler.
-        color: whether a terminal shows it.
+        reports: the reports of the files that were checked.
+        refused: number of files that could not be checked.
+        uncompiled: number of ``.cu`` files of a folder that were skipped because there is no compiler.
+        color: whether to color the text for a terminal.
 
     >>> from descriptors import check_ptx
-    >>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {", "wgmma.wait_group.sync 0; ret; }"
+    >>> head, bad = ".version 8.8\n.target sm_90a\n.entry k() {", "wgmma.wait_group.sync 0; ret; }"
     >>> print(tell_summary([check_ptx(head + one) for one in (bad, bad, "}")], 1))
-    4 files: 2 with errors, 1 incomplete, 1 not checked. 2 errors.
+    4 files: 2 with errors, 2 not checked. 2 errors.
     """
-    held = Counter(one.verdict for one in reports)
-    found = (
-        ("with errors", held["errors"], _LIT[Level.ERROR]),
-        ("incomplete", held["incomplete"], _OPEN),
-        ("clean", held["clean"], _RIGHT),
-        ("not checked", refused, _LIT[Level.ERROR]),
+    results = Counter(report.result for report in reports)
+    files = (
+        ("with errors", results["errors"], _LIT[Level.ERROR]),
+        ("incomplete", results["incomplete"], _OPEN),
+        ("clean", results["clean"], _RIGHT),
+        ("not checked", refused + results[NOT_LOOKED_AT], _LIT[Level.ERROR] if refused else _OPEN),
     )
-    parts = [(f"{number} {what}", how) for what, number, how in found if number]
-    errors = sum(len(one.errors) for one in reports)
-    remarks = sum(len(one.findings) for one in reports) - errors
-    told = [counted(n, what) for n, what in ((errors, "error"), (remarks, "remark")) if n]
-    for what, number in (("known", sum(len(one.known) for one in reports)),
-                         ("left out", sum(one.left_out for one in reports))):  # fmt: skip
-        told += [f"{number} {what}"] if number else []
+    parts = [(f"{number} {what}", style) for what, number, style in files if number]
+    errors = sum(len(report.errors) for report in reports)
+    remarks = sum(len(report.findings) for report in reports) - errors
+    counts = [counted(number, what) for number, what in ((errors, "error"), (remarks, "remark")) if number]
+    for what, number in (("known", sum(len(report.known) for report in reports)),
+                         ("left out", sum(report.left_out for report in reports))):  # fmt: skip
+        counts += [f"{number} {what}"] if number else []
     ends = [f"{text}{',' if part < len(parts) else '.'}" for part, (text, _) in enumerate(parts, 1)]
     line = [(f"{counted(len(reports) + refused, 'file')}:", _PLACE)]
-    line += [(text, how) for text, (_, how) in zip(ends, parts, strict=True)]
-    line += [(f"{', '.join(told)}.", "")] if told else []
+    line += [(text, style) for text, (_, style) in zip(ends, parts, strict=True)]
+    line += [(f"{', '.join(counts)}.", "")] if counts else []
     line += [(f"{counted(uncompiled, '.cu file')} passed by: nvcc is not on the path.", _OPEN)] if uncompiled else []
     return _wrapped(line, color)
 
 
-_One = TypeVar("_One", Finding, Undecided)
+_Item = TypeVar("_Item", Finding, Undecided)
 
 
-def _alike(row: Iterable[_One], key: Callable[[_One], Hashable], everything: bool) -> list[list[_One]]:
-    """What says the same, together, in the order of the first."""
-    found: dict[Hashable, list[_One]] = {}
-    for number, one in enumerate(row):
-        found.setdefault(number if everything else key(one), []).append(one)
-    return list(found.values())
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable], everything: bool) -> list[list[_Item]]:
+    """Return groups of items with equal keys, in the order of their first items; one item each if ``everything``."""
+    groups: dict[Hashable, list[_Item]] = {}
+    for number, item in enumerate(items):
+        groups.setdefault(number if everything else key(item), []).append(item)
+    return list(groups.values())
 
 
-def _lines(row: Sequence[Finding] | Sequence[Undecided]) -> str:
-    first, last = min(one.line for one in row), max(one.line for one in row)
+def _lines(items: Sequence[Finding] | Sequence[Undecided]) -> str:
+    """Return the first and the last line of some items as text."""
+    first, last = min(item.line for item in items), max(item.line for item in items)
     return f"line {first}" if first == last else f"lines {first}..{last}"
 
 
-def _times(row: Sequence[Finding] | Sequence[Undecided]) -> str:
-    return f"; {len(row)} times, {_lines(row)}" if len(row) > 1 else ""
+def _times(items: Sequence[Finding] | Sequence[Undecided]) -> str:
+    """Return the number of some items and their lines as text; "" for one item."""
+    return f"; {len(items)} times, {_lines(items)}" if len(items) > 1 else ""
 
 
-def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> list[str]:
-    """Return the line of findings with the same text; for the first of a rule, also its instruction, fix and source."""
-    one = row[0]
-    registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
-    about = _short(printable(f"{one.sentence}{registers if one.registers else ''}")) + _times(row)
-    line = f"{_lit(f'{name}:{one.line}:', _PLACE, color)} {_level(one.rule, color)} {about}"
+def _finding_lines(group: list[Finding], name: str, first: bool, color: bool) -> list[str]:
+    """Return the lines of findings with the same detail: the fact and its notes.
+
+    For the first group of a rule, the lines include the instruction, the requirement and source of the rule, and its
+    fix.
+    """
+    finding = group[0]
+    registers = f" ({', '.join(finding.registers[:4])}{', ...' if len(finding.registers) > 4 else ''})"
+    fact = _short(printable(f"{finding.fact}{registers if finding.registers else ''}")) + _times(group)
+    notes = [f"    note: {_short(printable(note))}" for note in finding.notes]
+    line = f"{_lit(f'{name}:{finding.line}:', _PLACE, color)} {_level(finding.rule, color)} {fact}"
     if not first:
-        return [line]
+        return [line, *notes]
     return [
         line,
-        f"    {printable(one.instruction)}",
-        f"    help: {one.rule.fix}",
-        _lit(f"    note: {one.rule.source}", _FAINT, color),
+        f"    {printable(finding.instruction)}",
+        *notes,
+        _lit(f"    note: {finding.rule.demands} ({finding.rule.source})", _FAINT, color),
+        f"    help: {finding.rule.fix}",
     ]
 
 
 def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -> list[str]:
-    """Return the lines of what was not decided, without properties that were not checked at all."""
-    unchecked = {one.property for one in report.properties if not _was_looked_at(report, one)}
-    rows = [one for one in report.undecided if one.property not in unchecked]
+    """Return the lines of undecided items, without those of properties that were not checked at all."""
+    unchecked = {one.property for one in report.properties if one.result == NOT_LOOKED_AT}
+    items = [item for item in report.undecided if item.property not in unchecked]
     lines = []
-    for row in _alike(rows, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
-        first = row[0]
-        about = _short(printable(f"{first.what}, {first.why}")) + _times(row)
+    for group in _grouped(
+        items, lambda item: (item.property, item.function, item.what, item.why, item.decides), everything
+    ):
+        first = group[0]
+        about = _short(printable(f"{first.what}: {first.why}" if first.why else first.what)) + _times(group)
         place = _lit(f"{name}:{first.line}:", _PLACE, color)
         lines.append(f"{place} {_lit(f'undecided[{first.property}]:', _OPEN, color)} {about}")
         if first.decides:
@@ -192,26 +205,21 @@ def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -
 
 
 def _short(text: str) -> str:
-    """Return a message that is cut where it is longer than ``LETTERS``."""
+    """Return a message, cut to ``LETTERS`` characters."""
     return text if len(text) <= LETTERS else f"{text[:LETTERS]}..."
-
-
-def _was_looked_at(report: Report, verdict: Verdict) -> bool:
-    """Whether anybody looked at a property, be it in vain."""
-    why = {one.why for one in report.undecided if one.property == verdict.property}
-    return verdict.verdict != "incomplete" or verdict.looked_at > 0 or why != {NOT_LOOKED_AT}
 
 
 def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
     """Return the line with the verdict of a file, and the table with the result of each property."""
     target, place = printable(report.target) or "no target", _lit(f"{name}:", _PLACE, color)
     verdicts = [one for one in report.properties if one.property != "fragments" or one.verdict != "absent"]
-    unchecked = [one for one in verdicts if not _was_looked_at(report, one)]
-    if not report.functions and not report.notes:
-        items = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unchecked))
+    if report.result == NOT_LOOKED_AT:
+        items = ", ".join(
+            dict.fromkeys(counted(one.number, one.unit) for one in verdicts if one.result == NOT_LOOKED_AT)
+        )
         why = f"{target} code without tensor-core instructions{f' ({items})' if items else ''}"
         return [f"{place} {_lit('not checked:', _OPEN, color)} {why}"]
-    rows = [(one.property, *_result(one, one in unchecked), _checked(one), _details(one)) for one in verdicts]
+    rows = [(one.property, *_result(one), _checked(one), _details(one)) for one in verdicts]
     table = aligned(
         [("property", "result", "checked", "details")]
         + [(name, result, checked, details) for name, result, _, checked, details in rows]
@@ -248,25 +256,23 @@ def _summary(report: Report, color: bool) -> str:
 
 
 def _architecture(target: str) -> str:
-    """The architecture of a target, whose row says how it is known: what is newer than Hopper was never asked."""
+    """Return the architecture of a target, for the line with its evidence; sm100 for a newer, unknown target."""
     try:
         return architecture(target).name
     except ChoiceError:
         return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
 
 
-def _result(verdict: Verdict, unchecked: bool) -> tuple[str, str]:
+def _result(verdict: Verdict) -> tuple[str, str]:
     """Return the result of a property, and the style in which a terminal shows it."""
-    if unchecked:
-        return "not checked", _OPEN
-    match verdict.verdict:
-        case "wrong":
+    match verdict.result:
+        case "errors":
             return counted(verdict.errors, "error"), _LIT[Level.ERROR]
-        case "incomplete":
-            return "incomplete", _OPEN
+        case "incomplete" | "not checked" as result:
+            return result, _OPEN
         case "clean":
             return "clean", "" if verdict.left_out or verdict.known or verdict.remarks else _RIGHT
-    return "not used", ""
+    return verdict.result, ""
 
 
 def _checked(verdict: Verdict) -> str:
@@ -282,7 +288,7 @@ def _details(verdict: Verdict) -> str:
 
 
 def _wrapped(parts: _Lit, color: bool) -> str:
-    """Parts of a text in lines of ``WIDTH`` columns, broken at words."""
+    """Return parts of a text, wrapped at words to lines of ``WIDTH`` columns."""
     lines: list[list[tuple[str, str]]] = [[]]
     used = 0
     for text, how in parts:
@@ -295,29 +301,30 @@ def _wrapped(parts: _Lit, color: bool) -> str:
     return ("\n" + " " * INDENT).join(_line(line, color) for line in lines)
 
 
-#: Columns before the continuation of a line.
+#: Indentation of a continued line in columns.
 INDENT = 4
 
 
 def _line(words: _Lit, color: bool) -> str:
-    """Words beside one another, those that are shown alike coloured together."""
-    runs = ((how, " ".join(word for word, _ in row)) for how, row in groupby(words, key=lambda one: one[1]))
-    return " ".join(_lit(text, how, color) for how, text in runs)
+    """Return a line of words in which adjacent words with the same style are colored together."""
+    runs = ((style, " ".join(word for word, _ in row)) for style, row in groupby(words, key=lambda word: word[1]))
+    return " ".join(_lit(text, style, color) for style, text in runs)
 
 
-def _lit(text: str, how: str, color: bool) -> str:
-    return f"\x1b[{how}m{text}\x1b[0m" if color and how else text
+def _lit(text: str, style: str, color: bool) -> str:
+    """Return a text in a terminal style; unchanged without color or style."""
+    return f"\x1b[{style}m{text}\x1b[0m" if color and style else text
 
 
 def _level(rule: Rule, color: bool) -> str:
-    """Return the level and the name of a rule; on a terminal the name links to its page, if it is published (OSC 8)."""
+    """Return the level and the name of a rule; with color, the name links to its page if it is published (OSC 8)."""
     address = page_address(rule) if color else ""
     name = f"\x1b]8;;{address}\x1b\\[{rule.name}]\x1b]8;;\x1b\\" if address else f"[{rule.name}]"
     return f"{_lit(str(rule.level), _LIT[rule.level], color)}{name}:"
 
 
 def rules_text() -> str:
-    """Every rule of the checker, a line each: name, level, who decides it, what must hold.
+    """Return one line for each rule: name, level, the parts that decide it, and the requirement.
 
     >>> rules_text().splitlines()[0]
     'form-target                 error        text              the target must support the instruction'
@@ -328,33 +335,37 @@ def rules_text() -> str:
     )
 
 
-#: The verdict on a property of a kernel.
+#: The verdict for a property of a kernel.
 VERDICT = Record(
     "Verdict",
+    result={"clean", "errors", "incomplete", "not checked", "not used"},
     verdict={"absent", "clean", "incomplete", "wrong"},
     **attributes(Verdict, "looked_at number unit errors remarks undecided left_out known"),
 )
-#: Something wrong in a kernel, with the rule that it breaks.
+#: A finding, with the rule that the kernel breaks.
 FINDING = Record(
     "Finding",
     **attributes(Finding, "line level=rule.level"),
     rule=Row(set(ALL_RULES), "rule.name"),
+    **attributes(Finding, "fact notes"),
+    help=Row(str, "rule.fix"),
     **attributes(Finding, "demands=rule.demands found registers instruction function"),
     witness=Row((Record(**attributes(Moment, "round rounds other_line other_round parameters")), None), "moment"),
     **attributes(Finding, "fix=rule.fix source=rule.source"),
 )
-#: A launch that was executed.
+#: A launch with which a kernel was executed.
 LAUNCH = Record(
     **attributes(ExecutedLaunch, "function completed steps"),
     threads=Row([int], lambda launch: list(launch.threads)),
     cluster=Row([int], lambda launch: list(launch.cluster)),
     parameters=Row({str: int}, lambda launch: dict(launch.parameters)),
 )
-#: A report as plain data; ``name`` is that of the file.
+#: A report as plain data; ``name`` is the name of the file.
 record_report = Record(
     "Kernel",
     file=Row(str, Option("name", "<ptx>")),
     **attributes(Report, "target functions multiplications words resolved"),
+    result={"clean", "errors", "incomplete", "not checked"},
     verdict={"clean", "errors", "incomplete"},
     properties=Row(
         dict.fromkeys(PROPERTIES, VERDICT), lambda report: {verdict.property: verdict for verdict in report.properties}
@@ -372,15 +383,15 @@ record_report = Record(
 
 
 def _known(target: str, functions: Sequence[object]) -> str | None:
-    """Return how facts about a target are known, if a file has functions for it."""
+    """Return the evidence for facts about a target, or None if the file has no functions."""
     return known_record(_architecture(target)).get("evidence") if functions else None
 
 
 def tell_story(story: Story) -> str:
-    """A story for a person.
+    r"""Return the summary of the kernels of a file as text.
 
     >>> from descriptors import explain_ptx
-    >>> print(tell_story(explain_ptx(".version 8.8\\n.target sm_80\\n")))
+    >>> print(tell_story(explain_ptx(".version 8.8\n.target sm_80\n")))
     sm_80: 0 functions with tensor-core instructions
     """
     kernels = [line for kernel in story.kernels for line in _kernel(kernel)]
@@ -388,6 +399,7 @@ def tell_story(story: Story) -> str:
 
 
 def _kernel(kernel: Kernel) -> list[str]:
+    """Return the lines of one kernel."""
     lines = ["", f"{kernel.name}, line {kernel.line}"]
     for number, one in enumerate(kernel.accumulations, 1):
         lines += _accumulation(number, one)
@@ -404,17 +416,17 @@ def _kernel(kernel: Kernel) -> list[str]:
         lines.append(f"  {counted(kernel.commits, 'commit')} to mbarriers")
     if kernel.rings:
         shared = any(use.ctas != (0,) for ring in kernel.rings for use in ring.uses)
-        lines.append(f"  mbarriers{' of CTA 0' if shared else ''}, as a run saw them ({kernel.launch}):")
+        lines.append(f"  mbarriers{' of CTA 0' if shared else ''} in an execution ({kernel.launch}):")
         lines += [line for ring in kernel.rings for line in _ring(ring, shared)]
     return lines
 
 
 def _ring(ring: Ring, shared: bool) -> list[str]:
-    """Return the lines of a ring and of what uses it.
+    """Return the lines of a ring and of its uses.
 
     Args:
         ring: the ring.
-        shared: whether other CTAs of the cluster use mbarriers of the kernel, so that each use names its CTAs.
+        shared: whether other CTAs of the cluster use the mbarriers, so that each use must name its CTAs.
     """
     size = f", {' or '.join(map(str, ring.bytes))} bytes" if ring.bytes else ""
     head = f"    {ring.stages} from {ring.place}: {counted(ring.count, 'arrival')}{size} a phase"
@@ -441,11 +453,11 @@ def _accumulation(number: int, one: Accumulation) -> list[str]:
     return lines + [f"     {operand}" for operand in one.operands]
 
 
-#: A ring of barriers, and who uses it.
+#: A ring of mbarriers with its uses.
 RING = Record(
     "Ring", **attributes(Ring, "place stages count bytes"), uses=[Record(**attributes(Use, "what warps lines"))]
 )
-#: What a kernel does.
+#: The summary of one kernel.
 KERNEL_STORY = Record(
     "Story",
     **attributes(Kernel, "name line"),
@@ -460,7 +472,7 @@ KERNEL_STORY = Record(
     rings=[RING],
     launch=str,
 )
-#: A story as plain data.
+#: The summary of the kernels of a file as plain data.
 record_story = Record(
     target=str,
     kernels=[KERNEL_STORY],

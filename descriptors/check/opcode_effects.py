@@ -1,13 +1,13 @@
-"""The effect of each PTX opcode on what a run of a kernel decides: executed, without effect, or not modeled.
+"""Table of the effect of each PTX opcode on an execution: executed, without effect, or not modeled.
 
-A kernel is clean only where the checker knows what each of its instructions does to mbarriers, shared memory and tensor
-memory. An opcode that is not modeled leaves the properties that it affects undecided, and so does an opcode that this
-table does not have.
+A kernel is clean only if the checker knows the effect of each instruction on mbarriers, shared memory and tensor
+memory. An opcode that is not modeled, or is not in this table, leaves the properties that it affects undecided.
 Source: PTX ISA 9.1, Instruction Set; the names of PTX 9.5 that ptxas 13.5 accepts.
 
 Invariant: an opcode that is not in the table is not modeled.
 
->>> [effect_of(one).effect.name for one in ("add.s32", "mbarrier.init.shared.b64", "griddepcontrol.wait", "new.b32")]
+>>> opcodes = ("add.s32", "mbarrier.init.shared.b64", "griddepcontrol.wait", "new.b32")
+>>> [effect_of(opcode).effect.name for opcode in opcodes]
 ['NONE', 'EXECUTED', 'NOT_MODELED', 'NOT_MODELED']
 >>> effect_of("atom.shared.add.u32").properties, effect_of("atom.global.add.u32").properties
 (('proxies', 'reuse'), ())
@@ -20,15 +20,15 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-#: The properties that a run decides of every kernel.
+#: The properties that an execution decides for every kernel.
 _ALL = ("barriers", "bytes", "proxies", "reuse")
 _ACCESS = ("proxies", "reuse")
 
 
 class Effect(Enum):
-    """What a run does with an opcode."""
+    """How an execution treats an opcode."""
 
-    EXECUTED = "a run executes it, with its effect on barriers and memory"
+    EXECUTED = "it is executed, with its effect on barriers and memory"
     NONE = "it has no effect on barriers, shared memory or tensor memory"
     NOT_MODELED = "its effect is not modeled"
 
@@ -37,8 +37,8 @@ class OpcodeEffect(NamedTuple):
     """The effect of a family of opcodes.
 
     Args:
-        effect: what a run does with it.
-        reason: why that is so.
+        effect: how an execution treats it.
+        reason: the reason.
         properties: the properties that it leaves undecided.
     """
 
@@ -65,7 +65,7 @@ _ROWS: tuple[tuple[str, Effect, str, tuple[str, ...]], ...] = (
         " vmin2 vmin4 vmax2 vmax4 vset2 vset4",
         Effect.NONE, "video instructions on registers", (),
     ),
-    ("activemask match redux", Effect.NONE, "a value of the lanes of one warp, which a run does not know", ()),
+    ("activemask match redux", Effect.NONE, "a value of the lanes of one warp, which an execution does not know", ()),
     ("stacksave stackrestore alloca", Effect.NONE, "local memory of one thread", ()),
     ("nanosleep pmevent brkpt", Effect.NONE, "time, profiling and debugging", ()),
     # memory that is not shared
@@ -73,22 +73,22 @@ _ROWS: tuple[tuple[str, Effect, str, tuple[str, ...]], ...] = (
     ("prefetch prefetchu applypriority discard", Effect.NONE, "caches of global memory", ()),
     ("cp.async.bulk.prefetch", Effect.NONE, "the L2 cache", ()),
     ("multimem", Effect.NONE, "global memory of several devices", ()),
-    ("multimem.cp", Effect.NOT_MODELED, "it reads shared memory until its bulk group is waited for", ("reuse",)),
+    ("multimem.cp", Effect.NOT_MODELED, "it reads shared memory until a wait for its bulk group", ("reuse",)),
     ("atom.global red.global", Effect.NONE, "global memory", ()),
     ("tensormap.query", Effect.NONE, "a value in a register", ()),
     # what orders accesses
-    ("fence membar", Effect.NONE, "a run takes no order from a fence of one proxy, and demands none", ()),
-    ("fence.proxy.alias fence.alias", Effect.NONE, "a run gives each byte one address", ()),
-    ("fence.mbarrier_init", Effect.NONE, "the rendezvous that follows it orders the initialization", ()),
-    ("fence.proxy.async", Effect.EXECUTED, "what is stored before is published", ()),
+    ("fence membar", Effect.NONE, "the checker neither uses nor requires the order of a fence of one proxy", ()),
+    ("fence.proxy.alias fence.alias", Effect.NONE, "in an execution each byte has one address", ()),
+    ("fence.mbarrier_init", Effect.NONE, "the barrier after it orders the initialization", ()),
+    ("fence.proxy.async", Effect.EXECUTED, "it publishes earlier stores", ()),
     ("fence.proxy.async::generic", Effect.NOT_MODELED, "the order of one direction between proxies", ("proxies",)),
     ("fence.proxy.tensormap", Effect.NOT_MODELED, "the order of changes of a tensor map", ("proxies",)),
     ("fence.proxy", Effect.NOT_MODELED, "an unknown proxy", ("proxies",)),
     # control flow and warps
     ("bra brx ret exit trap", Effect.EXECUTED, "control flow", ()),
-    ("call", Effect.EXECUTED, "a function of the text is undecided itself", ()),
+    ("call", Effect.EXECUTED, "a function of the text is undecided on its own", ()),
     ("shfl vote elect bar.warp", Effect.EXECUTED, "lanes of one warp meet", ()),
-    # memory that a run follows
+    # memory that an execution follows
     ("ld st ld.param ld.shared st.shared ldmatrix stmatrix mapa", Effect.EXECUTED, "accesses are ordered", ()),
     ("atom red", Effect.NOT_MODELED, "an access of memory that may be shared", _ACCESS),
     ("st.bulk", Effect.NOT_MODELED, "it writes a run of bytes of shared memory", _ACCESS),
@@ -137,10 +137,10 @@ _ROWS: tuple[tuple[str, Effect, str, tuple[str, ...]], ...] = (
 OPCODES: Mapping[str, OpcodeEffect] = {
     name: OpcodeEffect(effect, reason, properties) for row, effect, reason, properties in _ROWS for name in row.split()
 }
-#: Functions of the device runtime, which have no barrier and none of a kernel's shared memory.
+#: Functions of the device runtime, which use no barrier and no shared memory of the kernel.
 RUNTIME = frozenset(("vprintf", "__assertfail", "malloc", "free"))
-#: The effect of a call of a function that is neither of the text nor of the runtime.
-EXTERNAL = OpcodeEffect(Effect.NOT_MODELED, "the text does not have the function that is called", _ALL)
+#: The effect of a call of a function that is neither in the text nor in the runtime.
+EXTERNAL = OpcodeEffect(Effect.NOT_MODELED, "the called function is not in the text", _ALL)
 _UNKNOWN = OpcodeEffect(Effect.NOT_MODELED, "the checker does not know this opcode", _ALL)
 _UNSHARED = frozenset(("global", "local", "const"))
 

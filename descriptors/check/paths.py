@@ -1,28 +1,27 @@
-"""The protocol over the control flow of a function: every path, loops as well, and each breach once.
+r"""The protocols of ``wgmma`` and ``tcgen05`` on every path of a function, including loops.
 
-The states of ``wgmma`` and ``tcgen05`` are carried to a fixed point; then every block is walked once more, and told.
-Beside them stands what a state does not hold: tensor memory that nobody allocates, and the phases
-of mbarriers as far as a text decides them. A phase ends with each commit of a round, so that a wait for one and the
-same parity is over before it began in every other round. That is told where the loop commits to the mbarrier once,
-waits for it by one constant parity, and does nothing else to any mbarrier: whatever more arrives, or makes it anew, may
-put that right.
+The states are computed as a fixed point. Then each block is walked once more and its violations are reported once.
+This module also checks what the states do not contain: tensor memory that is never allocated, and the parity of waits
+in loops. A phase of an mbarrier ends with each commit of an iteration. A wait with a constant parity is therefore over
+before it begins in every other iteration. This is reported only if the loop commits to the mbarrier once, waits for it
+with one constant parity, and does nothing else to any mbarrier: other arrivals or a new init may make the wait right.
 Source: as the rules; PTX ISA 9.1, mbarrier.try_wait (.parity), Phase of the mbarrier object.
 
-Law: a breach on one of two paths is found, wherever they meet.
+Invariant: a violation on one of two paths is found, wherever the paths meet.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> body = f"wgmma.fence.sync.aligned; {mma} @p bra L; wgmma.wait_group.sync.aligned 0; L: st.global.f32 [q], a; ret;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> [(index, one.rule.name) for index, one in path_breaches(function, {}, {})]
 [(4, 'wgmma-wait')]
 
-Law: with a parity that changes there is nothing to tell.
+Invariant: a wait whose parity changes is not reported.
 
 >>> from descriptors.check.ptx.known_bits import NOTHING, exactly
 >>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [m];"
 >>> text = f".entry k() {{ L: {commit} mbarrier.try_wait.parity.b64 w, [m], f; @q bra L; ret; }}"
->>> function, place = parse(".version 8.8\\n" + text).functions[0], exactly(0)._replace(base="&bar")
+>>> function, place = parse(".version 8.8\n" + text).functions[0], exactly(0)._replace(base="&bar")
 >>> known = [{0: {"m": place}, 1: {"m": place, "f": f}} for f in (exactly(0), NOTHING)]
 >>> [[i for i, _ in stuck_waits(function, values)] for values in known]
 [[1], []]
@@ -60,23 +59,23 @@ from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
 from descriptors.tmem.allocations import Alloc
 
-#: What is found at an instruction.
+#: Violations and doubts, each with the index of its instruction.
 _Found: TypeAlias = Iterator[tuple[int, Broken | Doubt]]
 
 
 def path_breaches(
     function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
 ) -> Iterator[tuple[int, Broken]]:
-    """Every breach of the protocol: the index of its instruction, and the rule.
+    """Yield the violations of the protocols, each with the index of its instruction.
 
     Args:
         function: the function.
-        values: what ``fold`` knows of the operands of its tensor-core instructions.
+        values: the operands of its tensor-core instructions as ``fold`` returns them.
         variables: variables of the module.
-        known: the basic blocks of the function, if they are at hand.
+        known: the basic blocks of the function; computed if None.
 
     Raises:
-        DescriptorError: if a branch leads nowhere.
+        DescriptorError: if a branch does not lead to a label.
     """
     for index, one in path_findings(function, values, variables, known):
         if isinstance(one, Broken):
@@ -86,13 +85,13 @@ def path_breaches(
 def path_undecided(
     function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
 ) -> Iterator[tuple[int, str, str, str, str]]:
-    """Everything that the text leaves open: the index, the property, what is open, why, and what would decide it.
+    """Yield the doubts: index of the instruction, property, what is undecided, why, and what would decide it.
 
     Args:
         function: the function.
-        values: what ``fold`` knows of the operands of its tensor-core instructions.
+        values: the operands of its tensor-core instructions as ``fold`` returns them.
         variables: variables of the module.
-        known: the basic blocks of the function, if they are at hand.
+        known: the basic blocks of the function; computed if None.
     """
     for index, one in path_findings(function, values, variables, known):
         if isinstance(one, Doubt):
@@ -103,7 +102,7 @@ def path_findings(
     function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None,
     differs: frozenset[str] | None = None, target: str = "",
 ) -> list[tuple[int, Broken | Doubt]]:  # fmt: skip
-    """Breaches and doubts together, in the order of the text, of a target: for who asks for both."""
+    """Return violations and doubts in the order of the text, each with the index of its instruction."""
     graph = blocks(function) if known is None else known
     conditions = Conditions(function, graph)
     tensor = bool(function.having("tcgen05."))
@@ -127,24 +126,28 @@ def path_findings(
     return sorted(dict.fromkeys(told), key=lambda one: one[0])
 
 
-#: Registers of multiplications times what looks at all of them: far more than any kernel has.
+#: Largest product of registers and of the steps that visit all registers, far more than any kernel needs.
 WORK = 100_000_000
 
 
 def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
-    """Refuse what would take for ever: fences, commits, waits and blocks each look at all registers that are held."""
+    """Check that a function is not too large: each fence, commit, wait and block visits all registers.
+
+    Raises:
+        DescriptorError: if the product of both numbers is larger than ``WORK``.
+    """
     flat = [event for held in events.values() for event in held]
     registers = {name for event in flat if isinstance(event, Mma) for name in (*event.accumulators, *event.a)}
     looks = sum(isinstance(event, Fence | Commit | Wait) for event in flat) + len(graph)
     if len(registers) * looks > WORK:
-        found = f"found {len(registers)} registers and {looks} blocks, fences, commits and waits"
-        raise DescriptorError(f"check: a function must be one that can be followed, {found}")
+        size = f"{len(registers)} registers of multiplications, and {looks} blocks, fences, commits and waits"
+        raise DescriptorError(f"check: a function is too large to be analyzed; it has {size}")
 
 
 def _of_warpgroup(
     function: Function, graph: list[Block], events: Mapping[int, list[Event]], conditions: Conditions
 ) -> _Found:
-    """The protocol of wgmma, and what it holds in flight against the registers of a thread."""
+    """Yield the violations and doubts of wgmma, and multiplications with more registers in flight than a thread has."""
     every = [event for row in events.values() for event in row]
     held = {name for one in every if isinstance(one, Mma) for name in (*one.accumulators, *one.a)}
     room = allowed(function)
@@ -163,16 +166,17 @@ def _of_warpgroup(
             own = held & {*event.accumulators, *event.a}
             flying = len(own | {name for name in held & state.keys() if state[name].age is not None})
             if flying + REST > room:
-                yield index, broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}")
+                fact = f"{flying} registers are in flight, and a thread has {room}"
+                yield index, broken("wgmma-registers", f"{fact}; {REST} of them are needed for other values")
 
 
 def _of_tensor(
     function: Function, graph: list[Block], events: Mapping[int, list[Event]], conditions: Conditions,
     certain: frozenset[int],
 ) -> _Found:  # fmt: skip
-    """The protocol of tcgen05: what a state says of each event, and what only the whole function can say.
+    """Yield the violations and doubts of tcgen05.
 
-    What one warp allocates or frees is so for all: it counts where some thread does it.
+    An allocation or deallocation by one warp holds for the whole CTA, so it counts if some thread executes it.
     """
     every = {index: event for index, row in events.items() for event in row}
     barriers = {e.barrier for e in every.values() if isinstance(e, TensorCommit | BarrierWait)}
@@ -195,7 +199,7 @@ def _of_tensor(
                     yield index, one
                 once.add(one.rule.name)
             elif one.rule.name == "tcgen05-alloc-full" and conditions.passes(index, index):
-                why = "it stands in a loop, and the text does not say that each round frees what it allocates"
+                why = "it is in a loop, and the text does not show that each iteration frees its allocation"
                 yield index, Doubt("tensor memory", "how much is allocated", why, "an allocation before the loop")
             elif one.rule.name != "tcgen05-dealloc-unknown" or not _elsewhere(event, state, allocations):
                 yield index, one
@@ -203,7 +207,7 @@ def _of_tensor(
             yield from ((index, one) for one in _foreign(index, event, state, every, conditions))
 
 
-#: Rules whose breach is the habit of a compiler: told once a function.
+#: Rules that some compilers break everywhere: reported once per function.
 _ONCE = ("tcgen05-fence-after", "tcgen05-wait-ld")
 
 
@@ -213,7 +217,7 @@ def _after(state: tcgen05.TensorState, event: Event) -> tcgen05.TensorState:
 
 
 def _elsewhere(event: Any, state: tcgen05.TensorState, allocations: list[Alloc]) -> bool:
-    """Whether what is freed may have been allocated by another role, on no way that leads here."""
+    """Return whether a deallocation may be for an allocation of another role, which is on no path to it."""
     alike = (one for one in allocations if one.exclusive == event.exclusive)
     return not state.allocated and any(one.columns in (None, event.columns) for one in alike)
 
@@ -221,7 +225,7 @@ def _elsewhere(event: Any, state: tcgen05.TensorState, allocations: list[Alloc])
 def _foreign(
     index: int, event: Load, state: tcgen05.TensorState, every: Mapping[int, Event], conditions: Conditions
 ) -> Iterator[Doubt]:
-    """What another role multiplies, and this one reads: its wait must be on an mbarrier of that role's commits."""
+    """Yield a doubt if a load reads the result of another role and does not wait on an mbarrier of its commits."""
     others = [
         at for at, one in every.items()
         if isinstance(one, Issue) and one.operation == "mma" and not conditions.passes(at, index)
@@ -233,21 +237,21 @@ def _foreign(
     commits = {one.barrier for one in every.values() if isinstance(one, TensorCommit) and not one.reads_alone}
     if any(name.startswith("&") and name in commits for name in state.waited):
         return
-    what = f"whether the tcgen05.mma of line {conditions.code[others[0]].line} is complete, which another role issues"
+    what = f"whether the tcgen05.mma of another role (line {conditions.code[others[0]].line}) is complete"
     if not state.heard:
-        why = "no mbarrier is waited for on any way to the load"
+        why = "no path to the load waits on an mbarrier"
     else:
-        why = "the text does not say that the mbarrier that is waited for is one of its commits"
+        why = "the text does not show that the wait is on the mbarrier of one of its commits"
     yield Doubt("order", what, why, "an execution of all roles, or a wait by a constant address")
 
 
 def _unallocated(function: Function, events: Mapping[int, list[Event]]) -> Iterator[tuple[int, Broken]]:
-    """Tensor memory that a kernel uses and nobody allocates; one that calls functions may have it from them."""
+    """Yield the first use of tensor memory in a kernel that neither allocates it nor calls functions that may do so."""
     if not function.entry or function.having("tcgen05.alloc", "call"):
         return
     for index in function.having("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp")[:1]:
         name = function.code[index].opcode.partition(".cta")[0]
-        yield index, broken("tcgen05-unallocated", f"found {name} in a kernel without alloc")
+        yield index, broken("tcgen05-unallocated", f"{name} is used in a kernel without tcgen05.alloc")
 
 
 _COMMIT, _WAITS = "tcgen05.commit", ("mbarrier.try_wait.parity", "mbarrier.test_wait.parity")
@@ -255,11 +259,11 @@ _OTHER = ("mbarrier.init", "mbarrier.inval", "mbarrier.arrive", "mbarrier.expect
 
 
 def stuck_waits(function: Function, values: Values) -> Iterator[tuple[int, Broken]]:
-    """Waits of a loop for one parity: the index of the instruction, and the rule.
+    """Yield the waits of loops whose parity never changes, each with the index of its instruction.
 
     Args:
         function: the function.
-        values: what ``fold`` knows of the operands of its commits and waits.
+        values: the operands of its commits and waits as ``fold`` returns them.
     """
     code = function.code
     told: set[int] = set()
@@ -279,11 +283,14 @@ def stuck_waits(function: Function, values: Values) -> Iterator[tuple[int, Broke
             parities = {number(code[i].operands[2], values.get(i, {})) for i in own}
             if commits.count(name) == 1 and len(parities) == 1 and None not in parities and own[0] not in told:
                 told.add(own[0])
-                yield own[0], broken("tcgen05-parity", f"found {parities.pop()} in every round")
+                yield (
+                    own[0],
+                    broken("tcgen05-parity", f"this wait has parity {parities.pop()} in every iteration"),
+                )
 
 
 def _loops(function: Function) -> Iterator[tuple[int, int]]:
-    """First instruction of a loop and the one behind its branch back, those with commits alone; the innermost first."""
+    """Yield the first instruction of each loop with commits and the end of its branch back; innermost loops first."""
     found = []
     for index in function.having("bra"):
         target = function.code[index].operands[-1] if function.code[index].operands else None
@@ -295,5 +302,5 @@ def _loops(function: Function) -> Iterator[tuple[int, int]]:
     yield from sorted(held, key=lambda one: one[1] - one[0])[:MOST]
 
 
-#: Loops that are looked at: far more than any kernel has around its commits.
+#: Largest number of loops that are checked, far more than any kernel has around its commits.
 MOST = 256

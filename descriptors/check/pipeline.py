@@ -1,16 +1,18 @@
-"""The pipeline of a kernel: the rounds of its rings in one run, the first in which something is wrong if there is one.
+r"""The pipeline of a kernel: the iterations of its rings in one execution, the first with a finding if there is one.
 
-Source: ``execution.rounds``; which runs there are is said by ``execution.runs``.
+Source: ``execution.rounds``; ``execution.runs`` chooses the executions.
 
-Law: of a kernel in which nothing is wrong it is the run of the first size.
+Invariant: the pipeline of a kernel without findings is the execution with the first size.
 
 >>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; mbarrier.arrive.shared.b64 _, [b];"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
 >>> def law(count):
-...     head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
+...     head = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[8];\n.entry k() .reqntid 32"
 ...     return pipelines(f"{head} {{ {init.replace('32', str(count))} {wait} }}")[0]
->>> law(32).launch, law(32).wrong, law(33).wrong
-('32 threads, one CTA', (), ('line 4: barrier-hang: found [b], in phase 0 with 32 of 33 arrivals',))
+>>> law(32).launch, law(32).wrong
+('32 threads, one CTA', ())
+>>> law(33).wrong
+('line 4: barrier-hang: this wait on the mbarrier at [b] never completes: phase 0 has 32 of 33 arrivals',)
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Pipeline:
-    """Who waits for whom in a run of a kernel.
+    """The waits on mbarriers in an execution of a kernel.
 
     Args:
-        name: of the kernel.
-        launch: of the run, in words, and where the run stopped if it did not come to its end.
-        rounds: what was seen.
-        wrong: what is wrong in that run: line, rule, what was found, and the line of the other event.
+        name: name of the kernel.
+        launch: description of the launch, and where the execution stopped if it was not completed.
+        rounds: the iterations of the rings.
+        wrong: the findings of the execution: line, rule and fact.
     """
 
     name: str
@@ -45,13 +47,13 @@ class Pipeline:
 
 
 def pipelines(text: str) -> tuple[Pipeline, ...]:
-    """The pipelines of the kernels of a PTX text that have mbarriers.
+    """Return the pipelines of the kernels of a PTX text that have mbarriers.
 
     Args:
-        text: the PTX.
+        text: the PTX text.
 
     Raises:
-        DescriptorError: if it is no PTX text, or no run of its kernels uses an mbarrier; the message says why.
+        DescriptorError: if the text is not PTX, or no execution of its kernels uses an mbarrier.
     """
     module = parse(text)
     found: list[Pipeline] = []
@@ -87,7 +89,7 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
 
 
 def _unused(run: Run) -> str:
-    """Say why a run has no act at an mbarrier."""
+    """Return why an execution has no event at an mbarrier."""
     if run.stop is not None:
         why = f"{run.stop.what}: {run.stop.why}"
         return f"its run stopped at line {run.stop.line} before an mbarrier ended a wait or a phase ({why})"
@@ -95,7 +97,7 @@ def _unused(run: Run) -> str:
 
 
 def _run(made: Program, first: Trial) -> Run:
-    """The first run in which something is wrong; without one, the first."""
+    """Return the first execution with a finding; if there is none, the first execution."""
     held = first.run
     for number, launch in enumerate(launches(made, first)):
         for one in runs(made, launch):

@@ -1,13 +1,12 @@
-"""In registers of which class the operands of ``wgmma`` and ``tcgen05`` may be: those that the assembler takes there.
+"""The classes of registers that the assembler accepts for each operand of ``wgmma`` and ``tcgen05``.
 
-A name that is declared nowhere in the function, as a variable or a special register, has no class and is not judged.
-The assembler takes more than the manual says in some places (a ``.f32`` for A of 8-bit integers) and less in others
-(``.b32`` alone for D in tensor memory); it is followed in both.
-Source: ptxas 13.0, and of what PTX 9.4 has new 13.5, asked of every operand with every class
+A name that the function does not declare (a variable or a special register) has no class and is not checked. The
+assembler accepts more than the manual for some operands (``.f32`` for A of 8-bit integers) and less for others (only
+``.b32`` for D in tensor memory). The check follows the assembler.
+Source: ptxas 13.0, and 13.5 for the additions of PTX 9.4, run on every operand with every class
 (``tests/vectors/protocol_ptxas.json``, ``forms_ptxas.json``); PTX ISA 9.1, wgmma, tcgen05.
 
-Law: every row of the table has classes of one width, but for addresses in shared memory, and for what ptxas takes of
-integers in A.
+Invariant: the classes of a row have one width, except for addresses in shared memory, integers in A, and metadata.
 
 >>> widths = {name: {_WIDTHS[one] for one in classes} for name, classes in TAKES.items()}
 >>> sorted(name for name, found in widths.items() if len(found) > 1)
@@ -27,7 +26,7 @@ _ANY = (*_INTEGER, "f32", "f16x2")
 _WIDTHS = {"b32": 32, "u32": 32, "s32": 32, "f32": 32, "f16x2": 32, "b64": 64, "u64": 64, "s64": 64, "pred": 1,
            "b16": 16, "u16": 16}  # fmt: skip
 
-#: Classes that an operand may have, by what it is called.
+#: The classes of registers that each operand accepts, by the name of the operand in messages.
 TAKES: Mapping[str, tuple[str, ...]] = {
     "D of f32": ("b32", "f32"),
     "D of f16": ("b32", "f16x2"),
@@ -57,35 +56,35 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "the mask of 32 CTAs": _INTEGER,
 }
 
-#: What operands are called that may be vectors.
+#: Beginnings of the names of operands that may be vectors.
 _VECTORS = ("D of ", "A of ", "the registers", "the metadata", "the mask of output lanes")
-#: An operand, and what it is called.
+#: The name of an operand in messages, and the operand.
 _Named = Iterator[tuple[str, Operand]]
 
 
 def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> Iterator[tuple[str, str]]:
-    """Operands of an instruction in registers of another class: the rule, and what was found.
+    """Yield the operands of an instruction in registers of a wrong class: rule and fact.
 
     Args:
         one: the instruction.
-        class_of: the class of a register; None for a name that is declared as none.
+        class_of: returns the class of a register, or None if the name is not declared.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> made = Instruction(1, "tcgen05.cp.cta_group::1.128x256b", operands("[%r1], %r2"))
-    >>> list(class_findings(made, {"%r1": "b32", "%r2": "b32"}.get))
-    [('form-class', 'found %r2 in .b32 for the descriptor of the copy, which may be in .b64, .u64 or .s64')]
+    >>> copy = Instruction(1, "tcgen05.cp.cta_group::1.128x256b", operands("[%r1], %r2"))
+    >>> list(class_findings(copy, {"%r1": "b32", "%r2": "b32"}.get))
+    [('form-class', '%r2 is in .b32, but the descriptor of the copy must be in .b64, .u64 or .s64')]
     """
     for what, operand in _operands(one):
         if isinstance(operand, Vector | Other) and not (isinstance(operand, Vector) and what.startswith(_VECTORS)):
-            yield "form-operands", f"found {'a vector' if isinstance(operand, Vector) else operand.text} for {what}"
+            yield "form-operands", f"{what} cannot be {'a vector' if isinstance(operand, Vector) else operand.text}"
             continue
         for name in _registers(operand):
             found = class_of(name)
             if found is not None and found not in TAKES[what]:
                 *others, last = (f".{takes}" for takes in TAKES[what])
                 may = f"{', '.join(others)} or {last}" if others else last
-                yield "form-class", f"found {name} in .{found} for {what}, which may be in {may}"
-                break  # one of a vector
+                yield "form-class", f"{name} is in .{found}, but {what} must be in {may}"
+                break  # report one register per vector
 
 
 def _registers(operand: Operand) -> tuple[str, ...]:

@@ -13,6 +13,10 @@ Other rules are about *form* (what an assembler accepts) and *words* (the conten
 A rule is a row of this table. The code that detects a violation is in the module with the state: ``wgmma``,
 ``tcgen05``, ``instruction_forms``, ``kernel_words``, ``execution``. There are three levels, ``Level``.
 
+The detail of a violation (``found``) is ``FACT; NOTE; NOTE``. FACT is a clause that states what is the case, with the
+names and numbers of the kernel ("this wait on [b] never completes: phase 0 has 0 of 128 arrivals") and without "; ".
+The report prints FACT first. Each NOTE, the requirement and source of the rule, and its fix follow in separate lines.
+
 Invariant: the name of a rule begins with its family.
 
 >>> families = ("wgmma", "tcgen05", "form", "word", "barrier", "proxy", "reuse", "fragment")
@@ -36,7 +40,7 @@ from layoutalg.frozen import frozen
 
 
 class Level(Enum):
-    """How sure a finding is, and how bad.
+    """How certain and how serious a finding is.
 
     >>> print(Level.ASKS, "-", Level.ASKS.meaning)
     asks - the PTX manual asks for it, and compilers in use leave it out without harm seen
@@ -51,7 +55,7 @@ class Level(Enum):
 
     @property
     def meaning(self) -> str:
-        """What it says of the code."""
+        """A sentence that explains the level."""
         return _MEANINGS[self]
 
 
@@ -64,17 +68,17 @@ _MEANINGS = {
 
 @frozen
 class Rule:
-    """One rule.
+    """A rule of the checker.
 
     Args:
-        name: for a program.
-        level: how sure and how bad its breach is.
-        property: what of a kernel it is about, one of ``PROPERTIES``.
-        demands: what must hold.
+        name: its name, by which users select or ignore it.
+        level: how certain and how serious a violation is.
+        property: the property of a kernel that it belongs to, one of ``PROPERTIES``.
+        demands: the requirement.
         fix: what to insert or change, and where.
-        source: where it is published.
-        evidence: how it is known.
-        guardrail: its name in ``descriptors tmem check``; "" where it is not asked there.
+        source: where the requirement is published.
+        evidence: how the requirement is known.
+        guardrail: its name in ``descriptors tmem check``; "" if that command does not check it.
     """
 
     name: str
@@ -89,46 +93,35 @@ class Rule:
 
 @frozen
 class Broken:
-    """A rule that an event breaks.
+    """A violation of a rule by an event.
 
     Args:
         rule: the rule.
-        found: what was found instead.
-        registers: the registers or addresses it is about, as they are written.
-        demand: what must hold here, with the names and numbers of the place; "" where the rule's own words say it.
+        found: the detail: the fact, and a note after each "; ".
+        registers: the registers or addresses that it is about, as they are written in the kernel.
     """
 
     rule: Rule
     found: str
     registers: tuple[str, ...] = ()
-    demand: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """What must hold and what was found.
-
-        >>> broken("tcgen05-alloc-full", "found 544").sentence
-        'allocations of one CTA must fit the 512 columns of tensor memory, found 544'
-        """
-        return f"{self.demand or self.rule.demands}, {self.found}"
 
     def __str__(self) -> str:
-        return f"{self.rule.level}: {self.sentence} [{self.rule.name}]; {self.rule.fix}"
+        return f"{self.rule.level}: {self.found} [{self.rule.name}]; {self.rule.fix}"
 
 
-#: What a kernel has that a check gives a verdict of, each by itself, in the order in which they are told.
+#: The properties of a kernel that have a verdict of their own, in the order of the report.
 PROPERTIES = ("forms", "words", "order", "tensor memory", "barriers", "bytes", "proxies", "reuse", "fragments")
 
 
 @frozen
 class Doubt:
-    """What a text leaves open.
+    """An item that the text of a kernel does not decide.
 
     Args:
-        property: what it is about: ``order`` or ``tensor memory``.
-        what: is not decided.
-        why: it is not.
-        decides: what would decide it.
+        property: ``order`` or ``tensor memory``.
+        what: what is undecided.
+        why: why it is undecided.
+        decides: the information that would decide it.
     """
 
     property: str
@@ -137,10 +130,10 @@ class Doubt:
     decides: str
 
 
-#: The parts of a check: each instruction by itself, the ways through a function, and its execution.
+#: The parts of a check: each instruction on its own, the paths through a function, and its execution.
 TEXT, PATHS, EXECUTION = "text", "paths", "execution"
 _BOTH = (PATHS, EXECUTION)
-#: Which parts decide a rule, by its family, and by its name where others decide it.
+#: The parts that decide a rule, by the family of the rule, or by its name if these differ.
 _DECIDED_BY: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("form", "word"), (TEXT,)),
     **dict.fromkeys(("wgmma", "tcgen05"), (PATHS,)),
@@ -154,7 +147,7 @@ _DECIDED_BY: Mapping[str, tuple[str, ...]] = {
     "fragment-selector": (TEXT, EXECUTION),
 }
 
-#: How a rule is known that is not about tensor memory.
+#: The evidence of rules that are not about tensor memory.
 MANUAL = "documented"
 ASSEMBLER = "NVIDIA's code: what ptxas takes, refuses and says"
 COMPUTED = "computed here, from what the words address"
@@ -617,7 +610,7 @@ RULES: Mapping[str, Rule] = {rule.name: rule for rule in _ROWS}
 
 
 def decided_by(rule: Rule) -> tuple[str, ...]:
-    """Return the parts of a check of a PTX text that decide a rule; none where a text does not say enough.
+    """Return the parts of a check of a PTX text that decide a rule; none if a PTX text is not sufficient.
 
     >>> decided_by(RULES["wgmma-wait"]), decided_by(RULES["tcgen05-bounds"])
     (('paths',), ())
@@ -625,40 +618,40 @@ def decided_by(rule: Rule) -> tuple[str, ...]:
     return _DECIDED_BY.get(rule.name, _DECIDED_BY[rule.name.partition("-")[0]])
 
 
-#: The rules that a check of a PTX text holds it against.
+#: The rules that a check of a PTX text verifies.
 ALL_RULES: Mapping[str, Rule] = {name: rule for name, rule in RULES.items() if decided_by(rule)}
-#: The rules of ``descriptors tmem check``, by the name that they have there.
+#: The rules of ``descriptors tmem check``, by their names in that command.
 GUARDRAILS: Mapping[str, Rule] = {rule.guardrail: rule for rule in _ROWS if rule.guardrail}
 
 
-def broken(name: str, found: str, registers: tuple[str, ...] = (), *, demand: str = "") -> Broken:
-    """A breach of the rule of this name.
+def broken(name: str, found: str, registers: tuple[str, ...] = ()) -> Broken:
+    """Return a violation of the rule with this name.
 
-    >>> print(broken("tcgen05-alloc-size", "found 48"))  # doctest: +ELLIPSIS
-    error: an allocation must be of 32, 64, 128, 256 or 512 columns, found 48 [tcgen05-alloc-size]; round the ...
+    >>> print(broken("tcgen05-alloc-size", "the allocation has 48 columns"))  # doctest: +ELLIPSIS
+    error: the allocation has 48 columns [tcgen05-alloc-size]; round the columns up to the next power of two, ...
     """
-    return Broken(RULES[name], found, registers, demand)
+    return Broken(RULES[name], found, registers)
 
 
 def page_address(rule: Rule) -> str:
-    """Where the page of a rule is published; "" while there is no such site."""
+    """Return the address of the page of a rule; "" if the documentation is not published."""
     return f"{site().rstrip('/')}/rules/{rule.name}.html" if site() else ""
 
 
 @cache
 def site() -> str:
-    """The address of the documentation, which the metadata of the distribution hold once it is published; "" before."""
+    """Return the address of the documentation from the metadata of the distribution; "" if it is not published."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     try:
         rows = metadata("layoutalg").get_all("Project-URL") or []
     except PackageNotFoundError:  # a checkout on the path, or a browser
         return ""
-    return next((one.partition(", ")[2] for one in rows if one.startswith("Documentation, ")), "")
+    return next((row.partition(", ")[2] for row in rows if row.startswith("Documentation, ")), "")
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule of the checker, whole; its page too, where one is published.
+    """Return the full text of a rule, with its page if the documentation is published.
 
     >>> print(rule_text(ALL_RULES["wgmma-wait"]))
     wgmma-wait: an accumulator must not be touched before a wait_group that covers its group
@@ -678,4 +671,4 @@ def rule_text(rule: Rule) -> str:
         "known": rule.evidence,
         "page": page_address(rule),
     }
-    return "\n".join([f"{rule.name}: {rule.demands}", *(f"{name:8} {told}" for name, told in rows.items() if told)])
+    return "\n".join([f"{rule.name}: {rule.demands}", *(f"{name:8} {text}" for name, text in rows.items() if text)])

@@ -1,16 +1,16 @@
-"""What running a kernel says of its barriers, bytes, proxies and reuse, as a part of its report.
+r"""The part of a report that comes from executing the kernels: barriers, bytes, proxies, reuse and fragments.
 
-A property is looked at where all kernels of a text were run to their ends; what a run could not look at is told. A
-verdict names what was run: threads, clusters, and the values of scalar parameters.
+These properties are checked if all kernels of a text were executed to their ends. The report lists what an execution
+could not check, and names the launches: threads, clusters, and the values of scalar parameters.
 
-Law: what was not run is not clean.
+Invariant: a property of a kernel that was not executed is not clean.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
+>>> head = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[8];\n.entry k() .reqntid 32"
 >>> wait = "wgmma.fence.sync.aligned; L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 >>> def of(text):
-...     told = executed(parse(text), text)
-...     return [one.rule.name for one in told.findings]
+...     judgement = executed(parse(text), text)
+...     return [finding.rule.name for finding in judgement.findings]
 >>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
 >>> of(f"{head} {{ {init} {wait} }}")
 ['barrier-hang']
@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterator
 from descriptors.check.execution.boxes import disagreement, misfit
 from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.counts import Counts
-from descriptors.check.execution.evidence import ALL, UNFILLED, Blind
+from descriptors.check.execution.evidence import AFTER, ALL, UNFILLED, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.machine import Machine
@@ -42,26 +42,26 @@ from descriptors.check.serialization import varying
 from descriptors.text import counted
 
 _UNKNOWN = Configuration()
-#: Letters of a name that are told.
+#: Largest number of characters of a name in a note.
 NAME = 40
-#: Most scalar parameters that a note names one by one.
+#: Largest number of scalar parameters that a note names one by one.
 NAMED = 8
-#: What would decide what is open, by what it is.
+#: The information that would decide an undecided item.
 _DECIDES = {
     CLUSTER: "the launch: --cluster 2x1x1",
 }
 
 
 def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judgement:
-    """What running the kernels of a module finds.
+    """Return the judgement from executing the kernels of a module.
 
     Args:
         module: the module.
-        text: the PTX that it was read from.
-        known: what is known of their launch.
+        text: the PTX text of the module.
+        known: the values of the launch that the user gave.
 
     Raises:
-        DescriptorError: if that is of a parameter that no kernel has.
+        DescriptorError: if the user gave a parameter that no kernel has.
     """
     known.require([parameter_names(one) for one in module.functions if one.entry])
     unseen = not_run(module)
@@ -79,7 +79,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             continue
         if not function.entry:
             undecided += [
-                Undecided(name, function.line, function.name, "a function that is called", "", function.name)
+                Undecided(name, function.line, function.name, "only kernels are executed", "", function.name)
                 for name in ALL
             ]
             ran = False
@@ -89,13 +89,13 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             ran = False
             continue
         if steps > FILE_LIMIT:
-            why = f"not executed: the kernels before it took {steps} steps, and a file has at most {FILE_LIMIT}"
+            why = f"the kernels before it took {steps} steps, and the limit of a file is {FILE_LIMIT}"
             undecided += _not_run(function, why, "a file with this kernel alone")
             ran = False
             continue
         if _is_idle(function):
             undecided += _unfilled(function)
-            notes.append(f"{_name(function)} was not run: nothing in it writes shared memory or waits for a barrier")
+            notes.append(f"{_name(function)} was not executed: it does not write shared memory or wait for a barrier")
             continue
         told = _agreed(judge(function, text, known, module.target), function, text, known, module.target)
         steps += told.steps
@@ -115,25 +115,25 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
 
 
 def _not_run(function: Function, why: str, decides: str) -> list[Undecided]:
-    """Return what is not decided of a kernel that is not run."""
-    return [Undecided(name, function.line, "what a run decides", why, decides, function.name) for name in ALL]
+    """Return the undecided items of a kernel that is not executed."""
+    return [Undecided(name, function.line, "the kernel was not executed", why, decides, function.name) for name in ALL]
 
 
-#: What leads threads apart, if it is guarded by what differs between them.
+#: Instructions that make threads diverge if their guard differs between threads.
 _GUARDED = ("bra", "ret", "exit", "trap", "wgmma.")
-#: Spaces that an ordinary store may name which are not shared memory.
+#: State spaces of ordinary stores that are not shared memory.
 _OTHER_SPACES = {"global", "local", "param", "param::func", "param::entry"}
 
 
 def _is_idle(function: Function) -> bool:
-    """Whether running a kernel decides nothing: its only events are ``wgmma`` that all threads execute together.
+    r"""Return whether an execution decides nothing: the only events are ``wgmma`` that all threads execute together.
 
-    Nothing in it writes shared memory, so that no two accesses of the same bytes need an order, and nothing waits but
+    Such a kernel does not write shared memory, so no two accesses of the same bytes need an order, and it waits only
     for multiplications that every warp issues.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> def of(body):
-    ...     text = f".version 8.8\\n.entry k() {{ wgmma.fence.sync.aligned; {body} ret; }}"
+    ...     text = f".version 8.8\n.entry k() {{ wgmma.fence.sync.aligned; {body} ret; }}"
     ...     return _is_idle(parse(text).functions[0])
     >>> apart = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p ret;"
     >>> of("@p bra L; L: st.global.u32 [q], 0;"), of("st.u32 [q], 0;"), of(apart)
@@ -153,16 +153,16 @@ def _is_idle(function: Function) -> bool:
 
 
 def _unfilled(function: Function) -> list[Undecided]:
-    """Return what is not decided of the operands of a kernel that nothing fills."""
+    """Return the undecided item for the operands of a kernel that does not fill them."""
     places = function.having("wgmma.mma_async")[:1]
     return [Undecided("reuse", function.code[index].line, *UNFILLED, "", function.name) for index in places]
 
 
 def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
-    """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects, or reads.
+    """Return the judgement with one finding if the given boxes contradict the bytes that the kernel expects or reads.
 
-    All else that goes wrong then may follow from that, so it is counted and left out. That they contradict what is read
-    is certain only if nothing is wrong with the boxes that are consistent with it.
+    The other findings may follow from the wrong boxes, so they are counted and left out. A contradiction with the bytes
+    that are read is certain only if the kernel has no finding with boxes that are consistent with them.
     """
     if not known.tensor_maps or not is_wrong(told.witnesses):
         return told
@@ -181,12 +181,12 @@ def _agreed(told: RunJudgement, function: Function, text: str, known: Configurat
         return told
     others = len(told.witnesses)
     why = f"the given boxes contradict the {bytes_}; {counted(others, 'finding')} left out"
-    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, "what comes after", why)
+    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, AFTER, why)
     return told._replace(witnesses=(cause,), blind=(*(one for one in told.blind if one.what != row.what), row))
 
 
 def _unsized(made: Program, text: str, known: Configuration) -> Iterator[Machine]:
-    """Yield the runs of a kernel without the given boxes, up to as many steps as its runs may take."""
+    """Yield the executions of a kernel without the given boxes, up to the limit of steps."""
     held, steps = trials(made, text, known._replace(tensor_maps={}))
     yield held[0].run.machine
     for launch in launches(made, held[0]):
@@ -198,14 +198,16 @@ def _unsized(made: Program, text: str, known: Configuration) -> Iterator[Machine
 
 
 def _asks(function: Function) -> bool:
+    """Return whether a function has instructions that an execution checks."""
     return any(one.opcode.startswith(EVENTS) and is_event(one) for one in function.code)
 
 
 def _findings(function: Function, told: RunJudgement) -> Iterator[Finding]:
-    for one in told.witnesses:
-        made = function.code[one.place]
-        moment = Moment(one.round, one.rounds, one.other, one.other_round, one.parameters)
-        yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name, moment)
+    for witness in told.witnesses:
+        instruction = function.code[witness.place]
+        moment = Moment(witness.round, witness.rounds, witness.other, witness.other_round, witness.parameters)
+        rule = ALL_RULES[witness.rule]
+        yield Finding(instruction.line, rule, witness.found, instruction.opcode, (), function.name, moment)
 
 
 def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
@@ -216,11 +218,11 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
 
 
 def _not_modeled(function: Function, properties: Collection[str], functions: Collection[str]) -> Iterator[Undecided]:
-    """The instructions whose effect no run knows, for each property that they leave undecided.
+    """Yield the instructions whose effect is not modeled, for each property that they leave undecided.
 
     Args:
         function: the kernel.
-        properties: those of which the text has anything.
+        properties: the properties of which the text has items.
         functions: functions that are in the text or have no effect on these properties.
     """
     rows: dict[tuple[str, str, str], list[int]] = {}
@@ -239,36 +241,36 @@ def _not_modeled(function: Function, properties: Collection[str], functions: Col
 
 
 def _closed(function: Function, one: Counts) -> str:
-    """Which values of a parameter follow from those that were run."""
+    """Return the values of a parameter for which the verdict is valid because the state of the kernel repeats."""
     start = f" from {one.start} on" if one.start > one.step else ""
-    others = "" if one.alone else f" where others are {LITTLE}"
-    rounds = f"{one.turns} round{'s' * (one.turns > 1)}"
+    others = "" if one.alone else f" if the others are {LITTLE}"
+    period = f"every {one.turns} iterations" if one.turns > 1 else "every iteration"
     values = "value" if one.step == 1 else f"multiple of {one.step}"
     of = f"every {values} of {_parameter(function, one.parameter)}"
-    return f"; {of}{start}{others} follows, by periods of {rounds}"
+    return f"; valid for {of}{start}{others} (behavior repeats {period})"
 
 
 def _name(function: Function) -> str:
-    """Return the name of a kernel, cut where it is long."""
+    """Return the name of a kernel, cut to ``NAME`` characters."""
     return function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
 
 
 def _note(function: Function, told: RunJudgement) -> str:
-    """The launches that were executed, in one line."""
+    """Return one line about the launches that were executed."""
     launch = told.launch
     given = [f"{_parameter(function, key)} = {value}" for key, value in launch.scalars.items()]
     parts = [launch_text(launch), *given]
     shown = list(_launches(function, told))
     follows = "".join(_closed(function, one) for one in told.closed)
-    assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
+    assumed = f"; assumes {', '.join(told.assumed)}" if told.assumed else ""
     name = _name(function)
     values = f"; scalar parameters: {'; '.join(shown)}" if shown else ""
-    never = "" if told.ended else "; no run was completed"
-    return f"{name} was run with {', '.join(parts)}{values}{never}{follows}{assumed}"
+    never = "" if told.ended else "; no execution was completed"
+    return f"{name} was executed with {', '.join(parts)}{values}{never}{follows}{assumed}"
 
 
 def _launches(function: Function, told: RunJudgement) -> Iterator[str]:
-    """The scalar parameters of the launches that were executed, and which of them were not completed."""
+    """Yield the scalar parameters of the executed launches, and which executions were not completed."""
     free = list(dict.fromkeys(key for one in told.executed for key in one.parameters if key not in told.launch.scalars))
     if not free:
         return
@@ -287,14 +289,14 @@ def _launches(function: Function, told: RunJudgement) -> Iterator[str]:
 
 
 def _parameter(function: Function, key: tuple[str, int]) -> str:
-    """A parameter as it is written to ``--param``; a long name is told without that of its kernel."""
+    """Return a parameter as ``--param`` accepts it; a long name is shown without the name of its kernel."""
     name, offset = key
     shown = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
     return parameter_text((shown, offset))
 
 
 def _record(function: Function, told: RunJudgement) -> Iterator[ExecutedLaunch]:
-    """The launches that were executed, for a program."""
+    """Yield the launches that were executed."""
     for one in told.executed:
         values = {parameter_text(key): value for key, value in one.parameters.items()}
         launch = told.launch

@@ -1,15 +1,15 @@
-"""What checks of kernels found, as SARIF: one run for all of them.
+r"""Reports of checks in the SARIF format, with one run for all files.
 
-A finding is a result, known by a fingerprint that lines which moved do not change. A verdict is a property of its file
-among the artifacts; what was not decided, and a file that was refused, is a notification of the run: neither is a fault
-of the kernel that anybody should be asked to mend.
+A finding is a result. Its fingerprint does not depend on line numbers. The verdicts are properties of the artifact of
+the file. Undecided items and files that could not be checked are notifications of the run, because they are not faults
+of a kernel.
 Source: SARIF 2.1.0 (OASIS), sections 3.13 to 3.28, 3.58.
 
-Law: every finding is a result, and everything undecided a notification, and so is what was executed.
+Invariant: each finding is a result; each undecided item and each executed kernel is a notification.
 
 >>> from descriptors import check_ptx
 >>> body = "wgmma.fence.sync.aligned; mbarrier.init.b64 [b], 1;"
->>> report = check_ptx(f".version 8.8\\n.target sm_90\\n.entry k() {{ {body} }}")
+>>> report = check_ptx(f".version 8.8\n.target sm_90\n.entry k() {{ {body} }}")
 >>> (run,) = sarif([("k.ptx", report)])["runs"]
 >>> len(report.findings), len(run["results"])
 (1, 1)
@@ -28,18 +28,18 @@ from urllib.parse import quote
 from descriptors.check.kernel_report import Finding, Report, Undecided, alike
 from descriptors.check.rules import ALL_RULES, Level, decided_by, page_address, rule_text
 
-#: What SARIF calls the levels.
+#: The SARIF level of each level.
 _LEVELS = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}
-#: The fingerprint: its name, and the version of what it is made of.
+#: The name of the fingerprint, with the version of its content.
 FINGERPRINT = "ruleFunctionOpcodeFound/v1"
 
 
 def sarif(checked: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Reports as SARIF 2.1.0.
+    """Return reports as a SARIF 2.1.0 log.
 
     Args:
-        checked: the name of each file, as it is to be shown, and what was found in it.
-        refused: the name of each file that could not be checked, and why.
+        checked: the name of each file, as it is shown, and its report.
+        refused: the name of each file that could not be checked, and the reason.
 
     >>> sarif([], [("k.ptx", "no PTX")])["runs"][0]["invocations"][0]["executionSuccessful"]
     False
@@ -61,12 +61,14 @@ def log(
     notes: list[dict[str, Any]],
     refused: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    """The log of one run, whatever it looked at.
+    """Return the SARIF log of one run.
 
     Args:
-        rules, artifacts, results: as SARIF has them.
+        rules: the rules as SARIF reporting descriptors.
+        artifacts: the files as SARIF artifacts.
+        results: the findings as SARIF results.
         notes: notifications of the run.
-        refused: the name of each file that could not be checked, and why; a notification each.
+        refused: the name of each file that could not be checked, and the reason; each becomes a notification.
     """
     notes = notes + [{"level": "error", "message": {"text": why}, "locations": [place(name)]} for name, why in refused]
     return {
@@ -96,7 +98,7 @@ def _rule(name: str) -> dict[str, Any]:
 
 
 def _results(name: str, report: Report) -> list[dict[str, Any]]:
-    """The findings of a file; those that are alike are told apart by their number."""
+    """Return the findings of a file as SARIF results; equal findings are numbered."""
     seen: Counter[tuple[str, ...]] = Counter()
     found = []
     for one in report.findings:
@@ -117,7 +119,7 @@ def _result(name: str, one: Finding, number: int) -> dict[str, Any]:
 
 
 def fingerprint(*parts: str) -> str:
-    """What knows a result again, made of what does not change when lines move.
+    """Return the fingerprint of a result from texts that do not depend on line numbers.
 
     >>> len(fingerprint("rule", "function", "1"))
     32
@@ -126,16 +128,16 @@ def fingerprint(*parts: str) -> str:
 
 
 def _other(name: str, one: Finding) -> dict[str, Any]:
-    """The other of two events, where a run came to both."""
+    """Return the other of two events as a related location, if the execution reached both."""
     if one.moment is None or not one.moment.other_line:
         return {}
-    made = f", in round {one.moment.other_round}" if one.moment.other_round else ""
+    iteration = f", in iteration {one.moment.other_round}" if one.moment.other_round else ""
     before = place(name, one.moment.other_line, one.function)
-    return {"relatedLocations": [{"id": 1, "message": {"text": f"the event before{made}"}, **before}]}
+    return {"relatedLocations": [{"id": 1, "message": {"text": f"the earlier event{iteration}"}, **before}]}
 
 
 def _notifications(name: str, report: Report) -> list[dict[str, Any]]:
-    """What was not decided in a file, and how its kernels were executed."""
+    """Return the undecided items of a file, and how its kernels were executed, as SARIF notifications."""
     executed = [
         {"level": "none", "descriptor": {"id": "executed"}, "message": {"text": note}, "locations": [place(name)]}
         for note in report.notes
@@ -148,7 +150,7 @@ def _undecided(name: str, one: Undecided) -> dict[str, Any]:
     return {
         "level": "note",
         "descriptor": {"id": f"undecided/{one.property.replace(' ', '-')}"},
-        "message": {"text": f"{one.property}: {one.what}, {one.why}{decides}"},
+        "message": {"text": f"{one.property}: {one.what}: {one.why}{decides}"},
         "locations": [place(name, one.line, one.function)],
     }
 
@@ -158,12 +160,12 @@ def _artifact(name: str, report: Report) -> dict[str, Any]:
 
 
 def artifact(name: str, **verdicts: str) -> dict[str, Any]:
-    """A file, with what is to be said of it as a whole."""
+    """Return a file as a SARIF artifact with its verdicts."""
     return {"location": {"uri": _uri(name)}, "properties": verdicts}
 
 
 def place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
-    """A line of a file, and of which function it is.
+    """Return a line of a file, with its function, as a SARIF location.
 
     >>> place("a b.ptx", 7)["physicalLocation"]["artifactLocation"]
     {'uri': 'a%20b.ptx'}
@@ -175,5 +177,5 @@ def place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
 
 
 def _uri(name: str) -> str:
-    """A path as a reference that no letter of it breaks."""
+    """Return a path as a percent-encoded URI reference."""
     return quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")

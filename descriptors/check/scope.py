@@ -1,12 +1,12 @@
-"""How much there is in a kernel to look at, property by property: what a verdict is of.
+"""The number of items of each property in a kernel, which a verdict is about.
 
-What no check looks at is counted too, so that a report can name it: the multiplications of ``wmma``; and all that
-only running a kernel tells, which is what mbarriers wait for, how many bytes copies bring, whether the asynchronous
-proxy sees what ordinary stores wrote, and when shared memory is used again. Which elements of A the registers of a
-``wgmma`` hold is not checked, so that *fragments* are never clean where A is in registers.
+Items that no check looks at are counted too, so that a report can name them: the multiplications of ``wmma``; and the
+items of the properties that need an execution of the kernel (waits on mbarriers, bytes of copies, ordinary stores that
+the asynchronous proxy reads, reuse of shared memory). The check does not know which elements of A are in the registers
+of a ``wgmma``, so *fragments* are never clean if A is in registers.
 Source: PTX ISA 9.1, mbarrier, Asynchronous copy, Async proxy, wgmma, tcgen05.
 
-Law: what is not looked at is never clean.
+Invariant: a property whose items were not checked is not clean.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mbarrier.init.shared.b64 [b], 1; st.shared.b32 [s], 0; wgmma.mma_async.x d, a, b; mma.sync.y d, a, b, c;"
@@ -27,11 +27,11 @@ from descriptors.check.ptx.ptx_module import Instruction, Module
 from descriptors.check.ptx.ptx_operands import Vector
 from descriptors.text import counted
 
-#: What the checker is about.
+#: Beginnings of the opcodes of tensor-core instructions of a warpgroup or a CTA.
 FAMILIES = ("wgmma.", "tcgen05.")
-#: Multiplications of a warp.
+#: Beginnings of the opcodes of multiplications of a warp.
 WARP_MMA = ("mma.",)
-#: What moves matrices, counted beside multiplications.
+#: Instructions that move matrices. They are counted if the function has multiplications.
 _MATRICES = ("ldmatrix.", "stmatrix.")
 _WMMA = ("wmma.mma",)
 _ALLOCATES = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit")
@@ -43,7 +43,7 @@ _OTHER_SPACES = ("global", "local", "param", "param::func", "param::entry")
 
 
 def read_of(module: Module) -> Judgement:
-    """What a reading of the text looks at, but for descriptor words: forms, order, tensor memory."""
+    """Return the scopes of the properties that the text decides, except descriptors: forms, order, tensor memory."""
     held = len(_having(module, *FAMILIES))
     warp, older = len(_having(module, *WARP_MMA)), _having(module, *_WMMA)
     moves = sum(len(one.having(*_MATRICES)) for one in module.functions if one.having(*FAMILIES, *WARP_MMA))
@@ -58,7 +58,7 @@ def read_of(module: Module) -> Judgement:
 
 
 def not_run(module: Module) -> Judgement:
-    """What only running a kernel tells, of which nothing was looked at: barriers, bytes, proxies, reuse."""
+    """Return the scopes of the properties that need an execution, with nothing checked yet."""
     code = _having(module, "")
     barriers = _having(module, "mbarrier.init")
     unit = "mbarrier" if barriers else "mbarrier instruction"
@@ -85,7 +85,7 @@ def not_run(module: Module) -> Judgement:
 
 
 def _having(module: Module, *beginnings: str) -> list[Instruction]:
-    """The instructions of all functions whose opcode begins so."""
+    """Return the instructions of all functions whose opcode has one of some beginnings."""
     return [function.code[index] for function in module.functions for index in function.having(*beginnings)]
 
 
@@ -99,23 +99,24 @@ def _with_a_in_registers(module: Module) -> list[Instruction]:
 
 
 def _unchecked_fragments(module: Module) -> tuple[Undecided, ...]:
-    """Return what is not decided of the ``wgmma`` that take A from registers, at the first of them."""
+    """Return one undecided item for all ``wgmma`` that take A from registers, at the line of the first."""
     rows = _with_a_in_registers(module)
     why = "which elements the fragments hold is not checked"
     return (Undecided("fragments", rows[0].line, f"A in registers of {len(rows)} wgmma", why),) if rows else ()
 
 
 def _unseen(name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT) -> tuple[Undecided, ...]:
-    """One for all of them, at the first."""
+    """Return one undecided item for all instructions of a row, at the line of the first."""
     return (Undecided(name, row[0].line, counted(len(row), unit), why),) if row else ()
 
 
 def _copies(one: Instruction) -> bool:
+    """Return whether an instruction is a bulk copy."""
     return one.opcode.startswith(_BULK) and not set(_NO_COPY) & set(one.qualifiers)
 
 
 def _stores(one: Instruction) -> bool:
-    """Whether an instruction may write shared memory in order, and not by the asynchronous proxy."""
+    """Return whether an instruction may write shared memory through the generic proxy."""
     words = one.qualifiers
     if words[0] in ("st", "stmatrix", "atom", "red"):
         return not set(words) & set(_OTHER_SPACES)
@@ -123,6 +124,6 @@ def _stores(one: Instruction) -> bool:
 
 
 def _of_thread(one: Instruction) -> bool:
-    """Whether an instruction is a copy of a thread into shared memory, which a wait of its own ends."""
+    """Return whether an instruction is a ``cp.async`` of a thread, which is not a bulk copy."""
     words = one.qualifiers
     return words[:2] == ("cp", "async") and words[2:3] != ("bulk",) and any(w.startswith("shared") for w in words)

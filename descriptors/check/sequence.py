@@ -1,9 +1,9 @@
-"""A sequence of events in, the first broken rule out: the emission protocol as a function.
+"""The violations of a sequence of events by the protocols of ``wgmma`` and ``tcgen05``.
 
-Both families run side by side, each on the events that it knows, so that a sequence may mix them.
-Source: as ``rules``, each with its own.
+Both protocols run side by side, each on its own events, so a sequence may contain both.
+Source: the source of each rule.
 
-Law: what is put where a fix says leaves nothing to say.
+Invariant: after the fix of a violation is applied, the violation is gone.
 
 >>> from descriptors.check.events import Commit, Fence, Mma, Touch, Wait
 >>> mma = Mma(("f0", "f1"), shape="m64n8k16")
@@ -25,12 +25,12 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Breach:
-    """Where a sequence breaks a rule.
+    """A violation of a rule in a sequence of events.
 
     Args:
-        index: of the event in the sequence.
+        index: index of the event in the sequence.
         event: the event.
-        broken: the rule, and what was found.
+        broken: the rule and the fact.
     """
 
     index: int
@@ -42,7 +42,7 @@ class Breach:
 
 
 def breaches(events: Iterable[Event]) -> Iterator[Breach]:
-    """Every breach of a rule, in order.
+    """Yield the violations of a sequence of events, in order.
 
     >>> from descriptors.check.events import Mma, Touch
     >>> [one.index for one in breaches([Mma(("f0",)), Touch(("f0",))])]
@@ -57,13 +57,13 @@ def breaches(events: Iterable[Event]) -> Iterator[Breach]:
 
 
 def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach | None:
-    """The first breach of a rule of this level; None where there is none.
+    """Return the first violation of a rule of some level; None if there is none.
 
     Args:
-        events: what is issued, in the order of the program.
-        level: which rules count.
+        events: the events in program order.
+        level: the level of the rules that count.
 
-    Source: as ``descriptors.check.rules.RULES``.
+    Source: ``descriptors.check.rules.RULES``.
 
     >>> from descriptors.check.events import Commit, Fence, Mma, Touch
     >>> print(first_broken([Fence(), Mma(("f0",)), Commit(), Touch(("f0",))]).broken.rule.name)

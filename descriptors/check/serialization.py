@@ -1,26 +1,26 @@
-"""What makes an assembler serialize the multiplications of ``wgmma``: they are right, and wait for one another.
+r"""Conditions under which an assembler serializes the multiplications of ``wgmma``: they are correct, but slow.
 
-Calls that stay calls, multiplications outside of a kernel, and stages that threads may take different ways through.
-What is in flight over a loop or fills the registers is told by the states of ``paths``. A register is *varying* that
-may differ between the threads of a warp: what is computed from a thread's number, or elected. What is loaded from one
-address, or exchanged by a ``shfl.sync.idx`` from one lane or by a vote, is one for all: so does the assembler have it.
-A register that only the way taken makes differ counts as one for all.
+The conditions are calls that are not inlined, multiplications outside of a kernel, and branches that may differ between
+threads inside a pipeline stage. Groups in flight across a loop and missing registers are reported by ``paths``. A
+register is *varying* if it may differ between the threads of a warp: it is computed from a thread's number or an
+election. As for the assembler, a value that is loaded from one address, or exchanged by a vote or by ``shfl.sync.idx``
+from one lane, is the same in all threads. A register that differs only because of the path taken counts as the same.
 Source: the messages C7509, C7510, C7518 and C7520 of ptxas 12.9, 13.0 and 13.5 (C7519 is 13.5's for C7520), tried on
 kernels with one thing changed; PTX ISA 9.1, Special Registers; elect.sync, shfl.sync.
 
-Law: a multiplication that no thread's number decides about is not told.
+Invariant: a multiplication that does not depend on a thread's number is not reported.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
->>> text = ".version 8.8\\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
+>>> text = ".version 8.8\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
 >>> def told(*parts): return [one.rule.name for _, one in serializations(parse(text.format(*parts)), 0)]
 >>> told("%tid.x", mma), told("%ctaid.x", mma)
 (['wgmma-divergent'], [])
 
-Law: a register is varying where something that it is computed from is.
+Invariant: a register is varying if it is computed from a varying register.
 
 >>> body = "mov.u32 a, %tid.x; shr.u32 b, a, 7; shfl.sync.idx.b32 c, b, 0, 31, -1; ld.global.u32 d, [e+4]; ret;"
->>> sorted(varying(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]))
+>>> sorted(varying(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]))
 ['a', 'b']
 """
 
@@ -39,7 +39,7 @@ _SAME = ("vote", "redux", "shfl.sync.idx", "mbarrier")
 
 
 def varying(function: Function) -> frozenset[str]:
-    """The registers of a function that may differ between threads."""
+    """Return the registers of a function that may differ between threads."""
     waiting = function.having(*_MADE)
     waiting += [index for name, places in function.names.items() if name.startswith(_SPECIAL) for index in places]
     seen = set(function.having(*_SAME)).difference(waiting)
@@ -62,21 +62,21 @@ def serializations(
     module: Module, number: int, known: list[Block] | None = None, calls: Calls | None = None,
     differs: frozenset[str] | None = None,
 ) -> Iterator[tuple[int, Broken]]:  # fmt: skip
-    """What an assembler serializes for: the index of the instruction, and the rule.
+    """Yield the reasons for which an assembler serializes, each with the index of its instruction.
 
     Args:
         module: the module.
-        number: of the function in it.
-        known: the basic blocks of the function, if they are at hand.
-        calls: the calls of the module, if they are at hand, as they should be where it has many functions.
-        differs: the varying registers of the function, if they are at hand.
+        number: index of the function in the module.
+        known: the basic blocks of the function; computed if None.
+        calls: the calls of the module; computed if None. Pass them if the module has many functions.
+        differs: the varying registers of the function; computed if None.
     """
     function = module.functions[number]
     found = function.having("wgmma.")
     if not found:
         return
     if not function.entry:
-        yield found[0], broken("wgmma-function", f"found one in the function {function.name}")
+        yield found[0], broken("wgmma-function", f"this instruction is in {function.name}, which is not a kernel")
     if function.having(_MMA):
         yield from _calls(function, calls_of(module) if calls is None else calls)
     yield from _divergent(
@@ -89,8 +89,8 @@ class Calls:
     """The functions of a module.
 
     Args:
-        names: all of them.
-        circles: those that call themselves, by whatever way.
+        names: names of all functions.
+        circles: names of the functions that call themselves, directly or through others.
     """
 
     names: frozenset[str]
@@ -98,11 +98,11 @@ class Calls:
 
 
 def calls_of(module: Module) -> Calls:
-    """The functions of a module, and which of them call themselves.
+    r"""Return the functions of a module, and which of them call themselves.
 
     >>> from descriptors.check.ptx.ptx_module import parse
     >>> def text(name, other): return f".func {name}() {{ call {other}; ret; }} "
-    >>> module = parse(".version 8.8\\n" + text("a", "b") + text("b", "c") + text("c", "b") + text("d", "e"))
+    >>> module = parse(".version 8.8\n" + text("a", "b") + text("b", "c") + text("c", "b") + text("d", "e"))
     >>> sorted(calls_of(module).circles), sorted(calls_of(module).names)
     (['b', 'c'], ['a', 'b', 'c', 'd'])
     """
@@ -117,25 +117,28 @@ def _calls(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
     for index in function.having("call"):
         name = _called(function.code[index])
         if name not in calls.names:
-            what = f"found a call of {name or 'a register'}, which is not in the text"
-            yield index, broken("wgmma-call-kept", what)
+            yield (
+                index,
+                broken("wgmma-call-kept", f"{name or 'a register'} is called, which is not in this file"),
+            )
         elif name in calls.circles:
-            yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
+            yield index, broken("wgmma-call-kept", f"{name} is called, which calls itself")
 
 
 def _called(one: Instruction) -> str:
-    """The function that is called, or the register that holds its address."""
+    """Return the name of the called function, or the register with its address."""
     return next((operand for operand in one.operands if isinstance(operand, str)), "")
 
 
 def _divergent(function: Function, graph: list[Block], differs: frozenset[str]) -> Iterator[tuple[int, Broken]]:
-    """Multiplications whose stage, from its fence to its commit, is cut by a branch that threads may take or not."""
+    """Yield multiplications whose stage, from fence to commit, has a branch or guard that may differ."""
     code = function.code
     for index in function.having("wgmma."):
         one = code[index]
-        # A predicate that nothing here writes may differ, too.
+        # A predicate that the function does not write may differ, too.
         if one.predicate and (one.predicate in differs or one.predicate not in function.writes):
-            yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
+            guard = f"@{'!' * one.negated}{one.predicate}"
+            yield index, broken("wgmma-divergent", f"the guard {guard} may differ between threads")
     ends = {number: code[block.end - 1] for number, block in enumerate(graph)}
     branches = {number for number, one in ends.items() if _decided(one) & differs}
     if not branches:
@@ -148,7 +151,7 @@ def _divergent(function: Function, graph: list[Block], differs: frozenset[str]) 
 
 
 def _decided(one: Instruction) -> set[str]:
-    """The registers that decide where a branch leads."""
+    """Return the registers that decide where a branch leads."""
     chosen = {one.predicate} if one.predicate else set()
     if one.opcode.startswith("brx") and one.operands and isinstance(one.operands[0], str):
         chosen.add(one.operands[0])
@@ -156,14 +159,14 @@ def _decided(one: Instruction) -> set[str]:
 
 
 def _runs(graph: list[Block]) -> Iterator[list[int]]:
-    """Blocks that are one but for a label: each the only way on from the one before it, and the only way into it."""
+    """Yield runs of blocks that only labels separate: each block has one predecessor, of which it is the successor."""
     into: dict[int, list[int]] = {}
     for number, block in enumerate(graph):
         for follower in block.next:
             into.setdefault(follower, []).append(number)
 
     def joined(number: int) -> int | None:
-        """The block that a block only goes on from."""
+        """Return the block of which a block is the only successor and which is its only predecessor."""
         before = into.get(number, [])
         one = before[0] if len(before) == 1 else number
         return one if one < number and graph[one].next == (number,) else None
@@ -179,11 +182,12 @@ def _runs(graph: list[Block]) -> Iterator[list[int]]:
 
 
 def _cut(code: tuple[Instruction, ...], found: list[int]) -> Iterator[tuple[int, Broken]]:
-    """Multiplications of a run without a fence before them or a commit behind them."""
+    """Yield the first multiplication of a run without a fence before it or a commit after it."""
     fenced, last = False, max((i for i in found if "commit_group" in code[i].opcode), default=-1)
     for index in found:
         fenced |= code[index].opcode.startswith("wgmma.fence")
         if code[index].opcode.startswith(_MMA) and not (fenced and index < last):
             what = "commit_group" if fenced else "fence"
-            yield index, broken("wgmma-divergent", f"found a branch between it and its {what}")
+            fact = f"a branch that may differ between threads is between this mma_async and its {what}"
+            yield index, broken("wgmma-divergent", fact)
             return

@@ -1,12 +1,12 @@
-"""The story of a kernel: its multiplications, the operands and tiles they read, what is in flight, tensor memory.
+r"""The summary of a kernel: multiplications, operands and tiles, groups in flight, tensor memory, and mbarriers.
 
-Multiplications that follow one another into one accumulator are one *accumulation*; together they read a tile of K.
-Source: what ``multiplications`` reads off the instructions and their words.
+Consecutive multiplications into one accumulator are one *accumulation*. Together they read a tile of K.
+Source: the instructions and descriptors as ``multiplications`` reads them.
 
-Law: every multiplication that is understood is in one accumulation.
+Invariant: each multiplication that is understood is in exactly one accumulation.
 
->>> told = explain_ptx(".version 8.8\\n.target sm_90a\\n.entry k() { ret; }")
->>> told.kernels
+>>> summary = explain_ptx(".version 8.8\n.target sm_90a\n.entry k() { ret; }")
+>>> summary.kernels
 ()
 """
 
@@ -34,15 +34,15 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Accumulation:
-    """Multiplications into one accumulator, one after the other.
+    """Consecutive multiplications into one accumulator.
 
     Args:
-        lines: where they stand.
-        opcode: with its qualifiers.
-        shape: M, N, K of each, over both CTAs of a pair; zeros where that is not known.
-        first_adds: whether the first adds to the accumulator; None where that is not known.
-        operands: A and B in words, as far as they are known.
-        in_loop: whether a branch leads back over them.
+        lines: the line of each multiplication.
+        opcode: the opcode with its qualifiers.
+        shape: M, N, K of one multiplication, over both CTAs of a pair; zeros if the shape is not known.
+        first_adds: whether the first multiplication adds to the accumulator; None if that is not known.
+        operands: descriptions of A and B.
+        in_loop: whether they are in a loop.
     """
 
     lines: tuple[int, ...]
@@ -55,18 +55,19 @@ class Accumulation:
 
 @frozen
 class Kernel:
-    """One function.
+    """The summary of one function.
 
     Args:
-        name: its name.
-        line: where it begins.
-        accumulations: in the order of the text.
-        columns: columns of each allocation of tensor memory; None for one that a register says.
-        waits: (line, N) of every ``wgmma.wait_group``.
-        commits: how many commits there are, of either family.
-        loads, stores: ``tcgen05.ld`` and ``tcgen05.st``.
-        rings: mbarriers, and which warps do what with them, as a run of the kernel saw it.
-        launch: what that run was started with; empty if there are none.
+        name: name of the function.
+        line: its first line.
+        accumulations: its accumulations, in the order of the text.
+        columns: columns of each allocation of tensor memory; None if a register determines them.
+        waits: line and N of each ``wgmma.wait_group``.
+        commits: number of ``wgmma.commit_group`` and ``tcgen05.commit``.
+        loads: number of ``tcgen05.ld``.
+        stores: number of ``tcgen05.st``.
+        rings: mbarriers and their uses, as an execution of the kernel saw them.
+        launch: the launch of that execution; "" if there are no rings.
     """
 
     name: str
@@ -82,17 +83,17 @@ class Kernel:
 
     @property
     def in_flight(self) -> int:
-        """How many groups of ``wgmma`` may be in flight at once: one more than a wait leaves."""
+        """The largest number of ``wgmma`` groups in flight: one more than a wait leaves."""
         return max((n for _, n in self.waits), default=-1) + 1
 
 
 @frozen
 class Story(Told):
-    """What a PTX text does with its tensor cores.
+    """The summary of a PTX text.
 
     Args:
         target: the ``.target``.
-        kernels: functions that multiply or use tensor memory.
+        kernels: summaries of the functions with tensor-core instructions.
     """
 
     target: str
@@ -100,27 +101,27 @@ class Story(Told):
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The first line of the text."""
         return f"{self.target or 'no target'}: {counted(len(self.kernels), 'function')} with tensor-core instructions"
 
 
 def explain_ptx(text: str) -> Story:
-    """The story of every function of a PTX text that has tensor-core instructions.
+    r"""Summarize each function of a PTX text that has tensor-core instructions.
 
     Args:
-        text: the PTX.
+        text: the PTX text.
 
     Raises:
-        DescriptorError: if it is no PTX text.
+        DescriptorError: if the text is not PTX.
 
     Source: as ``check_ptx``.
 
     >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 1;"
-    >>> explain_ptx(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {mma} }}").kernels[0].accumulations[0].shape
+    >>> explain_ptx(f".version 8.8\n.target sm_90a\n.entry k() {{ {mma} }}").kernels[0].accumulations[0].shape
     (64, 8, 16)
     """
     module = parse(text)
-    told: list[Kernel] = []
+    kernels: list[Kernel] = []
     steps = 0
     for function in module.functions:
         if function.having("wgmma.", "tcgen05."):
@@ -128,11 +129,12 @@ def explain_ptx(text: str) -> Story:
             seen, taken = _rings(function, text) if steps <= FILE_LIMIT else ({"rings": (), "launch": ""}, 0)
             steps += taken
             values = fold(function, module.variables, observed(function), graph)
-            told.append(_kernel(function, values, graph, seen))
-    return Story(module.target, tuple(told))
+            kernels.append(_kernel(function, values, graph, seen))
+    return Story(module.target, tuple(kernels))
 
 
 def _kernel(function: Function, values: Values, graph: list[Block], seen: dict[str, Any]) -> Kernel:
+    """Return the summary of a function; ``seen`` has its rings and their launch."""
     found = list(multiplications(function, values))
     loops = [(b.end, t) for b in graph for t in (graph[n].start for n in b.next) if t < b.end]
     code = function.code
@@ -160,13 +162,13 @@ def _kernel(function: Function, values: Values, graph: list[Block], seen: dict[s
 
 
 def _rings(function: Function, text: str) -> tuple[dict[str, Any], int]:
-    """Return the rings of a kernel, out of the run that learns what its copies bring, and the steps that it took."""
+    """Return the rings of a kernel, from the execution that infers the sizes of its copies, and its steps."""
     known = Configuration()
     if not function.entry or not function.having("mbarrier.init") or unlaunchable(function, known):
         return {"rings": (), "launch": ""}, 0
     held, steps = trials(program(function), text, known)
     first = held[0]
-    end = "" if all(one.done for one in first.run.machine.fragments) else ", not to its end"
+    end = "" if all(one.done for one in first.run.machine.fragments) else ", not completed"
     launch = f"{launch_text(first.launch)}, scalar parameters {first.launch.size}{end}"
     return {"rings": tuple(rings(first.run.machine)), "launch": launch}, steps
 
@@ -208,16 +210,16 @@ def _kind(one: SmemOperand) -> str:
 
 def _word(one: SmemOperand) -> str:
     if not one.checked:
-        return "word not resolved"
+        return "descriptor not known"
     values = {name: field_value(one, name) for name in ("swizzle", "leading_byte_offset", "stride_byte_offset")}
     mode, lbo, sbo = ("?" if value is None else value for value in values.values())
     swizzle = f"swizzle {mode}" if isinstance(mode, SwizzleMode) else str(mode)
     word = word_shown(Known(one.word.value & START_FREE, one.word.mask), one.arch)
-    return f"{swizzle}, LBO {lbo}, SBO {sbo}, word {word} + start"
+    return f"{swizzle}, LBO {lbo}, SBO {sbo}, descriptor {word} + start"
 
 
 def _moves(row: list[SmemOperand]) -> str:
     moved = [distance(row[0], one) for one in row[1:]]
     if not moved:
         return ""
-    return f", moved by {', '.join('?' if m is None else str(16 * m) for m in moved)} bytes"
+    return f", advanced by {', '.join('?' if m is None else str(16 * m) for m in moved)} bytes"

@@ -1,23 +1,26 @@
-"""The protocol of ``tcgen05``: what is allocated of tensor memory, what was issued, committed and waited for.
+"""The protocol of ``tcgen05``: allocations of tensor memory, and which operations are issued, committed and complete.
 
-Two things are kept of one CTA, as one of its threads sees it. *Memory*: the allocations that live. Their sizes must be
-legal and may never grow, freed or not; with the permit given up nothing is allocated any more; what is allocated must
-be freed, and nothing else may be touched. The hardware waits where columns are short; a CTA that is short by its own
-doing waits for ever. Which columns an allocation gets is for the hardware to say: places are counted from it.
-*Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves; a commit to an
-mbarrier covers all that the thread issued before it, and a wait on any mbarrier of a commit behind an operation ends
-it, but for a commit that only tells that A was read. ``st`` is ended by ``wait::st``; of ``ld`` the registers by
-``wait::ld``, which compilers leave out, since the dependency on the registers is respected. What is read needs those
-operations alone that wrote those cells.
+The state is that of one CTA as one of its threads sees it. It has two parts.
 
-The rules stand in ``rules``; here ``MEMORY`` and ``COMPLETION`` name, beside each event, the functions that hold it
-against the state before it, and ``after`` is the state behind it. A function says nothing of an event that does not say
-enough. An operation has, of the ways that lead to a place, the stages that it has on any of them: all of them
-unfinished is a breach, some of them a *doubt*; so is what may be the same cells or the same mbarrier, or may not.
-Source: PTX ISA 9.1, tcgen05, memory consistency model; tcgen05.alloc, ld, st; ptxas 13.5, whose checks at run time
-(``-g-tensor-memory-access-check``) are known by their names alone.
+*Memory*: the live allocations. Their sizes must be legal and never larger than an earlier one, freed or not. After the
+permit is relinquished, nothing is allocated. All allocations must be freed, and only allocated columns may be accessed.
+If columns are short, the hardware waits; a CTA that holds the missing columns itself waits forever. The hardware
+chooses the columns of an allocation, so addresses are relative to it.
 
-Law: where a state meets itself it stays, and the order of the two does not matter.
+*Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves. A commit to an
+mbarrier covers all operations that the thread issued before it. A wait on the mbarrier of any later commit completes an
+operation, except if the commit only signals that A was read. ``wait::st`` completes ``st``. ``wait::ld`` completes
+``ld``; compilers omit it, because the hardware respects the dependency on the registers. A read requires only the
+operations that wrote the same cells.
+
+The rules are in ``rules``. ``MEMORY`` and ``COMPLETION`` list the functions that compare an event with the state before
+it, and ``after`` returns the state after it. A function ignores an event with too little information. An operation has
+the set of stages that it has on any path to a place. If it is unfinished on all paths, that is a violation; if on some,
+a *doubt*. Cells or mbarriers that may or may not be the same also give a doubt.
+Source: PTX ISA 9.1, tcgen05, memory consistency model; tcgen05.alloc, ld, st; ptxas 13.5, of whose run-time checks
+(``-g-tensor-memory-access-check``) only the names are known.
+
+Invariant: the meet of a state with itself is that state, and meeting is symmetric.
 
 >>> states = [run([Alloc(64), Issue("mma"), *tail])[0] for tail in ([], [TensorCommit("b")], [Relinquish()])]
 >>> all(meet(a, a) == a and meet(a, b) == meet(b, a) for a in states for b in states)
@@ -49,6 +52,7 @@ from descriptors.check.events import (
     WaitStore,
 )
 from descriptors.check.rules import Broken, Doubt, broken
+from descriptors.text import counted
 from descriptors.tmem import allocations
 from descriptors.tmem.allocations import Alloc, Dealloc, Fault
 from descriptors.tmem.copies import tmem_copy
@@ -56,24 +60,24 @@ from descriptors.tmem.geometry import COLUMNS, EXCLUSIVE_COLUMNS, LANES, LEAST_C
 from descriptors.tmem.moves import tmem_move
 from layoutalg.frozen import frozen, replace
 
-#: Nameless allocations that are kept: as many as there can be, so that a loop that allocates comes to an end.
+#: Largest number of nameless allocations in a state, so that a loop that allocates reaches a fixed point.
 _NAMELESS = COLUMNS // LEAST_COLUMNS
-#: Columns that ``tcgen05.shift`` touches.
+#: Number of columns that ``tcgen05.shift`` accesses.
 _SHIFTED = 8
 
 
-#: An mbarrier of which it is not known which one it is.
+#: The address of an mbarrier that is not known.
 UNKNOWN = ""
 
 
 @frozen
 class Stage:
-    """How far an operation is.
+    """The stage of an operation.
 
     Args:
-        name: ``issued``, ``committed``, ``perhaps`` (an mbarrier was waited for that may be one of its commits) or
+        name: ``issued``, ``committed``, ``perhaps`` (the thread waited on an mbarrier that may be that of a commit) or
             ``done``.
-        barriers: mbarriers of the commits behind it, as long as it is not done.
+        barriers: mbarriers of the commits after it, while it is not done.
     """
 
     name: str
@@ -82,7 +86,7 @@ class Stage:
 
 @frozen
 class Operation:
-    """What was issued: ``mma``, ``cp``, ``shift`` or ``st``, and the cells that it writes, if they are known."""
+    """An issued ``mma``, ``cp``, ``shift`` or ``st``, and the cells that it writes, if they are known."""
 
     name: str
     cells: Cells | None = None
@@ -93,7 +97,7 @@ _ISSUED, _DONE = Stage("issued"), Stage("done")
 
 
 def same_barrier(one: str, other: str) -> bool | None:
-    """Whether two addresses are of one mbarrier; None where that is not known.
+    """Return whether two addresses are those of one mbarrier; None if that is not known.
 
     >>> [same_barrier("&bars+8", other) for other in ("&bars+8", "&bars+0", "%r1+8", "")]
     [True, False, None, None]
@@ -109,23 +113,22 @@ def same_barrier(one: str, other: str) -> bool | None:
 
 @frozen
 class TensorState:
-    """What lives, and what may be outstanding.
+    """The live allocations and the operations that may be unfinished.
 
     Args:
-        allocated: the allocations that live.
-        freed: names of those that were freed.
-        least: the fewest columns of a legal allocation so far; more than any before the first.
-        relinquished: whether the permit was given back on every path.
-        operations: what was issued, each with the stages that it may have.
-        waited: mbarriers that were waited for on every way since the last round of a loop began.
-        heard: whether any mbarrier was waited for on some way.
-        quiet: whether on every way nothing was read and no thread could tell this one anything since the last
-            operation.
-        gone: whether on every way all that was allocated is freed.
-        fenced: whether tcgen05.fence::after_thread_sync followed the last wait, or there was none.
+        allocated: the live allocations.
+        freed: names of freed allocations.
+        least: the smallest number of columns of a legal allocation so far; initially larger than any legal one.
+        relinquished: whether the permit was relinquished on every path.
+        operations: the issued operations, each with the stages that it may have.
+        waited: mbarriers that the thread waited on, on every path, since the last iteration of a loop began.
+        heard: whether the thread waited on any mbarrier on some path.
+        quiet: whether, on every path, the thread read nothing and met no other thread since the last operation.
+        gone: whether all allocations are freed on every path.
+        fenced: whether tcgen05.fence::after_thread_sync followed the last wait, or there was no wait.
         relaxed: whether that wait was ``.relaxed``.
-        loaded: registers of outstanding ``ld``.
-        used: registers of ``ld`` that were read without a wait, on some way.
+        loaded: registers of unfinished ``ld``.
+        used: registers of ``ld`` that were read without a wait on some path.
     """
 
     allocated: tuple[Alloc, ...] = ()
@@ -144,25 +147,25 @@ class TensorState:
 
     @property
     def columns(self) -> int:
-        """The columns that are allocated, as far as they are known."""
+        """The number of allocated columns, as far as it is known."""
         return sum(one.columns or 0 for one in self.allocated)
 
     def named(self, name: str) -> Alloc | None:
-        """The allocation of a name that lives."""
+        """Return the live allocation with a name, if there is one."""
         return next((one for one in self.allocated if one.name == name), None) if name else None
 
 
 def step(state: TensorState, event: Event) -> tuple[TensorState, list[Broken]]:
-    """The state after an event, and the rules that the event breaks.
+    """Return the state after an event, and the violations of the event.
 
-    >>> [one.rule.name for one in step(TensorState(), Alloc(48))[1]]
+    >>> [violation.rule.name for violation in step(TensorState(), Alloc(48))[1]]
     ['tcgen05-alloc-size']
     """
     return after(state, event), [*breaches(state, event, MEMORY), *breaches(state, event, COMPLETION)]
 
 
 def doubts(state: TensorState, event: Event) -> list[Doubt]:
-    """What an event leaves open.
+    """Return the doubts about an event.
 
     >>> doubts(TensorState(), Alloc(48))
     []
@@ -171,7 +174,7 @@ def doubts(state: TensorState, event: Event) -> list[Doubt]:
 
 
 def breaches(state: TensorState, event: Event, table: Table) -> list[Broken]:
-    """The rules of a table that an event breaks.
+    """Return the violations of the rules of a table by an event.
 
     >>> breaches(TensorState(), Alloc(48), COMPLETION)
     []
@@ -180,7 +183,7 @@ def breaches(state: TensorState, event: Event, table: Table) -> list[Broken]:
 
 
 def after(state: TensorState, event: Event) -> TensorState:
-    """The state after an event.
+    """Return the state after an event.
 
     >>> after(TensorState(), Alloc(64, "d")).columns
     64
@@ -203,7 +206,7 @@ def after(state: TensorState, event: Event) -> TensorState:
         case Issue():
             return replace(_started(state, Operation(event.operation, _cells(event))), fenced=True, quiet=True)
         case TensorCommit(reads_alone=True):
-            return state  # it says that A was read, and nothing of what any operation wrote
+            return state  # it signals that A was read, and completes no operation
         case TensorCommit(barrier):
             return _staged(state, lambda name, stage: stage if name == "st" else _committed_to(stage, barrier))
         case BarrierWait(barrier, relaxed):
@@ -220,7 +223,7 @@ def after(state: TensorState, event: Event) -> TensorState:
         case WaitLoad():
             return replace(state, loaded=frozenset())
         case Touch() | Copy() if state.loaded.intersection(_reads(event)):
-            return replace(state, loaded=frozenset(), used=state.used | state.loaded)  # told once
+            return replace(state, loaded=frozenset(), used=state.used | state.loaded)  # reported once
         case WaitStore():
             return _staged(state, lambda name, stage: _DONE if name == "st" else stage)
         case FenceAfter():
@@ -230,7 +233,7 @@ def after(state: TensorState, event: Event) -> TensorState:
 
 
 def _started(state: TensorState, one: Operation) -> TensorState:
-    """What was issued to the same cells before is covered by what ends this, if the cells are known."""
+    """Record an issued operation. It replaces earlier ones on the same known cells, because they complete with it."""
     kept = frozenset({_ISSUED})
     if one.cells is None or not one.cells.known:
         kept = kept.union(*(stages for each, stages in state.operations if each == one))
@@ -259,7 +262,7 @@ def _waited_for(stage: Stage, barrier: str) -> Stage:
 
 
 def renamed(state: TensorState, register: str) -> TensorState:
-    """The state where a register is written: what was named by it is not known any more.
+    """Return the state after a write of a register: mbarriers whose address is based on it become unknown.
 
     >>> state = run([Issue("mma"), TensorCommit("%r1+8")])[0]
     >>> [stage.barriers for _, stages in renamed(state, "%r1").operations for stage in stages]
@@ -278,7 +281,7 @@ def renamed(state: TensorState, register: str) -> TensorState:
 
 
 def again(state: TensorState) -> TensorState:
-    """The state where a round of a loop begins once more: what was waited for was the phase of the last one."""
+    """Return the state at the start of the next iteration: earlier waits were for the phase of the last iteration."""
     return replace(state, waited=frozenset()) if state.waited else state
 
 
@@ -287,72 +290,71 @@ _Access: TypeAlias = Issue | Load | Store
 
 
 def _permit(state: TensorState, event: Alloc) -> _Found:
+    """Report an allocation after the permit was relinquished."""
     if state.relinquished:
-        yield broken("tcgen05-alloc-relinquished", "found an allocation")
+        yield broken("tcgen05-alloc-relinquished", "this allocation follows tcgen05.relinquish_alloc_permit")
 
 
 def _size(state: TensorState, event: Alloc) -> _Found:
+    """Report an illegal number of columns."""
     if event.columns is not None and not event.is_legal:
-        demand, more = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}", ""
+        kind, legal = "allocation", f"a power of two from {LEAST_COLUMNS} to {COLUMNS}"
         if event.exclusive:
-            legal = f"a multiple of {LEAST_COLUMNS} up to {event.most}"
-            demand, more = (
-                f"columns of an exclusive allocation must be {legal}",
-                f" of an exclusive one, which has {legal}",
-            )
-        yield broken("tcgen05-alloc-size", f"found {event.columns}{more}", demand=demand)
+            kind, legal = "exclusive allocation", f"a multiple of {LEAST_COLUMNS} up to {event.most}"
+        yield broken("tcgen05-alloc-size", f"the {kind} has {event.columns} columns, which is not {legal}")
 
 
 def _order(state: TensorState, event: Alloc) -> _Found:
-    """What is of no legal size is blamed for that alone, and is no bound for those behind it."""
+    """Report an allocation larger than an earlier one. Illegal sizes have their own rule and are skipped."""
     if event.columns is not None and event.is_legal and event.columns > state.least:
-        yield broken("tcgen05-alloc-order", f"found {event.columns} after {state.least}")
+        fact = f"the allocation has {event.columns} columns, and an earlier one has {state.least}"
+        yield broken("tcgen05-alloc-order", fact)
 
 
 def _room(state: TensorState, event: Alloc) -> _Found:
-    """Whether an allocation can ever be had: an exclusive one by itself alone, the others in all columns."""
+    """Report an allocation that can never succeed: beside an exclusive one, or beyond all columns."""
     if state.allocated and (event.exclusive or any(one.exclusive for one in state.allocated)):
         live = ", ".join("some" if one.columns is None else str(one.columns) for one in state.allocated)
-        demand = "an exclusive allocation must be the only one that lives"
-        yield broken("tcgen05-alloc-full", f"found one beside {live} columns that are not freed", demand=demand)
+        fact = f"an exclusive allocation and another one are live at the same time: {live} columns are not freed"
+        yield broken("tcgen05-alloc-full", fact)
     elif event.is_legal and not event.exclusive:
         taken = sum(one.columns or 0 for one in (*state.allocated, event) if one.is_legal)
         if taken > COLUMNS:
-            yield broken("tcgen05-alloc-full", f"found {taken}")
+            yield broken("tcgen05-alloc-full", f"the allocations need {taken} columns, and there are {COLUMNS}")
 
 
 def _freed(state: TensorState, event: Dealloc) -> _Found:
-    """Compare a deallocation with the allocation that it means."""
-    freed, demand = allocations.meant(state.allocated, event), ""
+    """Report a deallocation that does not agree with an allocation."""
+    freed = allocations.meant(state.allocated, event)
     match allocations.fault_of(state.allocated, event):
         case None:
             return
         case Fault.UNKNOWN if event.name:
-            demand = "what is deallocated must be allocated"
-            found = f"{event.name}{' again' if event.name in state.freed else ''}"
+            fact = f"{event.name} {'was deallocated before' if event.name in state.freed else 'is not allocated'}"
         case Fault.UNKNOWN:
             live = ", ".join(str(one.columns) for one in state.allocated)
-            found = f"{event.columns} columns {f'of {live}' if live else 'before any'} allocated"
+            held = f"the live allocations have {live}" if live else "no allocation is live"
+            fact = f"{'' if event.columns is None else f'{event.columns} '}columns are deallocated, but {held}"
         case Fault.COLUMNS:
-            demand = f"as many columns must be deallocated as were allocated, {freed.columns if freed else 0}"
-            found = str(event.columns)
+            fact = f"{event.columns} columns are deallocated, but {freed.columns if freed else 0} were allocated"
         case Fault.EXCLUSIVE:
-            demand = "what is allocated with .exclusive, and nothing else, must be deallocated with it"
-            found = ".exclusive" if event.exclusive else "no .exclusive"
-    yield broken("tcgen05-dealloc-unknown", f"found {found}", demand=demand)
+            with_, without = ("deallocation", "allocation") if event.exclusive else ("allocation", "deallocation")
+            fact = f"the {with_} has .exclusive, and the {without} does not"
+    yield broken("tcgen05-dealloc-unknown", fact)
 
 
 def _leak(state: TensorState, event: End) -> _Found:
+    """Report allocations that are live at the end of the kernel."""
     for one in state.allocated:
         if one.name:
-            demand = f"{one.name} must be deallocated before the kernel ends"
-            yield broken("tcgen05-dealloc-missing", f"found {one.columns} columns held", demand=demand)
+            fact = f"the kernel ends while the {one.columns} columns of {one.name} are allocated"
+            yield broken("tcgen05-dealloc-missing", fact)
     if nameless := sum(not one.name for one in state.allocated):
-        yield broken("tcgen05-dealloc-missing", f"found {nameless} not freed")
+        yield broken("tcgen05-dealloc-missing", f"the kernel ends with {counted(nameless, 'allocation')} not freed")
 
 
 def _columns(event: _Access) -> int | None:
-    """The columns from an event's place on that it touches; None where it does not say them."""
+    """Return the number of columns that an event accesses from its address on; None if it is not known."""
     match event:
         case Issue("mma", _, columns):
             return columns
@@ -370,92 +372,92 @@ def _direction(event: Load | Store) -> str:
 
 
 def _cells(event: _Access) -> Cells | None:
-    """The cells that an event writes or reads: as a text says it, or from its place on."""
+    """Return the cells that an event writes or reads: those of the event, or those from its address on."""
     if event.cells is not None or event.place is None:
         return event.cells
     return Cells(event.place.name, event.place.column, _columns(event), 1 << event.place.lane % LANES)
 
 
 def _bounds(state: TensorState, event: _Access) -> _Found:
+    """Report a lane that does not exist."""
     if event.place is not None and event.place.lane >= LANES:
-        yield broken("tcgen05-bounds", f"found {event.place.lane}", demand=f"a lane must be below {LANES}")
+        yield broken("tcgen05-bounds", f"the lane is {event.place.lane}, beyond the last lane {LANES - 1}")
 
 
 def _allocated(state: TensorState, event: _Access) -> _Found:
-    """Whether the columns that an event touches are allocated."""
+    """Report an access of columns that are not allocated."""
     place, columns = event.place, _columns(event)
     if place is None or columns is None:
         return
     held, end = state.named(place.name), place.column + columns
     if held is None:
         was = "deallocated" if place.name in state.freed else "never allocated"
-        demand = "an address must come from an allocation"
-        yield broken("tcgen05-unallocated", f"found {place.name}, {was}", demand=demand)
+        yield broken("tcgen05-unallocated", f"the address is in {place.name}, which was {was}")
     elif end > (last := held.most if held.exclusive else COLUMNS):
-        yield broken("tcgen05-bounds", f"found {end}", demand=f"columns must end at {last}")
+        fact = f"the access reaches column {end - 1} of {place.name}, beyond the last possible column {last - 1}"
+        yield broken("tcgen05-bounds", fact)
     elif held.columns is not None and end > held.columns:
-        demand = f"columns {place.column} to {end - 1} of {place.name} must be allocated"
-        yield broken("tcgen05-unallocated", f"found {held.columns} columns", demand=demand)
+        fact = f"the access touches columns {place.column} to {end - 1} of {place.name}, which has {held.columns}"
+        yield broken("tcgen05-unallocated", fact)
 
 
 def _quarter(state: TensorState, event: Load | Store) -> _Found:
-    """Whether a load or store begins in a lane where its shape may, and its warp reaches its lanes."""
+    """Report a load or store that begins in a wrong lane, or whose lanes its warp does not reach."""
     if event.place is None or not event.shape:
         return
     move, lane = tmem_move(event.shape, _direction(event)), event.place.lane
     first, last = lane, lane + move.lanes - 1
     if lane % move.lanes:
-        demand = f"the lane of .{move.shape} must be a multiple of {move.lanes}"
-        yield broken("tcgen05-lane", f"found {lane}", demand=demand)
+        fact = f"the lane of .{move.shape} is {lane}, which is not a multiple of {move.lanes}"
+        yield broken("tcgen05-lane", fact)
     elif event.warp is not None and (first not in (reach := quarter_of(event.warp)) or last not in reach):
-        demand = f"warp {event.warp} must reach lanes {reach[0]} to {reach[-1]}"
-        yield broken("tcgen05-warp", f"finds lanes {first} to {last}", demand=demand)
+        fact = f"warp {event.warp} accesses lanes {first} to {last}, but it reaches lanes {reach[0]} to {reach[-1]}"
+        yield broken("tcgen05-warp", fact)
 
 
 def _copied(state: TensorState, event: Issue) -> _Found:
-    """Whether the lanes of a copy end where tensor memory does."""
+    """Report a copy whose lanes extend beyond tensor memory."""
     if event.operation != "cp" or event.place is None or not event.shape or event.place.lane >= LANES:
         return
     copy = tmem_copy(event.shape)
     cells = (copy.cells.cell(row, 0, i).lane for row in (0, copy.rows - 1) for i in range(copy.copies))
     if (last := event.place.lane + max(cells)) >= LANES:
-        demand = f"the lanes of .{copy.name} must end at {LANES - 1}"
-        yield broken("tcgen05-bounds", f"found {last}", demand=demand)
+        yield broken("tcgen05-bounds", f".{copy.name} reaches lane {last}, beyond the last lane {LANES - 1}")
 
 
 def _lane(state: TensorState, event: Issue) -> _Found:
-    """Whether a multiplication or a shift begins in a lane where it may."""
+    """Report a multiplication or a shift that begins in a wrong lane."""
     lane = event.place.lane if event.place else 0
     if event.operation == "mma" and lane not in (0, 16):
-        demand = "the lane of an operand of tcgen05.mma must be 0 or 16"
-        yield broken("tcgen05-lane", f"found {lane}", demand=demand)
+        yield broken("tcgen05-lane", f"the lane of an operand of tcgen05.mma is {lane}, not 0 or 16")
     elif event.operation == "shift" and lane % 32:
-        yield broken("tcgen05-lane", f"found {lane}", demand="the lane of tcgen05.shift must be a multiple of 32")
+        yield broken("tcgen05-lane", f"the lane of tcgen05.shift is {lane}, which is not a multiple of 32")
 
 
 def _sparsity(state: TensorState, event: Issue) -> _Found:
+    """Report an instruction descriptor whose sparsity differs from that of the instruction."""
     if event.idesc is not None and bool(event.idesc >> 2 & 1) != event.sparse:
-        says = "sparse" if event.idesc >> 2 & 1 else "dense"
-        demand = "bit 2 of the instruction descriptor must say what the instruction is"
-        yield broken("word-idesc", f"says {says}", demand=demand)
+        described, actual = ("dense", "sparse") if event.sparse else ("sparse", "dense")
+        fact = f"bit 2 of the instruction descriptor means {described}, but the instruction is {actual}"
+        yield broken("word-idesc", fact)
 
 
 def _width(state: TensorState, event: Issue) -> _Found:
-    """Check that the columns of a multiplication are those of the accumulator that its instruction descriptor has.
+    """Report a multiplication whose columns cannot be those of an accumulator with N of its instruction descriptor.
 
-    N is in the same bits for every kind. How many columns it takes depends on M, the CTAs and ``.ws``, which the word
-    does not say for every kind: N, or a half or a quarter of it.
+    N is in the same bits for every kind. The number of columns depends on M, the CTAs and ``.ws``, which the descriptor
+    does not store for every kind: it is N, or a half or a quarter of N.
     """
     if event.idesc is None or event.columns is None:
         return
     n = 8 * (event.idesc >> 17 & 63)
     if event.columns not in (n, n // 2, n // 4):
-        demand = f"the accumulator of an instruction with N {n} must have {n}, {n // 2} or {n // 4} columns"
-        yield broken("word-idesc", f"found {event.columns}", demand=demand)
+        fact = f"the accumulator has {event.columns} columns, but N {n} needs {n}, {n // 2} or {n // 4}"
+        yield broken("word-idesc", fact)
 
 
 def _open(stages: _Stages) -> bool | None:
-    """Whether an operation is unfinished: on every way, on none, or None for what is not known."""
+    """Return whether an operation is unfinished: on every path or on none; None if it is on some or not known."""
     names = {stage.name for stage in stages}
     if names == {"done"}:
         return False
@@ -463,7 +465,7 @@ def _open(stages: _Stages) -> bool | None:
 
 
 def may_meet(one: Cells | None, other: Cells | None) -> bool:
-    """Whether two may have cells in common.
+    """Return whether two accesses may have cells in common.
 
     >>> may_meet(None, Cells("t", 0, 8))
     True
@@ -474,11 +476,11 @@ def may_meet(one: Cells | None, other: Cells | None) -> bool:
 def _touched(
     state: TensorState, cells: Cells | None, names: tuple[str, ...]
 ) -> Iterator[tuple[Operation, bool | None]]:
-    """The unfinished operations that may write some cells, and whether that is sure."""
+    """Yield the unfinished operations that may write some cells, each with True if that is certain, else None."""
     found = [(one, _open(stages)) for one, stages in state.operations if one.name in names]
     for one, still in sorted(found, key=lambda row: str(row[0])):
         if cells is None or one.cells is None:
-            # A name for both: nothing tells them apart, so that there is one such operation, or it is not known which.
+            # Both have unknown cells. If there is one such operation, it is that one; else it is not known which.
             same = True if cells is one.cells is None and len(found) == 1 else None
         else:
             same = one.cells.meets(cells)
@@ -487,22 +489,25 @@ def _touched(
 
 
 def _completed(state: TensorState, event: Load) -> _Found:
-    """What is read must be complete; where it is not known which cells that are, some operation must be."""
+    """Report a load before the operations that write its cells are complete.
+
+    If the cells are not known, a load is reported if the only multiplication is not complete.
+    """
     cells = _cells(event)
     left = list(_touched(state, cells, _ASYNCHRONOUS))
     sure = [one for one, certain in left if certain]
     everything = [stages for one, stages in state.operations if one.name == "mma"]
     if not sure and any(one.name == "mma" for one, _ in left) and not any(o.name == "st" for o, _ in state.operations):
-        # Whichever it reads: none of them is finished, and no other cells have anything in them.
+        # Whatever cells it reads: the only multiplication is not finished, and other cells were not written.
         unknown = cells is None or cells.column is None or any(one.cells is None for one, _ in left)
         if len(everything) == 1 and unknown and all(_open(stages) for stages in everything):
             sure = [one for one, _ in left if one.name == "mma"]
     stages = {stage.name for one, kept in state.operations if one in sure for stage in kept}
-    names = ", ".join(sorted({one.name for one in sure}))
     if "committed" in stages:
-        yield broken("tcgen05-wait", "found a tcgen05.ld with no wait since the commit")
+        yield broken("tcgen05-wait", "this tcgen05.ld reads a result that is committed but not waited for")
     elif sure:
-        yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {names}")
+        names = " and ".join(sorted({f"tcgen05.{one.name}" for one in sure}))
+        yield broken("tcgen05-commit", f"this tcgen05.ld reads the result of a {names} that is not committed")
     elif left:
         yield _of_cells("order", f"whether tcgen05.{left[0][0].name} is complete", left[0][0], cells)
 
@@ -511,18 +516,18 @@ _ASYNCHRONOUS = ("mma", "cp", "shift")
 
 
 def _of_cells(of: str, what: str, one: Operation, cells: Cells | None) -> Doubt:
-    """What is open between an operation and who touches cells that may be its own."""
+    """Return the doubt about an operation and an access of cells that may be its own."""
     if cells is None or one.cells is None or one.cells.meets(cells) is None:
-        shown = "an address that is not known" if cells is None else str(cells)
-        other = "an address that is not known" if one.cells is None else str(one.cells)
-        why = f"the access is to {shown}, the operation to {other}"
-        return Doubt(of, what, why, "addresses that are what the allocation returned plus a constant")
-    why = "it is waited for on some ways alone, or by an mbarrier whose address is not known"
-    return Doubt(of, what, why, "a wait on every way, for the mbarrier of the commit by a constant address")
+        shown = "an unknown address" if cells is None else str(cells)
+        other = "an unknown address" if one.cells is None else str(one.cells)
+        why = f"the access is to {shown}, and the operation is to {other}"
+        return Doubt(of, what, why, "addresses that are the result of the allocation plus a constant")
+    why = "the thread waits for it on some paths only, or on an mbarrier whose address is not known"
+    return Doubt(of, what, why, "a wait on every path, on the mbarrier of the commit by a constant address")
 
 
 def _stored(state: TensorState, event: Issue | Load) -> _Found:
-    """Stores that are outstanding, to the cells that are read, or that are added to."""
+    """Report an access of cells of an unfinished store: cells that are read, or that are added to."""
     if isinstance(event, Load):
         read: list[Cells | None] = [_cells(event)]
     else:
@@ -530,46 +535,54 @@ def _stored(state: TensorState, event: Issue | Load) -> _Found:
         read += [_cells(event)] if event.adds is not False or event.reads is None else []
     left = [row for cells in read for row in _touched(state, cells, ("st",))]
     if any(certain for _, certain in left):
-        yield broken("tcgen05-wait-st", "found none")
+        yield broken("tcgen05-wait-st", "no tcgen05.wait::st is between the tcgen05.st and this access of its cells")
     elif left:
         yield _of_cells("order", "whether tcgen05.st is complete", left[0][0], read[0])
 
 
 def _fenced(state: TensorState, event: _Access) -> _Found:
+    """Report a missing tcgen05.fence::after_thread_sync."""
     if not state.fenced:
-        yield broken("tcgen05-fence-relaxed" if state.relaxed else "tcgen05-fence-after", "found none")
+        fact = (
+            f"no tcgen05.fence::after_thread_sync is between the {'relaxed ' * state.relaxed}wait and this instruction"
+        )
+        yield broken("tcgen05-fence-relaxed" if state.relaxed else "tcgen05-fence-after", fact)
 
 
 def _freed_before(state: TensorState, event: _Access) -> _Found:
-    """Whether on every way what was allocated is freed."""
+    """Report an access after all allocations are freed on every path."""
     if state.gone:
-        demand = "tensor memory must be used before it is deallocated"
-        yield broken("tcgen05-unallocated", "found a use behind the tcgen05.dealloc", demand=demand)
+        yield broken("tcgen05-unallocated", "tensor memory is used after it was deallocated")
 
 
 def _early(state: TensorState, event: Dealloc) -> _Found:
-    """What this thread has not seen the end of, while no other could have told it, is still at work."""
+    """Report a deallocation while an operation of this thread may still be running.
+
+    An operation counts as running if this thread has not waited for it and no other thread can have signaled its end.
+    """
     left = [one for one, stages in state.operations if one.name != "st" and _open(stages)]
     if left and state.quiet:
-        yield broken("tcgen05-dealloc-early", f"found a tcgen05.{left[0].name} that nothing waited for")
+        fact = f"tensor memory is deallocated without a wait for the tcgen05.{left[0].name} that uses it"
+        yield broken("tcgen05-dealloc-early", fact)
     elif unread := state.loaded - state.used:  # a use without a wait is a remark of its own, tcgen05-wait-ld
-        found = "found a tcgen05.ld whose registers nothing waited for"
-        yield broken("tcgen05-dealloc-early", found, tuple(sorted(unread)[:4]))
+        fact = "tensor memory is deallocated without a tcgen05.wait::ld for the tcgen05.ld that reads it"
+        yield broken("tcgen05-dealloc-early", fact, tuple(sorted(unread)[:4]))
 
 
 def _released(state: TensorState, event: Arrive) -> _Found:
-    """What is told to other threads while this one's loads and stores may still be at work."""
+    """Report an arrival that signals other threads while loads or stores of this thread may be unfinished."""
     if state.loaded:
-        found = "found an arrival at an mbarrier behind a tcgen05.ld that nothing waited for"
-        yield broken("tcgen05-release", found, tuple(sorted(state.loaded)[:4]))
+        fact = "no tcgen05.wait::ld is between a tcgen05.ld and this arrival at an mbarrier"
+        yield broken("tcgen05-release", fact, tuple(sorted(state.loaded)[:4]))
     elif any(one.name == "st" and _open(stages) for one, stages in state.operations):
-        yield broken("tcgen05-release", "found an arrival at an mbarrier behind a tcgen05.st that nothing waited for")
+        yield broken("tcgen05-release", "no tcgen05.wait::st is between a tcgen05.st and this arrival at an mbarrier")
 
 
 def _loaded(state: TensorState, event: Store) -> _Found:
+    """Report a store that may overwrite cells of an unfinished load."""
     if state.loaded:
-        found = "found a tcgen05.st that may overwrite the cells"
-        yield broken("tcgen05-wait-ld", found, tuple(sorted(state.loaded)[:4]))
+        fact = "this tcgen05.st may overwrite cells that a tcgen05.ld without tcgen05.wait::ld still reads"
+        yield broken("tcgen05-wait-ld", fact, tuple(sorted(state.loaded)[:4]))
 
 
 def _reads(event: Touch | Copy) -> tuple[str, ...]:
@@ -577,14 +590,16 @@ def _reads(event: Touch | Copy) -> tuple[str, ...]:
 
 
 def _used(state: TensorState, event: Touch | Copy) -> _Found:
+    """Report a use of registers of an unfinished load."""
     if used := state.loaded.intersection(_reads(event)):
-        yield broken("tcgen05-wait-ld", "found a use without it", tuple(sorted(used)))
+        fact = "registers of a tcgen05.ld are used without a tcgen05.wait::ld"
+        yield broken("tcgen05-wait-ld", fact, tuple(sorted(used)))
 
 
-#: Beside each event the functions that hold it against the state before it.
+#: The functions that compare each event with the state before it.
 Table: TypeAlias = Mapping[type, tuple[Callable[[TensorState, Any], _Found], ...]]
 
-#: What each event is held against that allocates tensor memory, frees it, or touches it.
+#: The rules of events that allocate, free or access tensor memory.
 MEMORY: Table = {
     Alloc: (_permit, _size, _order, _room),
     Dealloc: (_freed,),
@@ -593,7 +608,7 @@ MEMORY: Table = {
     Store: (_bounds, _allocated, _quarter),
     Issue: (_bounds, _allocated, _copied, _lane, _sparsity, _width),
 }
-#: What each event is held against that needs another to be complete.
+#: The rules of events that require another event to be complete.
 COMPLETION: Table = {
     Issue: (_stored, _fenced, _freed_before),
     Load: (_completed, _stored, _fenced, _freed_before),
@@ -606,7 +621,7 @@ COMPLETION: Table = {
 
 
 def meet(one: TensorState, other: TensorState) -> TensorState:
-    """The state where two paths meet.
+    """Return the state where two paths meet.
 
     >>> stored = run([Store(cells=Cells("a", 0, 8))])[0]
     >>> [one.name for one, _ in meet(stored, TensorState()).operations]
@@ -617,7 +632,7 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
     return TensorState(
         allocated=max(one.allocated, other.allocated, key=lambda live: (len(live), [_rank(n) for n in live])),
         freed=one.freed | other.freed,
-        least=max(one.least, other.least),  # what is larger than this is on either path
+        least=max(one.least, other.least),  # an allocation larger than this is too large on both paths
         relinquished=one.relinquished and other.relinquished,
         operations=_both(one.operations, other.operations),
         waited=one.waited & other.waited,
@@ -625,7 +640,7 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
         quiet=one.quiet and other.quiet,
         gone=one.gone and other.gone,
         fenced=one.fenced and other.fenced,
-        relaxed=any(state.relaxed and not state.fenced for state in (one, other)),  # one way is enough
+        relaxed=any(state.relaxed and not state.fenced for state in (one, other)),  # one path is enough
         loaded=one.loaded | other.loaded,
         used=one.used | other.used,
     )
@@ -635,7 +650,7 @@ _Operations: TypeAlias = frozenset[tuple[Operation, _Stages]]
 
 
 def _both(one: _Operations, other: _Operations) -> _Operations:
-    """The stages of either side: an operation that was not issued on one of them has those of the other."""
+    """Return the stages on either path; an operation that was not issued on one path has those of the other."""
     if one == other:
         return one
     found = dict(one)
@@ -644,13 +659,13 @@ def _both(one: _Operations, other: _Operations) -> _Operations:
     return frozenset(found.items())
 
 
-#: Stages of one operation that are told apart: far more than a pipeline has on the ways to one place.
+#: Largest number of stages of one operation, far more than a pipeline has on the paths to one place.
 _MOST_STAGES = 6
 
 
 @lru_cache(maxsize=1 << 12)
 def _few(stages: _Stages) -> _Stages:
-    """The stages, or where they are too many, that they are not known."""
+    """Return the stages, or three that stand for unknown ones if there are too many."""
     if len(stages) <= _MOST_STAGES:
         return stages
     return frozenset({_DONE, _ISSUED, Stage("perhaps", frozenset({UNKNOWN}))})
@@ -661,13 +676,13 @@ def _rank(one: Alloc) -> tuple[int, str]:
 
 
 def run(events: Iterable[Event], state: TensorState | None = None) -> tuple[TensorState, list[Broken]]:
-    """The state after a sequence of events, and every rule that was broken on the way.
+    """Return the state after a sequence of events, and all violations.
 
     >>> run([Alloc(64), Issue("mma"), Load(("r0",))])[1][0].rule.name
     'tcgen05-commit'
     """
-    now, told = state or TensorState(), []
+    current, violations = state or TensorState(), []
     for event in events:
-        now, found = step(now, event)
-        told.extend(found)
-    return now, told
+        current, found = step(current, event)
+        violations.extend(found)
+    return current, violations

@@ -1,11 +1,12 @@
-"""Where instructions of ``tcgen05`` read and write tensor memory, as far as a text says it.
+"""The cells of tensor memory that ``tcgen05`` instructions read and write, as far as the text has them.
 
-An address is what an allocation returned, plus columns and lanes: sums are followed through the registers that make
-them. What is shifted up by 16 bits and more moves by lanes alone, by 21 and more by quarters of them, as warps do. The
-extent of an accumulator is that of its instruction descriptor; of a load, store or copy that of its shape.
+An address is the result of an allocation plus columns and lanes. Sums are followed through the registers that compute
+them. A value that is shifted left by at least 16 bits changes only the lane; by at least 21 bits, only the quarter of
+lanes, which the warp determines. The instruction descriptor gives the extent of an accumulator, and the shape that of
+a load, store or copy.
 Source: PTX ISA 9.1, Tensor Memory Addressing; Data path layout organization; ``descriptors.tmem``, proved there.
 
-Law: cells of one allocation that share no column, or no lane, are apart; those that share both are not.
+Invariant: cells of one allocation meet only if they share a column and a lane.
 
 >>> from layoutalg.frozen import replace
 >>> low, high = Cells("t", 0, 64, lanes_of(0, 16)), Cells("t", 0, 64, lanes_of(16, 16))
@@ -32,13 +33,13 @@ from descriptors.tmem.copies import tmem_copy
 from layoutalg import size
 from layoutalg.frozen import frozen
 
-#: Definitions that are followed behind one another.
+#: Largest number of definitions that are followed one after the other.
 DEPTH = 16
 _COLUMN_BITS, _QUARTER_BIT = 16, 21
 
 
 def lanes_of(first: int, count: int) -> int:
-    """So many lanes from one on, in every quarter: a bit each.
+    """Return a number of lanes from a first one on, in every quarter, one bit each.
 
     >>> hex(lanes_of(0, 16))
     '0xffff0000ffff0000ffff0000ffff'
@@ -49,12 +50,12 @@ def lanes_of(first: int, count: int) -> int:
 
 @frozen
 class _Sum:
-    """An address: what it is counted from, and by how much; None where that is not known.
+    """An address as a base and an offset.
 
     Args:
-        root: a register that nothing here makes, an allocation, or "" for the number 0.
-        column: columns from there.
-        lane: lanes from there, modulo a quarter.
+        root: the base: a register that the function does not define, an allocation, or "" for the number 0.
+        column: columns from the base; None if not known.
+        lane: lanes from the base, modulo a quarter; None if not known.
     """
 
     root: str
@@ -63,13 +64,13 @@ class _Sum:
 
 
 class TensorCells:
-    """The cells that the instructions of a function name.
+    """The cells of tensor memory that the instructions of a function access.
 
     Args:
         function: the function.
-        values: what is known of the operands of its tensor-core instructions.
+        values: the known operands of its tensor-core instructions.
         variables: variables of the module.
-        conditions: of the function, which knows what defines a register.
+        conditions: the conditions of the function, with the definitions of its registers.
         graph: its basic blocks.
     """
 
@@ -84,7 +85,7 @@ class TensorCells:
         allocations = [i for i in named if "alloc" in self.code[i].opcode]
         self.slots = {place for i in allocations for place in self.slot(i)}
         made = [(i, place) for i in allocations if ".dealloc" not in self.code[i].opcode for place in self.slot(i)]
-        #: Slots that one allocation writes, once.
+        #: Slots that only one allocation writes, and only once.
         self.single = {
             f"{place[0]}+{place[1]}" for i, place in made
             if [row[1] for row in made].count(place) == 1 and not conditions.passes(i, i)
@@ -93,7 +94,7 @@ class TensorCells:
         self.round = {i for i in found if conditions.passes(i, i)}
 
     def _behind(self, start: list[str]) -> list[int]:
-        """The instructions that addresses are made by."""
+        """Return the instructions that compute some registers, directly or through other registers."""
         found: set[int] = set()
         waiting, seen = list(start), set(start)
         while waiting:
@@ -107,11 +108,11 @@ class TensorCells:
         return sorted(found)
 
     def slot(self, index: int) -> list[tuple[str, int]]:
-        """Where in shared memory an allocation writes the address that it returns."""
+        """Return the place in shared memory to which an allocation writes its address."""
         return self._slot(index, self.values)
 
     def _slot(self, index: int, values: Values) -> list[tuple[str, int]]:
-        """The place in shared memory at which an instruction reads or writes an address."""
+        """Return the place in shared memory that an instruction reads or writes: its base and offset."""
         one = self.code[index]
         place = next((operand for operand in one.operands if isinstance(operand, Address)), None)
         if place is None:
@@ -122,7 +123,7 @@ class TensorCells:
         return [(f"&{place.base}", place.offset)] if place.base and known is None else []
 
     def at(self, operand: Operand | None, index: int) -> _Sum | None:
-        """The address that an operand is; None where nothing is known of it."""
+        """Return the address that an operand has; None if it is not known."""
         if isinstance(operand, int):
             return _constant(operand)
         if isinstance(operand, str):
@@ -173,7 +174,7 @@ class TensorCells:
         return None if index in self.round else _Sum(f"{name}@{index}")
 
     def _apart(self, a: Operand, b: Operand, index: int) -> bool:
-        """Whether an ``or`` adds: one of its operands moves by lanes alone."""
+        """Return whether an ``or`` is an addition, because one of its operands only has lanes."""
         known = self.known.get(index, {})
         return any(isinstance(one, str) and one in known and _zeros(known[one]) >= _COLUMN_BITS for one in (a, b))
 
@@ -191,13 +192,13 @@ class TensorCells:
         return self._register(operand, index, depth)
 
     def cells(self, operand: Operand | None, index: int, columns: int | None, lanes: int | None) -> Cells | None:
-        """Cells from an address on.
+        """Return the cells from an address on.
 
         Args:
             operand: the address.
-            index: of the instruction.
-            columns: how many; None where that is not known.
-            lanes: those of an address whose lane is 0; None where they are not known.
+            index: index of the instruction.
+            columns: number of columns; None if not known.
+            lanes: the lanes for an address with lane 0, one bit each; None if not known.
         """
         place = self.at(operand, index)
         if place is None:
@@ -208,7 +209,7 @@ class TensorCells:
         return Cells(place.root, place.column, columns, turned)
 
     def result(self, index: int) -> Cells | None:
-        """The accumulator of a multiplication."""
+        """Return the cells of the accumulator of a multiplication."""
         one = self.products.get(index)
         if one is None or not isinstance(one.view, TensorMma):
             return self.cells(self.code[index].operands[0] if self.code[index].operands else None, index, None, None)
@@ -216,14 +217,14 @@ class TensorCells:
         return self.cells(one.view.d, index, columns, lanes)
 
     def factor(self, index: int) -> Cells | None:
-        """A of a multiplication, where it lies in tensor memory."""
+        """Return the cells of A of a multiplication; None if A is in shared memory."""
         one = self.products.get(index)
         if one is None or not isinstance(one.view, TensorMma) or not one.view.in_tensor_memory:
             return None
         return self.cells(one.view.a, index, None if one.view.sparse else _PER_STEP, None)
 
     def scales(self, index: int) -> list[Cells | None]:
-        """The scale factors of A and B of a multiplication, in the lanes that hold any."""
+        """Return the cells of the scale factors of A and B of a multiplication."""
         one = self.products.get(index)
         if one is None or not isinstance(one.view, TensorMma) or not one.view.block_scaled:
             return []
@@ -234,7 +235,7 @@ class TensorCells:
         return [self.cells(place, index, -(-many // 32) or None, None) for place, many in made]
 
     def table(self, index: int) -> Cells | None:
-        """The lookup table of a multiplication: two columns, a lane for 8 columns of N."""
+        """Return the cells of the lookup table of a multiplication: two columns, one lane per 8 columns of N."""
         one = self.products.get(index)
         if one is None or not isinstance(one.view, TensorMma) or one.view.table is None:
             return None
@@ -242,7 +243,7 @@ class TensorCells:
         return self.cells(one.view.table, index, 2, (1 << -(-n // 8)) - 1 or None)
 
     def moved(self, index: int) -> Cells | None:
-        """The cells of a load or store, in any quarter."""
+        """Return the cells of a load or store, in every quarter."""
         one = self.code[index]
         place = next((o for o in one.operands if isinstance(o, Address)), None)
         move = move_of(one)
@@ -251,7 +252,7 @@ class TensorCells:
         return self.cells(place, index, move.columns, lanes_of(0, move.lanes))
 
     def copied(self, index: int) -> Cells | None:
-        """The cells that a copy writes."""
+        """Return the cells that a copy writes."""
         one = self.code[index]
         words = [w for w in one.qualifiers[2:] if not w.startswith("cta_group") and w not in ("b8x16",)]
         try:
@@ -261,7 +262,7 @@ class TensorCells:
         return self.cells(one.operands[0], index, copy.columns, None)
 
     def allocation(self, index: int) -> str:
-        """The slot of the allocation that an instruction makes or frees; "" where it may be another's too."""
+        """Return the slot of the allocation that an instruction makes or frees; "" if it is not unique."""
         one = self.code[index]
         if one.qualifiers[1] == "alloc":
             roots = [f"{base}+{offset}" for base, offset in self.slot(index)]
@@ -296,13 +297,13 @@ def _added(a: _Sum | None, b: _Sum | None) -> _Sum | None:
 
 
 def _zeros(one: Known) -> int:
-    """How many of the low bits are known to be zero."""
+    """Return the number of low bits that are known to be zero."""
     low = one.mask & ~one.value
     return (~low & low + 1).bit_length() - 1 if low + 1 < 1 << 64 else 64
 
 
 def _extent(one: Multiplication, view: TensorMma) -> tuple[int | None, int | None]:
-    """Columns and lanes of D, counted from lane 0."""
+    """Return the number of columns and the lanes of D for an address with lane 0; None for each if not known."""
     if one.described is None or not one.described.m or not one.described.n:
         return None, None
     try:

@@ -1,10 +1,10 @@
-"""The forms of ``tcgen05``, but for its multiplications, and of what stands beside ``wgmma.mma_async``: rows.
+"""Tables of the forms of ``tcgen05`` and ``wgmma`` instructions other than multiplications.
 
-Each row is written as ``instruction_syntax`` says; classes of registers are in ``register_classes``, and the number of
-columns of an allocation is judged in ``instruction_forms``.
+Each row has the notation of ``instruction_syntax``. The classes of registers are in ``register_classes``, and
+``instruction_forms`` checks the number of columns of an allocation.
 Source: ptxas 13.5.37 (``.version 9.5``), PTX ISA 9.1 and 9.4; the tables of copies and of moves.
 
-Law: each shape of tensor memory is loaded and stored.
+Invariant: each shape of tensor memory has a load and a store.
 
 >>> loaded, stored = ({words.split()[2] for name, words, _, _ in tensor_forms() if name == one}
 ...     for one in ("tcgen05.ld", "tcgen05.st"))

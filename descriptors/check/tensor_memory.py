@@ -1,11 +1,11 @@
-"""What a kernel does with tensor memory as a whole: columns that it has, cells that nothing wrote, cells used twice.
+"""Checks of tensor memory over a whole kernel: columns beyond an allocation, uninitialized cells, overlapping operands.
 
-An address that is counted from what an allocation returned must stay in its columns. Scale factors and an A in tensor
-memory must lie beside the accumulator and beside each other. An accumulator that is added to must have been written: by
-a multiplication without enable-input-d, a store or a copy; so must scale factors.
+An address that is based on the result of an allocation must stay in its columns. The accumulator, an A in tensor
+memory, and the scale factors must not overlap. An accumulator that is added to must have been written by a
+multiplication without enable-input-d, a store or a copy; so must scale factors.
 Source: PTX ISA 9.1, tcgen05.alloc; tcgen05.mma, enable-input-d; Scale Factor A and B layouts in Tensor Memory.
 
-Law: what is added to and nothing writes is told; where something may write it nothing is.
+Invariant: an accumulator that is added to is reported if no instruction initializes it, and not if one may do so.
 
 >>> from descriptors.check.events import Cells
 >>> add, make = (Issue("mma", cells=Cells("t", 0, 64), adds=adds) for adds in (True, False))
@@ -34,12 +34,12 @@ _OF = "tensor memory"
 
 
 def memory_findings(events: _Events, cells: TensorCells, conditions: Conditions) -> _Found:
-    """What is wrong with the tensor memory of a function, and what is open.
+    """Yield the violations and doubts about the tensor memory of a function.
 
     Args:
-        events: of its instructions.
-        cells: where they read and write.
-        conditions: its definitions and ways.
+        events: the events of its instructions.
+        cells: the cells that they read and write.
+        conditions: its definitions and paths.
     """
     yield from _columns(events, cells)
     yield from _beside(events, cells)
@@ -48,7 +48,7 @@ def memory_findings(events: _Events, cells: TensorCells, conditions: Conditions)
 
 
 def _columns(events: _Events, cells: TensorCells) -> _Found:
-    """Whether what is touched lies in the columns of its allocation."""
+    """Yield accesses beyond the columns of their allocation, and one doubt if some accesses are not known."""
     sizes: dict[str, set[int | None]] = {}
     for index, row in events.items():
         for event in row:
@@ -64,16 +64,17 @@ def _columns(events: _Events, cells: TensorCells) -> _Found:
             if touched is None or size is None or touched.column is None:
                 left = left or index
             elif (end := touched.column + (touched.columns or 1)) > size:
-                demand = f"{touched} must be allocated" if touched.columns else f"column {end - 1} must be allocated"
-                yield index, broken("tcgen05-unallocated", f"found {size} columns", demand=demand)
+                reached = touched if touched.columns else f"column {end - 1}"
+                fact = f"the access touches {reached}, but the allocation has {size} columns"
+                yield index, broken("tcgen05-unallocated", fact)
             elif touched.columns is None:
                 left = left or index
     if left:
         why = "an address, an extent or the size of the allocation is not known"
         decides = (
-            "addresses that are what the allocation returned plus a constant, and a constant instruction descriptor"
+            "addresses that are the result of the allocation plus a constant, and a constant instruction descriptor"
         )
-        yield left, Doubt(_OF, "whether all columns that are touched are allocated", why, decides)
+        yield left, Doubt(_OF, "whether all accessed columns are allocated", why, decides)
 
 
 def _all_cells(event: Event) -> Iterator[Cells | None]:
@@ -84,7 +85,7 @@ def _all_cells(event: Event) -> Iterator[Cells | None]:
 
 
 def _beside(events: _Events, cells: TensorCells) -> _Found:
-    """Whether accumulator, A, scale factors and lookup table of one multiplication lie apart."""
+    """Yield multiplications whose accumulator, A, scale factors and lookup table overlap."""
     for index, row in events.items():
         for event in row:
             if not isinstance(event, Issue) or event.operation != "mma":
@@ -94,15 +95,15 @@ def _beside(events: _Events, cells: TensorCells) -> _Found:
             known = [(name, part) for name, part in parts if part is not None]
             for (one, first), (other, second) in combinations(known, 2):
                 if first.meets(second):
-                    yield index, broken("tcgen05-overlap", f"found {other} in {second}, {one} in {first}")
+                    yield index, broken("tcgen05-overlap", f"{other} in {second} overlaps {one} in {first}")
 
 
 def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> _Found:
-    """Accumulators that are added to before anything writes them.
+    """Yield multiplications that add to an accumulator that was not written before.
 
     Args:
-        events: of the instructions of a function.
-        comes: whether a way from the start comes to an instruction through none of some others.
+        events: the events of the instructions of a function.
+        comes: returns whether a path from the start reaches an instruction without passing some others.
     """
     issued = [(i, e) for i, row in events.items() for e in row if isinstance(e, Issue) and e.operation == "mma"]
     stored = [
@@ -117,10 +118,11 @@ def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> 
         before = frozenset(i for i, e in writers if may_meet(e.cells, event.cells) and i != index)
         if event.adds and not before:
             told.add((event.adds, event.cells))
-            yield index, broken("tcgen05-unwritten", "found a first tcgen05.mma that adds, and nothing that writes")
+            fact = "this tcgen05.mma adds to an accumulator that no instruction initializes"
+            yield index, broken("tcgen05-unwritten", fact)
         elif comes(index, before):
             told.add((event.adds, event.cells))
-            why = "some way leads to it that writes it nowhere"
+            why = "a path to it does not write the accumulator"
             if event.adds is None:
                 why = "its enable-input-d is a predicate whose first value is not known"
             decides = "enable-input-d false, as a constant, in the first tcgen05.mma"
@@ -134,5 +136,6 @@ def _scales_unwritten(events: _Events, cells: TensorCells) -> _Found:
         return
     for index, one in cells.products.items():
         if isinstance(one.view, TensorMma) and one.view.block_scaled:
-            yield index, broken("tcgen05-unwritten", "found no tcgen05.cp or st that writes its scale factors")
+            fact = "no tcgen05.cp or tcgen05.st writes the scale factors of this tcgen05.mma"
+            yield index, broken("tcgen05-unwritten", fact)
             return

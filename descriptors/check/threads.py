@@ -1,18 +1,19 @@
-"""Which threads run an instruction: all of a warp, one that is elected, those of a role.
+r"""The threads that execute an instruction: a whole warp, one elected thread, or the threads of a role.
 
-A predicate has a value for each thread of the CTA as far as it is made of a thread's number, of an election and of
-constants; what is one for all, and not known, leaves a thread in; what may differ between threads, and is not known,
-leaves it *open*. A thread comes to a block where the branches on some way let it. ``tcgen05.mma``, ``cp``, ``shift``
-and ``commit`` are issued by one thread; what is ``.aligned`` is run by all threads of a warp, of ``wgmma`` by all of a
-warpgroup. Told is what holds whatever the rest of the text does: two threads of a warp that both come to the one, or of
-a warp that comes to the other a thread that never does.
+A predicate has a known value for each thread if it is computed from the thread's number, an election and constants. A
+predicate that is unknown but the same for all threads does not exclude a thread. A predicate that is unknown and may
+differ between threads leaves a thread *open*. A thread reaches a block if the branches on some path let it.
+
+``tcgen05.mma``, ``cp``, ``shift`` and ``commit`` must be issued by one thread. An ``.aligned`` instruction must be
+executed by all threads of a warp, or of a warpgroup for ``wgmma``. A violation is reported only if it holds whatever
+the unknown values are: two threads of a warp that certainly both issue, or a thread that certainly does not take part.
 Source: PTX ISA 9.1, tcgen05.mma, tcgen05.commit (issued by a single thread), elect.sync, the meaning of .aligned.
 
-Law: an elected thread may multiply, and a warp may not; of what is aligned it is the other way round.
+Invariant: an elected thread may multiply, and a warp may not; for an aligned instruction it is the other way round.
 
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
->>> text = ".version 8.8\\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
+>>> text = ".version 8.8\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
 >>> def told(body):
 ...     function = parse(text.format(body)).functions[0]
 ...     return [one.rule.name for _, one in thread_findings(Threads(function, blocks(function)))]
@@ -38,7 +39,7 @@ from descriptors.check.serialization import varying
 from layoutalg.frozen import frozen
 
 WARP, WARPGROUP, MOST_THREADS = 32, 128, 1024
-#: One value for all threads that is not known; one that may differ and is not known.
+#: The value of a register in one thread: a number, "same" (unknown, equal in all threads) or "open" (unknown).
 _Value: TypeAlias = "int | Literal['same', 'open']"
 _Values: TypeAlias = tuple[_Value, ...]
 _SAME: _Value = "same"
@@ -52,7 +53,7 @@ _LOW, _WIDEST = (1 << 32) - 1, (1 << 64) - 1
 
 @frozen
 class Running:
-    """The threads that may run something, a bit each: those that do as far as the text says, and those left open."""
+    """The threads that execute an instruction, one bit each: those that do according to the text, and open ones."""
 
     sure: int
     open: int
@@ -64,8 +65,8 @@ class Threads:
     Args:
         function: the function.
         graph: its basic blocks.
-        conditions: its definitions, if they are at hand.
-        differs: its varying registers, if they are at hand.
+        conditions: its definitions; computed if None.
+        differs: its varying registers; computed if None.
     """
 
     def __init__(
@@ -84,15 +85,15 @@ class Threads:
         self.before = self._before()
 
     def at(self, index: int) -> Running:
-        """The threads that run an instruction."""
+        """Return the threads that execute an instruction."""
         running = self.before[self.conditions.block[index]]
         one = self.code[index]
         return self._let(running, one.predicate, not one.negated, index) if one.predicate else running
 
     def some(self, index: int) -> bool:
-        """Whether the guard of an instruction holds for some thread that comes to it, whatever is not known.
+        """Return whether the guard of an instruction certainly holds for some thread that reaches it.
 
-        A guard that is one for all threads and not known holds for none or for all.
+        A guard that is unknown but the same for all threads may hold for none.
         """
         one = self.code[index]
         if not one.predicate:
@@ -104,11 +105,12 @@ class Threads:
         )
 
     def _let(self, running: Running, name: str, wanted: bool, index: int) -> Running:
-        """Of some threads those for which a predicate is as it is wanted."""
+        """Return those of some threads for which a predicate has the wanted value."""
         sure, left = _holding(self.value(name, index), wanted)
         return Running(running.sure & sure, (running.sure | running.open) & left | running.open & sure)
 
     def _before(self) -> list[Running]:
+        """Return the threads that reach each block."""
         found = [Running(0, 0) for _ in self.graph]
         if not found:
             return found
@@ -139,7 +141,7 @@ class Threads:
         return self._let(running, last.predicate, taken is not last.negated, index)
 
     def value(self, name: str, index: int) -> _Values:
-        """The value of a register for each thread, where an instruction reads it."""
+        """Return the value of a register in each thread, as an instruction reads it."""
         if (special := self._special(name)) is not None:
             return special
         places = self._reaching(name, index)
@@ -155,7 +157,7 @@ class Threads:
         return self.made[key]
 
     def _reaching(self, name: str, index: int) -> Sequence[int]:
-        """What writes a register before it is read: one instruction that always does, and those behind it that may."""
+        """Return the definitions of a register that reach a read: an unconditional one, and later guarded ones."""
         places, block = self.conditions.where.get(name, []), self.conditions.block
         before: Sequence[int] = [at for at in places if at < index and block[at] == block[index]]
         if not before and len({block[at] for at in places}) == 1:
@@ -164,7 +166,7 @@ class Threads:
         return before[plain[-1] :] if plain else []
 
     def _unknown(self, name: str) -> _Values:
-        """What is not followed: one for all, unless something that differs is in it."""
+        """Return the values of a register that is not followed: the same in all threads, unless it is varying."""
         differs = name in self.differ or (name not in self.conditions.where and name.startswith("%"))
         return (_OPEN if differs else _SAME,) * self.count
 
@@ -225,7 +227,7 @@ class Threads:
 
 
 def _computed(compute: Computation, sides: Sequence[_Values]) -> _Values:
-    """Compute a value for each thread from those of the operands."""
+    """Return the result of an operation in each thread."""
     rows = list(zip(*sides, strict=True))
     results: dict[tuple[_Value, ...], _Value] = {}
     for row in set(rows):
@@ -236,10 +238,10 @@ def _computed(compute: Computation, sides: Sequence[_Values]) -> _Values:
     return _settled(tuple([results[row] for row in rows]), apart=apart)
 
 
-# A kernel has few predicates, and comes to the same again and again.
+# A kernel has few predicates, so the same calls repeat.
 @lru_cache(maxsize=1024)
 def _holding(values: _Values, wanted: bool) -> tuple[int, int]:
-    """The threads, a bit each, for which a predicate is, or may be, as it is wanted; and those that are open."""
+    """Return the threads, one bit each, for which a predicate has the wanted value, and those that are open."""
     sure = left = 0
     for thread, value in enumerate(values):
         if value == "open":
@@ -250,7 +252,7 @@ def _holding(values: _Values, wanted: bool) -> tuple[int, int]:
 
 
 def _settled(found: _Values, *, apart: bool = False) -> _Values:
-    """What is computed of one unknown value and of a thread's number is not one for all."""
+    """Return values in which "same" becomes "open" if the values differ between threads."""
     mixed = apart or len(set(found)) > 1
     return tuple("open" if value == "same" and mixed else value for value in found)
 
@@ -270,10 +272,10 @@ def _logic(operation: IntegerOperation, a: _Value, b: _Value) -> _Value:
 
 
 def thread_findings(threads: Threads) -> Iterator[tuple[int, Broken | Doubt]]:
-    """Instructions that too many threads issue, or too few; of what is open the first of a kind.
+    """Yield instructions that too many or too few threads execute, and the first doubt of each kind.
 
     Args:
-        threads: those of a kernel.
+        threads: the threads of a kernel.
     """
     function = threads.function
     asked = [
@@ -293,7 +295,7 @@ def thread_findings(threads: Threads) -> Iterator[tuple[int, Broken | Doubt]]:
 
 
 def _group(one: Instruction) -> int:
-    """How many threads must run an instruction together; 0 where that is not said."""
+    """Return how many threads must execute an instruction together; 0 if there is no requirement."""
     if one.opcode.startswith("wgmma.") and ".aligned" in one.opcode:
         return WARPGROUP
     return WARP if one.opcode.startswith("tcgen05.") and ".aligned" in one.opcode else 0
@@ -304,10 +306,10 @@ def _alone(one: Instruction, running: Running) -> Broken | Doubt | None:
     for first in range(0, MOST_THREADS, WARP):
         sure = (running.sure >> first & _LOW).bit_count()
         if sure > 1:
-            return broken("tcgen05-elect", f"found {sure} threads of a warp")
+            return broken("tcgen05-elect", f"{sure} threads of a warp issue this instruction")
     for first in range(0, MOST_THREADS, WARP):
         if ((running.sure | running.open) >> first & _LOW).bit_count() > 1:
-            why = "its guard, or a branch before it, is not traced to a thread's number or an election"
+            why = "its guard, or a branch before it, does not follow from a thread's number or an election"
             return Doubt("order", f"whether one thread issues {name}", why, "elect.sync, or a comparison of %tid")
     return None
 
@@ -319,10 +321,11 @@ def _together(one: Instruction, running: Running, count: int) -> Broken | Doubt 
         sure, left = running.sure >> first & whole, running.open >> first & whole
         if (sure | left) not in (0, whole):
             rule, kind = ("wgmma-aligned", "warpgroup") if group == WARPGROUP else ("tcgen05-aligned", "warp")
-            return broken(rule, f"found {(sure | left).bit_count()} of {whole.bit_length()} of a {kind}")
+            threads = f"{(sure | left).bit_count()} of {whole.bit_length()} threads"
+            return broken(rule, f"only {threads} of a {kind} execute this instruction")
     if running.open & ~running.sure:
         why = "its guard, or a branch before it, may differ between threads"
         return Doubt(
-            "order", f"whether all threads run {name}", why, "a branch on what shfl.sync.idx makes one for all"
+            "order", f"whether all threads run {name}", why, "a branch on a value that shfl.sync.idx makes uniform"
         )
     return None

@@ -1,11 +1,11 @@
-"""Whether a ``mma.sync`` is one that an assembler takes: shape, types, kind, scale factors, registers, selectors.
+"""Checks that an assembler accepts an ``mma.sync``: shape, types, kind, scale factors, registers, selectors.
 
-A warp multiplies fragments: 32 threads share the elements of each operand, so that its registers are counted. Types of
-4 and 6 bits lie in bytes of their own with the kinds that end with ``f8f6f4``, and are packed with the others. A sparse
-instruction stores half of A, with metadata in a register and a selector of the threads that give it.
-Source: ptxas 13.5.37, asked of every shape with every types and accumulator; PTX ISA 9.1, mma, mma.sp.
+The elements of each operand are distributed over the registers of the 32 threads of a warp. Types of 4 and 6 bits take
+one byte each with the kinds that end with ``f8f6f4``, and are packed with the others. A sparse instruction stores half
+of A, with metadata in a register and a selector of the threads that provide it.
+Source: ptxas 13.5.37, run on every shape with all types and accumulators; PTX ISA 9.1, mma, mma.sp.
 
-Law: the registers of a fragment hold its elements, once: bits of the operand are bits of 32 threads.
+Invariant: the registers of a fragment in 32 threads have as many bits as the operand.
 
 >>> all(_registers(m, k, 16) * 32 * 32 == 16 * m * k for m, k in ((16, 8), (16, 16), (8, 16)))
 True
@@ -20,19 +20,20 @@ from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector, alone
 from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
 from descriptors.targets import has, lacking
+from descriptors.text import counted
 from layoutalg.frozen import frozen
 
 
 @frozen
 class WarpRow:
-    """Types that go together, and their shapes.
+    """A supported combination of types, with its shapes.
 
     Args:
-        types: of A and B, any with any.
-        accumulators: types of D and C.
-        dense: shapes, and the feature that has them.
-        sparse: shapes, and the greatest selector.
-        bits: of an element as it is stored.
+        types: types of A and B, in any combination.
+        accumulators: pairs of types of D and C.
+        dense: shapes, each with the feature that supports it.
+        sparse: sparse shapes, each with the largest selector.
+        bits: number of bits of an element as it is stored.
     """
 
     types: tuple[str, ...]
@@ -45,7 +46,7 @@ class WarpRow:
 _F32, _F16, _S32, _F64 = ("f32", "f32"), ("f16", "f16"), ("s32", "s32"), ("f64", "f64")
 _OLD, _NEW, _F8, _M16_F64 = "mma.sync", "mma.sync of sm_80", "mma.sync f8", "mma.sync f64 of M 16"
 _BYTES, _WIDE_F8 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), "mma.sync f8 of K 16 or f16 D"
-#: Without a kind.
+#: Instructions without a kind.
 ROWS = (
     WarpRow(("f16",), (_F32,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
     WarpRow(("f16",), (_F16,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 1}, 16),
@@ -65,14 +66,14 @@ ROWS = (
     ),
     WarpRow(("b1",), (_S32,), {(8, 8, 128): _OLD, (16, 8, 128): _NEW, (16, 8, 256): _NEW}, {}, 1),
 )  # fmt: skip
-#: Kinds: of 8, 6 and 4 bits alike, and with scale factors.
+#: Instructions with a kind: types of 8, 6 and 4 bits, with and without scale factors.
 KIND_ROWS: Mapping[str, WarpRow] = {
     "f8f6f4": WarpRow(_BYTES, (_F32, _F16), dict.fromkeys(((16, 8, 32), (16, 8, 16)), ""), {(16, 8, 64): 0}, 8),
     "mxf8f6f4": WarpRow(_BYTES, (_F32,), {(16, 8, 32): ""}, {(16, 8, 64): 0}, 8),
     "mxf4": WarpRow(("e2m1",), (_F32,), {(16, 8, 64): ""}, {(16, 8, 128): 0}, 4),
     "mxf4nvf4": WarpRow(("e2m1",), (_F32,), {(16, 8, 64): ""}, {(16, 8, 128): 0}, 4),
 }
-#: Scale vectors of a kind, with the types of a scale factor.
+#: Types of scale factors, by kind and scale vector.
 SCALES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("mxf8f6f4", ""): ("ue8m0",),
     ("mxf8f6f4", "1X"): ("ue8m0",),
@@ -85,35 +86,35 @@ _ROUNDINGS, _LOGIC = frozenset({"rn", "rz", "rm", "rp"}), frozenset({"and", "xor
 
 
 def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:
-    """What an assembler would refuse about a ``mma.sync``: the rule, and what was found.
+    """Yield what an assembler would reject in an ``mma.sync``: rule and fact.
 
-    >>> made = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
-    >>> list(warp_findings(made, "sm_80", "8.0", lambda name: None))
-    [('form-types', 'found f16 by bf16 into f32 with C f32')]
+    >>> mma = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
+    >>> list(warp_findings(mma, "sm_80", "8.0", lambda name: None))
+    [('form-types', 'mma does not multiply f16 by bf16 into f32 with C f32')]
     """
     view = warp_mma(one)
     if view is None:
-        yield "form-shape", "found no shape"
+        yield "form-shape", "the instruction has no shape"
         return
     words = list(_words(view))
     yield from words
     if len(view.types) != 4 + view.scaled:
-        yield "form-types", f"found {len(view.types)} types where there are {4 + view.scaled}"
+        yield "form-types", f"the instruction has {counted(len(view.types), 'type')}, not {4 + view.scaled}"
         return
     d, a, b, c = view.types[:4]
     if view.kind and view.kind not in KIND_ROWS:
-        yield "form-qualifier", f"found .kind::{view.kind}"
+        yield "form-qualifier", f"mma does not accept .kind::{view.kind}"
         return
     quad = view.shape == QUAD or view.types[0] == "f64"
     rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if quad or QUAD not in row.dense]
     rows = [row for row in rows if a in row.types and b in row.types and (d, c) in row.accumulators]
     if not rows:
-        yield "form-types", f"found {a} by {b} into {d} with C {c}"
+        yield "form-types", f"mma does not multiply {a} by {b} into {d} with C {c}"
         return
     row = next((row for row in rows if view.shape in (row.sparse if view.sparse else row.dense)), None)
     if row is None or (view.kind == "f8f6f4" and view.shape[2] == 16 and not _eight_bits(view)):
         m, n, k = view.shape
-        yield "form-shape", f"found {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} of {a} by {b}"
+        yield "form-shape", f"mma has no {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} for {a} by {b}"
         return
     if not words:
         yield from _scaled(view)
@@ -129,7 +130,7 @@ def _words(view: WarpMma) -> Iterator[Told]:
     integers = view.types[:1] == ("s32",) and "b1" not in view.types
     wanted = ("row", "col")
     if view.layouts != wanted and not (view.shape == QUAD and "f64" not in view.types and len(view.layouts) == 2):
-        yield "form-qualifier", f"found layouts {'.'.join(view.layouts) or '(none)'}, which must be row.col"
+        yield "form-qualifier", f"the layouts are {'.'.join(view.layouts) or '(none)'}, not row.col"
     surplus: list[Told] = []
     for word in view.words[1 if view.sparse else 0 :]:
         known = (
@@ -138,36 +139,36 @@ def _words(view: WarpMma) -> Iterator[Told]:
             or (word in _ROUNDINGS and "f64" in view.types) or word.startswith(("kind::", "scale_vec::"))
         )  # fmt: skip
         if not known:
-            surplus.append(("form-qualifier", f"found .{word}, which mma does not have so"))
+            surplus.append(("form-qualifier", f"mma does not accept .{word} in this form"))
         elif word == "aligned" and view.words.count(word) > 1:
-            surplus.append(("form-qualifier", f"found .{word} {view.words.count(word)} times"))
+            surplus.append(("form-qualifier", f".{word} is given {view.words.count(word)} times"))
     if len(shapes := [word for word in view.words if SHAPE.match(word)]) > 1:
-        surplus.append(("form-shape", f"found {' and '.join(shapes)}"))
-    missing = [f"no .{word}" for word in ("sync", "aligned") if word not in view.words]
+        surplus.append(("form-shape", f"{' and '.join(shapes)} are given together"))
+    missing = [f"mma lacks .{word}" for word in ("sync", "aligned") if word not in view.words]
     logic = tuple(word for word in view.words if word in _LOGIC)
     if logic not in ((("xor", "popc"), ("and", "popc")) if "b1" in view.types else ((),)):
-        shown = f".{'.'.join(logic) or '(nothing)'} of {view.types[1] if view.types[1:] else '?'}"
-        missing.append(shown)
-    # A word in place of another is one fault, and reported once.
-    yield from ((rule, f"{found} and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
+        operation = f".{'.'.join(logic)}" if logic else "no operation"
+        missing.append(f"{view.types[1] if view.types[1:] else 'the type'} is used with {operation}")
+    # A word in place of another is one mistake, so both are reported as one finding.
+    yield from ((rule, f"{found}, and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
     yield from surplus[len(missing) :]
-    yield from (("form-qualifier", f"found {lack}") for lack in missing[len(surplus) :])
+    yield from (("form-qualifier", lack) for lack in missing[len(surplus) :])
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
-        yield "form-qualifier", f"found .{view.sparse}"
+        yield "form-qualifier", f"mma does not accept .{view.sparse}"
     elif view.sparse == "sp" and (view.kind or (_eight_bits(view) and view.types[:1] == ("f16",))):
-        yield "form-qualifier", "found .sp, which must be .sp::ordered_metadata"
+        yield "form-qualifier", "these types need .sp::ordered_metadata, not .sp"
 
 
 def _scaled(view: WarpMma) -> Iterator[Told]:
     legal = SCALES.get((view.kind, view.scale_vector), ())
     if view.kind.startswith("mx") != view.scaled:
-        yield "form-qualifier", f"found kind {view.kind or '(none)'} with{'' if view.scaled else 'out'} .block_scale"
+        yield "form-qualifier", f"kind {view.kind or '(none)'} is used with{'' if view.scaled else 'out'} .block_scale"
     elif view.scaled and not legal:
-        yield "form-qualifier", f"found scale vector {view.scale_vector or 'none'} of kind {view.kind}"
+        yield "form-qualifier", f"kind {view.kind} is used with the scale vector {view.scale_vector or '(none)'}"
     elif view.scaled and view.types[4] not in legal:
-        yield "form-types", f"found scale factors of {view.types[4]}, which must be of {' or '.join(legal)}"
+        yield "form-types", f"the scale factors are of {view.types[4]}, not of {' or '.join(legal)}"
     elif not view.scaled and view.scale_vector:
-        yield "form-qualifier", f"found .scale_vec::{view.scale_vector} without .block_scale"
+        yield "form-qualifier", f".scale_vec::{view.scale_vector} is used without .block_scale"
 
 
 def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterator[Told]:
@@ -191,17 +192,17 @@ def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterat
         needs.append(_NEW)
     for feature in filter(None, needs):
         if lack := lacking(feature, target, version):
-            yield ("form-target" if not has(feature, target) else "form-version"), f"found {target}: {lack}"
+            yield ("form-target" if not has(feature, target) else "form-version"), lack
             return
 
 
 def _registers(rows: int, columns: int, bits: int) -> int:
-    """Registers of 32 bits a thread of a fragment; those of 64-bit types are as wide as those."""
+    """Return the number of registers of a fragment per thread: 64-bit registers for 64-bit types, else 32-bit."""
     return max(1, rows * columns * bits // 1024) if bits < 64 else rows * columns // 32
 
 
 def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
-    """Registers of D, A, B and C."""
+    """Return the number of registers of D, A, B and C per thread."""
     (m, n, k), (d, _, _, c) = view.shape, view.types[:4]
     accumulator = {"f16": 16, "f64": 64}
     if view.shape == QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
@@ -216,49 +217,56 @@ def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
 def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
     wanted = 4 + 2 * bool(view.sparse) + 4 * view.scaled
     if len(given) != wanted:
-        yield "form-operands", f"found {len(given)} operands where there are {wanted}"
+        yield "form-operands", f"the instruction has {counted(len(given), 'operand')}, not {wanted}"
         return
     for name, operand, count in zip("DABC", given, _fragments(view, row), strict=False):
         if not isinstance(operand, Vector):
-            yield "form-operands", f"found no vector for {name}"
+            yield "form-operands", f"{name} is not a vector"
         elif len(operand.items) != count:
-            yield "form-registers", f"found {len(operand.items)} for {name}, which has {count}"
+            yield "form-registers", f"{name} has {counted(len(operand.items), 'register')}, not {count}"
         else:
             yield from _classes(name, operand, "b64" if row.bits == 64 else "b32", class_of)
     if view.sparse:
         most = row.sparse[view.shape]
         if wrong := register_of(alone(given[4]), "b32", class_of):
-            yield wrong[0], f"{wrong[1]} for the metadata"
+            yield wrong[0], f"the metadata {wrong[1]}"
         if not isinstance(given[5], int) or not 0 <= given[5] <= most:
-            shown = given[5] if isinstance(given[5], int) else "no number"
-            yield "form-immediate", f"found sparsity selector {shown}, which must be from 0 to {most}"
-        elif view.shape == (16, 8, 32) and given[5] > 1:  # taken of f16 into f32, and refused where it is run
-            yield "fragment-selector", f"found sparsity selector {given[5]}, which must be 0 or 1: two threads of four"
+            fact = (
+                f"the sparsity selector is {f'{given[5]}, ' * isinstance(given[5], int)}not a number from 0 to {most}"
+            )
+            yield "form-immediate", fact
+        elif (
+            view.shape == (16, 8, 32) and given[5] > 1
+        ):  # ptxas accepts it for f16 into f32, but it is an illegal instruction
+            yield (
+                "fragment-selector",
+                f"the sparsity selector is {given[5]}, not 0 or 1; two threads of four provide the metadata",
+            )
     if view.scaled:
         yield from _selectors(view, given[-4:], class_of)
 
 
 def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Iterator[Told]:
     if len({isinstance(item, int) for item in operand.items if item != "_"}) > 1:
-        yield "form-operands", f"found numbers and registers for {name}"
+        yield "form-operands", f"{name} has numbers beside registers"
     for item in operand.items:
         if isinstance(item, str) and item != "_" and (wrong := register_of(item, width, class_of)):
-            yield wrong[0], f"{wrong[1]} for {name}"
+            yield wrong[0], f"{name} has an element that {wrong[1]}"
             return
 
 
 def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
-    """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
+    """Yield the violations of the scale factors: each is a register, and a pair of byte-id and thread-id."""
     for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
         if wrong := register_of(alone(scale), "b32", class_of):
-            yield wrong[0], f"{wrong[1]} for the scale factors of {matrix}"
+            yield wrong[0], f"the register with the scale factors of {matrix} {wrong[1]}"
         if not isinstance(pair, Vector) or len(pair.items) != 2:
-            yield "form-operands", f"found no pair of byte-id and thread-id for {matrix}"
+            yield "form-operands", f"{matrix} has no pair of byte-id and thread-id"
             continue
         for what, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
             if isinstance(value, int) and value not in legal:
-                numbers = ", ".join(map(str, legal))
-                yield "form-immediate", f"found {what}-{matrix.lower()} {value}, which must be of {numbers}"
+                numbers = "one of " * (len(legal) > 1) + ", ".join(map(str, legal))
+                yield "form-immediate", f"{what}-{matrix.lower()} is {value}, not {numbers}"
             elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
-                yield wrong[0], f"{wrong[1]} for {what}-{matrix.lower()}"
-                break  # of one pair
+                yield wrong[0], f"{what}-{matrix.lower()} {wrong[1]}"
+                break  # report one value per pair

@@ -1,14 +1,14 @@
-"""The protocol of ``wgmma`` in one warpgroup: which registers are idle, fenced, or in flight, and in which group.
+"""The protocol of ``wgmma`` in one warpgroup: which registers are fenced, and which are in flight in which group.
 
-A register is *written* or *read* by ordinary code, and then needs a fence before an mma_async may have it; *fenced*; or
-*in flight* in a group of some age: 0 is the group that is still open, 1 the newest that was committed. ``wait_group N``
-completes the groups older than N. Where two paths meet, a register has the worse of its two states: the younger group,
-the missing fence. Only registers of some mma_async are kept, so that a state is as large as a kernel's accumulators.
-The rules stand in ``rules``; ``DEMANDS`` names, beside each event, the functions that hold it against the state before
-it, and ``change`` makes the state behind it.
+Ordinary code *reads* or *writes* a register, which then needs a fence before an mma_async may use it. Otherwise the
+register is *fenced*, or *in flight* in a group of some age: age 0 is the group that is not committed yet, age 1 the
+newest committed group. ``wait_group N`` completes all groups but the N newest. Where two paths meet, a register has the
+worse of its two states: the younger group, the missing fence. A state has only the registers of mma_asyncs.
+The rules are in ``rules``. ``DEMANDS`` lists the functions that compare an event with the state before it, and
+``change`` applies an event to a state.
 Source: PTX ISA 9.1, wgmma.fence, wgmma.mma_async, wgmma.commit_group, wgmma.wait_group.
 
-Law: where a state meets itself it stays, and the order of the two does not matter.
+Invariant: the meet of a state with itself is that state, and meeting is symmetric.
 
 >>> start, tails = [Fence(), Mma(("f0",), shape="m64n8k16")], ([], [Commit()], [Touch((), ("f0",))])
 >>> states = [run([*start, *tail])[0] for tail in tails]
@@ -26,26 +26,26 @@ from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Roun
 from descriptors.check.rules import Broken, Doubt, broken
 from layoutalg.frozen import frozen, replace
 
-#: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.
+#: The largest age of a group that is stored; N of ``wait_group`` is at most 7.
 OLDEST = 8
 
 
 @frozen
 class Register:
-    """What is known of a register.
+    """The state of a register.
 
     Args:
-        touched: what ordinary code did since the last fence: "" nothing, "read", "move" (a mov into it), "write", or
-            "never": no fence yet.
-        age: of the group in which it is in flight; None if it is not.
+        touched: what ordinary code did since the last fence: "" for nothing, "read", "move" (a mov into it), "write",
+            or "never" if there was no fence yet.
+        age: age of the group in which it is in flight; None if it is not in flight.
         role: "D" for an accumulator, "A" for an operand in flight.
-        shape: of the mma_async that last had it as an accumulator since the last fence; "" for any.
-        waited: the least N of the wait_groups since its mma_async; None without one.
-        defined: whether on some way anything was written to it, beside an mma_async that adds to it.
-        always: whether that is so on every way.
-        added: whether on every way an mma_async has added to it: what it lacked is told there.
-        carried: whether it came in flight over the way back of a loop.
-        counted: whether a ``wait_group`` that leaves groups in flight ended such a flight.
+        shape: shape of the last mma_async since the last fence that had it as an accumulator; "" for any.
+        waited: the smallest N of the wait_groups since its mma_async; None without one.
+        defined: whether something other than an mma_async that adds wrote it on some path.
+        always: whether that is so on every path.
+        added: whether an mma_async has added to it on every path; a missing initialization is reported there.
+        carried: whether it was in flight across a loop back edge.
+        counted: whether a ``wait_group`` that leaves groups in flight completed such a group.
     """
 
     touched: str = "never"
@@ -66,12 +66,12 @@ _WORSE = ("", "read", "move", "write", "never")
 
 
 def step(state: State, event: Event) -> tuple[State, list[Broken]]:
-    """The state after an event, and the rules that the event breaks.
+    """Return the state after an event, and the violations of the event.
 
-    A register that is not in the state was never seen.
+    A register that is not in the state was not used before.
 
-    >>> _, told = step({"f0": Register("", age=1)}, Touch(("f0",)))
-    >>> [one.rule.name for one in told]
+    >>> _, violations = step({"f0": Register("", age=1)}, Touch(("f0",)))
+    >>> [violation.rule.name for violation in violations]
     ['wgmma-wait']
     """
     after = dict(state)
@@ -80,16 +80,16 @@ def step(state: State, event: Event) -> tuple[State, list[Broken]]:
 
 
 def breaches(state: State, event: Event) -> list[Broken]:
-    """The rules that an event breaks.
+    """Return the violations of an event.
 
-    >>> [one.rule.name for one in breaches({"f0": Register("", age=1)}, Call())]
+    >>> [violation.rule.name for violation in breaches({"f0": Register("", age=1)}, Call())]
     ['wgmma-call']
     """
     return [one for rule in DEMANDS.get(type(event), ()) for one in rule(state, event)]
 
 
 def doubts(state: State, event: Event) -> list[Doubt]:
-    """What an event leaves open: an accumulator that only some ways write before it is added to.
+    """Return the doubts about an event: an accumulator that is initialized on some paths only.
 
     >>> doubts({"f0": Register("", defined=True)}, Mma(("f0",), adds=True))[0].what
     'whether f0 is written before it is added to'
@@ -101,12 +101,12 @@ def doubts(state: State, event: Event) -> list[Doubt]:
     if not bare:
         return []
     what = f"whether {bare[0]} is written before it is added to"
-    why = "some ways to it write it, and some do not"
-    return [Doubt("order", what, why, "scale-d 0 of the first mma_async, or a write on every way")]
+    why = "some paths to the mma_async write it, and some do not"
+    return [Doubt("order", what, why, "scale-d 0 of the first mma_async, or a write on every path")]
 
 
 def change(state: dict[str, Register], event: Event) -> None:
-    """Change a state as an event does; ``step`` leaves the state alone.
+    """Apply an event to a state in place; ``step`` returns a new state.
 
     >>> state = {"f0": Register("", age=0)}
     >>> change(state, Commit())
@@ -140,7 +140,7 @@ def change(state: dict[str, Register], event: Event) -> None:
             state.update({n: _carried(one) for n, one in state.items() if one.age is not None})
 
 
-#: A name that no register has: whether a fence was passed, for registers that were not seen before.
+#: A name that no register has. Its entry records whether there was a fence, for registers not used before.
 _FENCED = "<fence>"
 
 
@@ -151,7 +151,7 @@ def _seen(state: State, name: str) -> Register:
     return found
 
 
-# A kernel has few kinds of registers and very many of them: what becomes of a kind is computed once.
+# A kernel has very many registers in few different states, so the change of a state is computed once.
 @lru_cache(maxsize=4096)
 def _fenced(one: Register) -> Register:
     return replace(one, touched="", shape="")
@@ -176,35 +176,37 @@ def _waited(one: Register, pending: int) -> Register:
 
 @lru_cache(maxsize=4096)
 def _issued(one: Register) -> Register:
-    """A register of A in flight."""
+    """Return the state of a register of A in flight."""
     return replace(_fenced(one), age=0, role="A", waited=None, carried=False, counted=False)
 
 
 @lru_cache(maxsize=4096)
 def _added_to(one: Register, shape: str) -> Register:
-    """An accumulator whose old value is read: what never was written has no value behind it either."""
+    """Return the state of an accumulator after an mma_async that adds; it is defined only if it was defined before."""
     return Register("", age=0, shape=shape, defined=one.defined, always=one.always, added=True)
 
 
 @lru_cache(maxsize=4096)
 def _touched(one: Register, done: str) -> Register:
-    """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
+    """Return the state of a register after an ordinary access; a register in flight stays in flight."""
     worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
     touched, wrote = worst if one.age is None else one.touched, done != "read"
     defined, always = one.defined or wrote, one.always or wrote
     if (touched, defined, always, one.counted) == (one.touched, one.defined, one.always, False):
         return one
-    return replace(one, touched=touched, defined=defined, always=always, counted=False)  # told once
+    return replace(one, touched=touched, defined=defined, always=always, counted=False)  # reported once
 
 
 def _accesses(event: Touch) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What an instruction does to registers, and to which, in its order."""
+    """Return the accesses of an instruction with their registers, reads first."""
     return ("read", event.reads), ("move" if event.moves else "write", event.writes)
 
 
 def _computed(state: State, event: Copy) -> Touch | None:
-    """A copy as what it is, if its source is no accumulator in flight: what is moved after it was computed is as good
-    as computed."""
+    """Return a copy as an ordinary access, or None if its source is an accumulator in flight.
+
+    A value that was computed and then moved counts as computed.
+    """
     source = _seen(state, event.source)
     if source.age is not None and source.role == "D":
         return None
@@ -215,76 +217,88 @@ _Found: TypeAlias = Iterator[Broken]
 
 
 def _fence(state: State, event: Mma) -> _Found:
-    """An operand A that only was read needs no fence: reads do not disturb each other."""
+    """Report a missing fence. A register of A that was only read needs no fence."""
     seen = {name: _seen(state, name).touched for name in (*event.accumulators, *event.a)}
     if unfenced := tuple(name for name, touched in seen.items() if touched in ("write", "never")):
-        never = any(seen[name] == "never" for name in unfenced)
-        since = "no fence before" if never else "a write since the last fence"
-        yield broken("wgmma-fence", f"found {since}", unfenced)
+        fact = "this mma_async uses registers that were written after the last wgmma.fence"
+        if any(seen[name] == "never" for name in unfenced):
+            fact = "this mma_async uses registers without a wgmma.fence before it"
+        yield broken("wgmma-fence", fact, unfenced)
     elif moved := tuple(name for name, touched in seen.items() if touched == "move"):
-        yield broken("wgmma-fence-moved", "found a mov since the last fence", moved)
+        yield broken("wgmma-fence-moved", "a mov after the last wgmma.fence wrote registers of this mma_async", moved)
     elif read := tuple(name for name in event.accumulators if seen[name] == "read"):
-        yield broken("wgmma-fence-read", "found a read since the last fence", read)
+        yield broken("wgmma-fence-read", "the accumulator of this mma_async was read after the last wgmma.fence", read)
 
 
 def _shape(state: State, event: Mma) -> _Found:
+    """Report two shapes on one accumulator without a fence in between."""
     seen = {name: _seen(state, name) for name in event.accumulators}
     other = tuple(n for n, one in seen.items() if one.shape not in ("", event.shape) and not one.touched)
     if other and event.shape:
-        yield broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other)
+        fact = f"{event.shape} follows {seen[other[0]].shape} on one accumulator without a wgmma.fence in between"
+        yield broken("wgmma-fence-shape", fact, other)
 
 
 def _start(state: State, event: Mma) -> _Found:
+    """Report an accumulator that is added to and was written on no path."""
     seen = {name: _seen(state, name) for name in event.accumulators if event.adds}
     if bare := tuple(name for name, one in seen.items() if not one.defined and not one.added):
-        yield broken("wgmma-start", "found nothing that writes it", bare)
+        yield broken("wgmma-start", "this mma_async adds to an accumulator that was never written", bare)
 
 
 def _access(state: State, event: Touch) -> _Found:
-    """What is in flight must not be touched; what ended a flight over a loop is told once, read and written or not."""
+    """Report accesses of registers in flight. A wait across a loop back edge is reported once per register."""
     for done, names in _accesses(event):
         yield from _early(state, [name for name in names if name in state and state[name].age is not None], done)
-        told = event.reads if done != "read" else ()
+        reported = event.reads if done != "read" else ()
         counted = (n for n in names if n in state and state[n].counted and state[n].role == "D")
-        if fresh := tuple(name for name in counted if name not in told):
-            yield broken("wgmma-stage", f"found a {done}", fresh)
+        if fresh := tuple(name for name in counted if name not in reported):
+            fact = f"registers of a group that was in flight across a loop back edge are {_DONE[done]}"
+            yield broken("wgmma-stage", f"{fact} after a wait_group with N > 0", fresh)
 
 
 def _early(state: State, flying: list[str], done: str) -> _Found:
-    """An access of registers in flight: which rule it breaks depends on what was done since the mma_async."""
+    """Report an access of registers in flight. The rule depends on the commits and waits since the mma_async."""
     for name in flying[:1]:
-        one, names = state[name], tuple(flying)
+        one, names, done = state[name], tuple(flying), _DONE[done]
         if one.role == "A":
-            rule = "wgmma-a-read" if done == "read" else "wgmma-a-changed"
-            yield broken(rule, f"found a {done} with its group in flight", names)
+            rule = "wgmma-a-read" if done == _DONE["read"] else "wgmma-a-changed"
+            yield broken(rule, f"a register of A is {done} while its group is in flight", names)
         elif one.waited is None:
-            yield broken("wgmma-wait", f"found a {done} with no wait since its mma_async", names)
+            yield broken("wgmma-wait", f"an accumulator is {done} without a wait_group after its mma_async", names)
         elif one.age == 0:
-            yield broken("wgmma-commit", f"found a {done} after a wait_group, with the mma_async not committed", names)
+            fact = f"an accumulator is {done} before its mma_async is committed, so the wait_group does not cover it"
+            yield broken("wgmma-commit", fact, names)
         else:
-            text = f"found a {done} after wait_group {one.waited}; its group is the {_ordinal(one.age or 0)} newest"
-            yield broken("wgmma-wait-count", text, names)
+            fact = f"an accumulator is {done} after wait_group {one.waited}, which does not cover its group"
+            note = f"its group is the {_ordinal(one.age or 0)}newest here"
+            yield broken("wgmma-wait-count", f"{fact}; {note}", names)
+
+
+#: The past participle of each access of a register.
+_DONE = {"read": "read", "write": "written", "move": "overwritten by a mov"}
 
 
 def _ordinal(number: int) -> str:
-    return {1: "1st", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
+    """Return a number as an ordinal with a space after it; "" for 1."""
+    return {1: "", 2: "2nd ", 3: "3rd "}.get(number, f"{number}th ")
 
 
 def _copy(state: State, event: Copy) -> _Found:
     if touch := _computed(state, event):
         yield from _access(state, touch)
         return
-    yield broken("wgmma-copied", "found a mov", (event.source,))
+    yield broken("wgmma-copied", "a mov copies an accumulator that is in flight", (event.source,))
     if event.target in state and state[event.target].age is not None and event.target != event.source:
         yield from _early(state, [event.target], "write")
 
 
 def _call(state: State, event: Call) -> _Found:
     if flying := tuple(name for name, one in state.items() if one.age is not None):
-        yield broken("wgmma-call", "found a call", flying[:4])
+        yield broken("wgmma-call", "a function is called while an mma_async is in flight", flying[:4])
 
 
-#: What each event is held against.
+#: The functions that compare each event with the state before it.
 DEMANDS: Mapping[type, tuple[Callable[[State, Any], _Found], ...]] = {
     Mma: (_fence, _shape, _start),
     Touch: (_access,),
@@ -294,7 +308,7 @@ DEMANDS: Mapping[type, tuple[Callable[[State, Any], _Found], ...]] = {
 
 
 def meet(one: State, other: State) -> State:
-    """The state where two paths meet: of each register the worse.
+    """Return the state where two paths meet: the worse state of each register.
 
     >>> meet({"f0": Register("", age=2)}, {"f0": Register("", age=1)})["f0"].age
     1
@@ -334,13 +348,13 @@ def _worst(a: Register, b: Register) -> Register:
 
 
 def run(events: Iterable[Event], state: State | None = None) -> tuple[State, list[Broken]]:
-    """The state after a sequence of events, and every rule that was broken on the way.
+    """Return the state after a sequence of events, and all violations.
 
     >>> run([Mma(("f0",)), Commit(), Wait(0)])[1][0].rule.name
     'wgmma-fence'
     """
-    now, told = state or {}, []
+    current, violations = state or {}, []
     for event in events:
-        now, found = step(now, event)
-        told.extend(found)
-    return now, told
+        current, found = step(current, event)
+        violations.extend(found)
+    return current, violations

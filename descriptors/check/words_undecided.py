@@ -1,11 +1,10 @@
-"""What the text of a kernel does not decide about its descriptor words: each such thing, why, and what would.
+r"""The items about descriptors that the text of a kernel does not decide, with reasons and what would decide them.
 
-A word may come from memory or from the caller; where an operand starts may be computed in a way that is not followed;
-and a word holds no major, so that one instruction alone may read either tile. None of it is wrong, and none was looked
-at: so it is told.
+A descriptor may come from memory or from the caller. The start address of an operand may be computed in a way that the
+check does not follow. A descriptor does not store the major, so a single instruction may read a tile of either major.
 Source: ours; the rows have the form of every part of a check.
 
-Law: a word that is known, and whose major its steps decide, has no row.
+Invariant: a descriptor that is known, and whose major follows from the advance between instructions, has no row.
 
 >>> from descriptors.check.ptx.constant_folding import fold, observed
 >>> from descriptors.check.ptx.control_flow import blocks
@@ -14,14 +13,14 @@ Law: a word that is known, and whose major its steps decide, has no row.
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> def rows_of(*steps):
 ...     words = [0x4000004000010000 + step for step in steps]
-...     made = "".join(f"mov.b64 x, {word}; mov.b64 y, {word}; {mma}" for word in words)
-...     function = parse(f".version 8.8\\n.entry k() {{ {made} ret; }}").functions[0]
+...     code = "".join(f"mov.b64 x, {word}; mov.b64 y, {word}; {mma}" for word in words)
+...     function = parse(f".version 8.8\n.entry k() {{ {code} ret; }}").functions[0]
 ...     found = list(multiplications(function, fold(function, {}, observed(function))))
 ...     return [(row.what, row.why) for row in words_undecided(function, found, blocks(function))]
 >>> rows_of(0, 2)
 []
 >>> rows_of(0)[0]
-('major of A', 'it is the only instruction of its accumulation, and its word is that of an MN-major operand too')
+('major of A', 'its accumulation has no other instruction, and its descriptor is also valid for an MN-major operand')
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ from layoutalg.frozen import replace
 
 
 class Undecided(NamedTuple):
-    """A thing that was not decided.
+    """An undecided item.
 
     Args:
-        place: the index of the instruction.
-        property: the part of the check that it belongs to.
-        what: the value.
+        place: index of the instruction.
+        property: the property that it belongs to.
+        what: the value that is not known.
         why: why it is not known, or where it comes from.
-        decides: what would decide it.
+        decides: the information that would decide it.
     """
 
     place: int
@@ -67,7 +66,7 @@ class Undecided(NamedTuple):
 
 
 def words_undecided(function: Function, found: list[Multiplication], graph: list[Block]) -> list[Undecided]:
-    """Everything about the words of a function that its text does not decide, by the index of the instruction.
+    """Return the items about descriptors that the text of a function does not decide, by instruction.
 
     Args:
         function: the function.
@@ -81,73 +80,76 @@ def words_undecided(function: Function, found: list[Multiplication], graph: list
 
 
 def _idesc(one: Multiplication) -> Iterator[tuple[str, str, str]]:
+    """Yield what is undecided about the instruction descriptor of a multiplication: what, why, what would decide it."""
     if one.use is None:
         return
     if one.use.kind not in INSTRUCTION_DESCRIPTORS:
-        yield "instruction descriptor", f"kind {one.use.kind} is none that is known", "a kind of descriptors shapes"
+        yield "instruction descriptor", f"kind {one.use.kind} is not known", "a kind that descriptors shapes lists"
     elif not one.idescs:
         register = getattr(one.view, "idesc", "")
-        why = f"{register} is not put together from constants"
-        yield "instruction descriptor", why, "a constant, or its value where the kernel is called"
+        why = f"{register} is not computed from constants"
+        yield "instruction descriptor", why, "a constant, or its value at the launch"
     elif common_complaints(one.idescs, one.use)[1]:
         shown = " and ".join(f"{word:#010x}" for word in one.idescs[:2])
-        why = f"some of the {len(one.idescs)} words that it may be, as {shown}, are illegal"
-        yield "instruction descriptor", why, "which of them it is"
+        why = f"it has one of {len(one.idescs)} values, such as {shown}, and some of them are illegal"
+        yield "instruction descriptor", why, "the one value"
     elif one.described is None and len(one.idescs) > 1:
-        why = f"the {len(one.idescs)} words that it may be have different extents, types or majors"
-        yield "instruction descriptor", why, "which of them it is"
+        why = f"it has one of {len(one.idescs)} values, with different extents, types or majors"
+        yield "instruction descriptor", why, "the one value"
 
 
 def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
+    """Yield what is undecided about the shared-memory descriptors of a multiplication."""
     for operand in one.operands:
         name = f"descriptor of {operand.matrix}"
         if not operand.checked:
-            why = f"of {word_shown(operand.word, operand.arch)} the swizzle or the stride byte offset is not known"
-            yield name, why, "a word whose upper half is put together from constants"
+            why = f"in {word_shown(operand.word, operand.arch)} the swizzle or the stride byte offset is not known"
+            yield name, why, "a descriptor whose upper half is computed from constants"
         elif not operand.dtype and one.described is not None:
             by_table = isinstance(one.view, TensorMma) and one.view.table is not None
-            what = "indices into a lookup table" if by_table else "types of 4 and 6 bits, packed"
-            yield name, f"it is of {what}, which no model reads", ""
+            what = "indices into a lookup table" if by_table else "packed types of 4 and 6 bits"
+            yield name, f"its operand has {what}, which the read model does not support", ""
         elif not operand.dtype:
             yield name, "its type, major and shape are not known", "the instruction descriptor"
         elif unreadable(operand):
             yield (
                 name,
-                f"no model reads {operand.dtype} of {operand.shape[0]}x{operand.shape[1]}",
-                "a type that is known",
+                f"the read model does not support {operand.dtype} of {operand.shape[0]}x{operand.shape[1]}",
+                "a supported type",
             )
         elif not operand.resolved and lines_of(operand) is None:
             why = f"its leading byte offset is not known: {word_shown(operand.word, operand.arch)}"
-            yield name, why, "a word whose bits [16,30) are constants"
+            yield name, why, "a descriptor whose bits [16,30) are constants"
         fields = [field.name for field in smem_word(operand.arch).fields[1:] if field.name != LEADING]
         unknown = [field for field in fields if field not in operand.known_fields]
         if operand.checked and unknown:
-            why = f"of {word_shown(operand.word, operand.arch)} it is not known what is in {' and '.join(unknown)}"
-            yield name, why, "a word whose upper half is put together from constants"
+            why = f"in {word_shown(operand.word, operand.arch)} the value of {' and '.join(unknown)} is not known"
+            yield name, why, "a descriptor whose upper half is computed from constants"
         if operand.checked and (behind := bytes_off_the_grid(operand)):
-            why = f"it lies {behind} bytes behind where a pattern of its swizzle begins, and its base offset is 0"
+            why = f"it is {behind} bytes after the start of a swizzle pattern, and the base offset is 0"
             yield f"start of {operand.matrix}", why, "the copy that fills the tile: right if it permutes by the address"
         if operand.checked and unplaced(operand):
             shown = word_shown(operand.word, operand.arch)
-            why = f"{shown} has one, and where its operand starts in the pattern is not known"
-            yield f"base offset of {operand.matrix}", why, "a start, or memory, aligned to the pattern's bytes"
+            why = f"{shown} has one, and the position of the start in the swizzle pattern is not known"
+            yield f"base offset of {operand.matrix}", why, "a start address, or memory, that is aligned to the pattern"
 
 
 def _of_chain(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]]:
+    """Yield what is undecided about the advance and the major of the operands of an accumulation."""
     for matrix in ("A", "B"):
         row = [(one.index, operand) for one in chain for operand in one.operands if operand.matrix == matrix]
         row = [(index, operand) for index, operand in row if operand.checked and operand.dtype]
         together = places(row)
         for held in together[1:]:
             bases = list(dict.fromkeys(_base(group[0][1]) for group in (together[0], held)))
-            apart = f"it starts in {' and '.join(bases)}, whose distance is not known"
-            why = apart if len(bases) > 1 else "its words differ in more than where they start"
-            yield held[0][0], f"step of {matrix}", why, "starts that are counted from one address"
+            apart = f"its start addresses are based on {' and '.join(bases)}, whose distance is not known"
+            why = apart if len(bases) > 1 else "its descriptors differ in more than the start address"
+            yield held[0][0], f"advance of {matrix}", why, "start addresses that are based on one address"
         for held in together:
             if _either_major(held):
                 other = "a K-major" if held[0][1].major == "MN" else "an MN-major"
-                many = "the only instruction" if len(held) == 1 else "the only step"
-                why = f"it is {many} of its accumulation, and its word is that of {other} operand too"
+                many = "instruction" if len(held) == 1 else "advance"
+                why = f"its accumulation has no other {many}, and its descriptor is also valid for {other} operand"
                 yield held[0][0], f"major of {matrix}", why, "the copy that fills the tile, or another K block of it"
 
 
@@ -156,7 +158,7 @@ def _base(one: SmemOperand) -> str:
 
 
 def _either_major(held: list[tuple[int, SmemOperand, int]]) -> bool:
-    """Whether words and steps are right for the other major too."""
+    """Return whether the descriptors and the advance are also valid for the other major."""
     first = held[0][1]
     other = replace(first, major="K" if first.major == "MN" else "MN")
     lines = lines_of(other)

@@ -1,19 +1,20 @@
-"""A state carried along a function, one for each thing that branches and guards have decided on the way.
+r"""States of a protocol along the paths of a function, separate for different outcomes of branches and guards.
 
-Where ways meet, states are kept apart as long as what they know differs: a *world* is what is known of conditions
-that are asked more than once, and the state under it. So a wait behind a branch belongs to the multiplication behind
-another branch on the same condition. A guarded instruction runs in the worlds in which its guard holds, and in both
-ways where that is not known. Of a wait for an mbarrier the predicate says whether it was over. There are at most
-``MOST`` worlds at a place: where there would be more, what is asked least is forgotten, and their states meet.
+If paths meet, their states stay separate as long as the known conditions differ. A *world* is the set of known values
+of the conditions that more than one branch or guard depends on; each world has a state. So a wait after a branch
+belongs to the multiplication after another branch on the same condition. A guarded instruction runs in the worlds in
+which its guard holds; if that is not known, the world splits. The predicate of a wait on an mbarrier tells whether the
+phase was complete. There are at most ``MOST`` worlds at a place. If there are more, the condition that is used least is
+dropped, and the states of equal worlds meet.
 Source: PTX ISA 9.1, Predicated Execution; mbarrier.try_wait.
 
-Law: what two ways lead to is what each of them leads to.
+Invariant: the states after two paths meet are the states after each of them.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> sets = Family(frozenset(), lambda state, index, event: state | {event}, frozenset.union)
 >>> def after(body, *events):
-...     function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+...     function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 ...     graph = blocks(function)
 ...     worlds = Worlds(function, graph, {i: [e] for i, e in enumerate(events) if e}, sets)
 ...     return sorted("".join(sorted(world)) for world in worlds.states()[len(function.code) - 1])
@@ -38,25 +39,25 @@ from descriptors.check.ptx.ptx_module import Function, targets
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 
-#: Worlds at one place; where a block was looked at as often as this, one is left.
+#: Largest number of worlds at one place; after ``PATIENCE`` visits of a block only one world is left.
 MOST, PATIENCE = 8, 12
-#: How often a block is looked at before a fixed point is given up.
+#: Largest number of visits of a block before the fixed point is given up.
 ROUNDS = 400
-#: What may lead away under a guard.
+#: Instructions that leave a block under a guard.
 _LEAVE = ("bra", "ret", "exit")
 
 
 @frozen
 class Family:
-    """A protocol on paths.
+    """A protocol on paths: its initial state and the functions that change a state.
 
     Args:
-        start: the state at the start.
-        after: the state behind an event at an index; it may change the state that it is handed.
-        meet: the state where two ways meet.
-        back: what the way back to the head of a loop does to a state; nothing if there is none.
-        renamed: what the new value of a register does to a state; nothing if there is none.
-        both: whether guards and branches are all taken both ways, and never compared.
+        start: the state at the start of a function.
+        after: returns the state after an event at an index; may change its argument.
+        meet: returns the state where two paths meet.
+        back: returns the state after a loop back edge; None if it does not change.
+        renamed: returns the state after a register gets a new value; None if it does not change.
+        both: whether all guards and branches are taken both ways, and never compared.
     """
 
     start: Any
@@ -72,16 +73,16 @@ _Worlds: TypeAlias = dict[_World, Any]
 
 
 class Worlds:
-    """The states of a family at every instruction of a function.
+    """The states of a protocol at every instruction of a function.
 
     Args:
         function: the function.
         graph: its basic blocks.
-        events: of an instruction, by its index.
+        events: the events of each instruction, by index.
         family: the protocol.
-        conditions: of the function, if they are at hand.
-        names: registers of which the family asks when they change.
-        certain: instructions whose guard holds for some thread, which counts as if they had none.
+        conditions: the conditions of the function; computed if None.
+        names: registers whose changes are passed to ``family.renamed``.
+        certain: instructions whose guard holds for some thread; they are treated as unguarded.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Worlds:
         self.looked = [[i for i in range(one.start, one.end) if i in looked] for one in graph]
 
     def _asked(self) -> dict[Condition, int]:
-        """The conditions that more than one branch or guard depends on, and how many do."""
+        """Return the conditions that more than one branch or guard depends on, each with their number."""
         if self.family.both:
             return {}
         counts: Counter[Condition] = Counter()
@@ -120,13 +121,13 @@ class Worlds:
         return {one: count for one, count in counts.items() if count > 1 or one in waits}
 
     def _result(self, index: int) -> str:
-        """The predicate that a wait for an mbarrier writes."""
+        """Return the predicate that a wait on an mbarrier writes; "" for other instructions."""
         one = self.code[index]
         found = targets(one) if one.opcode.startswith(WAITS) else ()
         return found[0] if found else ""
 
     def states(self) -> dict[int, list[Any]]:
-        """The states before each instruction of interest, and before the last; none where no way leads."""
+        """Return the states before each instruction with events, and before the last; none if no path leads there."""
         last = len(self.code) - 1
         found: dict[int, list[Any]] = {}
         for number, worlds in enumerate(self._before()):
@@ -143,7 +144,7 @@ class Worlds:
         return found
 
     def walk(self) -> Iterator[tuple[int, Any, Any]]:
-        """Every event with the state before it, all worlds met: the index, the event, and the state."""
+        """Yield each event with its index and the state before it, in which all worlds have met."""
         for number, worlds in enumerate(self._before()):
             if worlds is None:
                 continue
@@ -160,12 +161,13 @@ class Worlds:
                 now = self._through(index, now)
 
     def _runs(self, index: int, world: _World) -> bool | None:
+        """Return whether an instruction is executed in a world; None if that is not known."""
         if not self.code[index].predicate or index in self.certain:
             return True
         return truth(self.conditions.guard(index), dict(world))
 
     def _before(self) -> list[_Worlds | None]:
-        """The worlds before each block."""
+        """Return the worlds before each block; None for a block that no path reaches."""
         before: list[_Worlds | None] = [None] * len(self.graph)
         if not self.graph:
             return before
@@ -177,7 +179,7 @@ class Worlds:
             seen[number] += 1
             worlds = before[number]
             if seen[number] > ROUNDS or worlds is None:
-                raise DescriptorError(f"check: states must settle in {ROUNDS} rounds, found a block that does not")
+                raise DescriptorError(f"check: the states of a block do not settle in {ROUNDS} iterations")
             now = {world: copy(state) for world, state in worlds.items()} if self.looked[number] else worlds
             for index in self.looked[number]:
                 now = self._through(index, now)
@@ -195,7 +197,7 @@ class Worlds:
         return before
 
     def _over(self, number: int, follower: int, worlds: _Worlds) -> _Worlds:
-        """The worlds that come from one block to another."""
+        """Return the worlds that pass from one block to another."""
         index = self.graph[number].end - 1
         last, both = self.code[index], len(self.graph[number].next) == 1 or self.family.both
         found: _Worlds = {}
@@ -239,7 +241,7 @@ class Worlds:
         return found
 
     def _through(self, index: int, worlds: _Worlds) -> _Worlds:
-        """The worlds behind an instruction."""
+        """Return the worlds after an instruction."""
         if index in self.events:
             worlds = self._happened(index, worlds)
         if index in self.written and not self._result(index):
@@ -277,7 +279,7 @@ class Worlds:
         return state
 
     def _ran(self, index: int, world: _World, state: Any, result: str) -> _Worlds:
-        """What an instruction that runs makes of a world; a wait may be over or not, and its predicate says so."""
+        """Return the worlds after an executed instruction; the outcome of a wait is known by its predicate."""
         found: _Worlds = {}
         then = self._then(index, copy(state) if result else state)
         if not result:

@@ -1,24 +1,25 @@
-"""Accesses of shared memory, held against those that were there before.
+r"""Check each access of shared memory against the earlier accesses of the same bytes.
 
-An ordinary access is of the threads of a fragment, and knows what they know. An asynchronous one knows what was known
-where it was issued; what it reads must be done then and, if ordinary stores wrote it, *published* by a proxy fence.
-A run that is to learn the bytes of copies (``sizes`` is None) holds nothing against anything: it notes what is read.
+An ordinary access belongs to the threads of a fragment and knows what they know. An asynchronous access knows what was
+known when it was issued. What it reads must be complete then and, if ordinary stores wrote it, *published* by a proxy
+fence. A run that infers the sizes of copies (``sizes`` is None) checks nothing; it only notes what is read.
+
 Source: PTX ISA 9.1, Memory Consistency Model (Proxies), Async proxy; fence.proxy.async.
 
-Law: what an ordinary store wrote is read by the asynchronous proxy behind a fence.
+Invariant: the asynchronous proxy reads the bytes of an ordinary store only after a fence.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(fence):
+>>> def violated_rules(fence):
 ...     copy = "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16;"
 ...     body = f"mov.b64 g, 0; st.shared.b32 [s], 1; {fence} {copy} ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of("fence.proxy.async.shared::cta;"), of("")
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> violated_rules("fence.proxy.async.shared::cta;"), violated_rules("")
 ([], ['proxy-fence'])
 """
 
@@ -29,13 +30,13 @@ from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.launch import RANK, place_name
+from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 
-#: Runs of bytes: where each begins and ends.
+#: Ranges of bytes: start, and end after the last byte.
 Runs = Iterable[tuple[int, int]]
-#: What a copy of a thread is called.
+#: Kind of the access of a ``cp.async``.
 THREAD_COPY = "cp.async"
 
 
@@ -48,8 +49,8 @@ class Operation(NamedTuple):
 
     Args:
         access: its access.
-        known: accesses that are known to be done where it is issued.
-        published: those of them that a proxy fence stood behind.
+        known: accesses that are known to be complete when it is issued.
+        published: those of them that a proxy fence follows.
     """
 
     access: Access
@@ -58,7 +59,7 @@ class Operation(NamedTuple):
 
 
 def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
-    """Pieces of one size as runs of bytes.
+    """Yield pieces of one size as ranges of bytes, with adjacent pieces joined.
 
     >>> list(runs_of([16, 0, 4, 4], 4))
     [(0, 8), (16, 20)]
@@ -75,9 +76,9 @@ def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
         yield low, high
 
 
-def touch(
+def check_access(
     machine: Machine,
-    one: Fragment,
+    fragment: Fragment,
     step: Step,
     runs: Runs,
     access: Access,
@@ -85,55 +86,58 @@ def touch(
     writes: bool,
     is_doubtful: Callable[[], bool] = _certain,
 ) -> None:
-    """An ordinary access by the threads of a fragment.
+    """Check an ordinary access by the threads of a fragment.
 
     Args:
-        machine, one, step: the threads, and what they execute.
         runs: the bytes.
         access: the access.
         writes: whether it writes.
-        is_doubtful: whether other threads may have stored the same value by the same instruction.
+        is_doubtful: returns whether other threads may have stored the same value by the same instruction.
+        machine: the machine.
+        fragment: the threads.
+        step: the instruction.
     """
     runs = list(runs)
     check_storage(machine, step, runs, access)
     for start, _ in runs:
-        if start >> RANK != one.cta:
+        if start >> RANK != fragment.cta:
             machine.notes.reach(step.place, start >> RANK, access.bit)
     if machine.launch.sizes is not None:
-        _held(machine, step, runs, access, one.known, writes=writes, is_doubtful=is_doubtful)
+        _check_order(machine, step, runs, access, fragment.known, writes=writes, is_doubtful=is_doubtful)
 
 
 def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> None:
     """Report an access of bytes that a live mbarrier has."""
     for start, end in runs:
         if (barrier := machine.barriers.overlapping(start, end)) is not None:
-            place = place_name(barrier.address, machine.launch)
-            found = f"found {access.kind} of bytes of {place}, live since its init, line {barrier.line}"
-            machine.tell("barrier-storage", step, found, barrier.line)
+            place = address_text(barrier.address, machine.launch)
+            fact = f"{access.this} accesses bytes of the live mbarrier at {place}; its init is in line {barrier.line}"
+            machine.report("barrier-storage", step, fact, barrier.line)
 
 
-def asynchronous_write(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access) -> None:
-    """A write by the asynchronous proxy, which a fragment issues."""
+def check_async_write(machine: Machine, fragment: Fragment, step: Step, runs: Runs, access: Access) -> None:
+    """Check a write by the asynchronous proxy that a fragment issues."""
     runs = list(runs)
     check_storage(machine, step, runs, access)
-    _held(machine, step, runs, access, machine.told(one)[0], writes=True)
+    _check_order(machine, step, runs, access, machine.release_set(fragment)[0], writes=True)
 
 
-def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
-    """A read by the asynchronous proxy: what wrote the bytes must be done, and published if it was ordinary."""
+def check_async_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
+    """Check a read by the asynchronous proxy: the writes must be complete and, if they are ordinary, published."""
     if machine.launch.sizes is None:
         return
     access, known, published = operation
     for start, end in runs:
-        _held(machine, step, [(start, end)], access, known, writes=False)
-        for _, _, writer in machine.memory.shared.rows(start, end):
+        _check_order(machine, step, [(start, end)], access, known, writes=False)
+        for _, _, writer in machine.memory.shared.writers_in(start, end):
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
                 rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
-                found = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
-                machine.tell(rule, step, f"found {found}, and no fence", writer.line, writer.round)
+                written = f"bytes that {writer.kind} in line {writer.line} wrote"
+                fact = f"{access.this} reads {written}, without a proxy fence in between"
+                machine.report(rule, step, fact, writer.line, writer.iteration)
 
 
-def _held(
+def _check_order(
     machine: Machine,
     step: Step,
     runs: Runs,
@@ -146,58 +150,65 @@ def _held(
     """Report accesses before this one that nothing orders."""
     for start, end in runs:
         for clash in (machine.memory.shared.write if writes else machine.memory.shared.read)(start, end, access, known):
-            earlier, verb = clash.earlier, "written" if clash.wrote else "read"
-            found = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
+            earlier = clash.earlier
+            fact = clash.fact(access, "bytes", writes=writes)
             missing, loose = machine.lanes.missing(earlier.bit, known)
             if missing < 0:
                 if clash.wrote and (earlier.kind, earlier.line) == (access.kind, access.line) and is_doubtful():
                     machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
                 else:
-                    machine.clash(step, "reuse-order", clash, f"{found}, with nothing between")
+                    machine.report_clash(step, "reuse-order", clash, f"{fact}; nothing orders the two accesses")
             elif (
                 not (loose and step.place in machine.notes.doubts)
                 and ("reuse-order", step.place, earlier.line) not in machine.notes.wrong
                 and machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote)
             ):
                 if loose:
-                    machine.notes.doubts.setdefault(step.place, (f"{found[6:]} by other lanes", _LOOSE))
+                    machine.notes.doubts.setdefault(
+                        step.place,
+                        (
+                            f"the order of {access.kind} and {earlier.kind} by other lanes in line {earlier.line}",
+                            _LOOSE,
+                        ),
+                    )
                 else:
-                    others = "of the lanes of a warp only those that did it told of it, with no bar.warp.sync before"
-                    machine.clash(step, "reuse-order", clash, f"{found}; {others}")
+                    machine.report_clash(step, "reuse-order", clash, f"{fact}; {_OTHER_LANES}")
 
 
-#: Why an order is not decided.
+#: Undecided accesses, and why.
 _ONE_VALUE = ("a store by several warps", "whether all of them store the same value is not known")
 _LOOSE = "the lanes of its warp met in an instruction that is no memory barrier, and not in bar.warp.sync"
+#: Why an access by several lanes of one warp is not ordered as a whole.
+_OTHER_LANES = "only some lanes of the warp signaled their part of the earlier access, without a bar.warp.sync before"
 
 
 def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:
-    """An operand of a multiplication is read.
+    """Record that a multiplication reads an operand.
 
     Args:
         machine: the machine.
         step: the multiplication.
-        runs: the bytes; None for a descriptor that describes no operand.
+        runs: ranges of bytes; None if the descriptor describes no operand.
         operation: the multiplication as an asynchronous operation.
-        padded: whether there are bytes among them which nobody need write.
+        padded: whether some of the bytes need not be written.
     """
     if runs is None:
-        machine.skip(step, "a descriptor that describes no operand")
+        machine.note_skipped(step, "its descriptor describes no operand")
         return
     if machine.launch.sizes is None:
         machine.notes.footprints.update(runs)
         return
-    asynchronous_read(machine, step, runs, operation)
-    if padded and any(writer for run in runs for _, _, writer in machine.memory.shared.rows(*run)):
+    check_async_read(machine, step, runs, operation)
+    if padded and any(writer for run in runs for _, _, writer in machine.memory.shared.writers_in(*run)):
         machine.notes.filled = True
     else:
-        _unwritten(machine, step, runs)
+        _note_unwritten(machine, step, runs)
 
 
-def _unwritten(machine: Machine, step: Step, runs: Runs) -> None:
+def _note_unwritten(machine: Machine, step: Step, runs: Runs) -> None:
     """Note the bytes that nothing wrote."""
     for start, end in runs:
-        for low, high, writer in machine.memory.shared.rows(start, end):
+        for low, high, writer in machine.memory.shared.writers_in(start, end):
             if writer is None:
                 machine.notes.unwritten.setdefault(step.place, (low, high))
             else:

@@ -1,9 +1,9 @@
-"""Barriers executed: mbarriers, the barriers of a CTA and of a cluster, and the fence that publishes.
+r"""Execute barriers: mbarriers, the barriers of a CTA and of a cluster, and the proxy fence.
 
 Source: PTX ISA 9.1, mbarrier.init, inval, expect_tx, complete_tx, arrive, test_wait, try_wait; barrier,
 barrier.cluster; fence.proxy.async.
 
-Law: who waits goes on when as many threads arrived as the barrier counts, and not before.
+Invariant: a wait ends when as many threads have arrived as the count of the barrier, and not before.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -12,11 +12,11 @@ Law: who waits goes on when as many threads arrived as the barrier counts, and n
 >>> def hangs(count):
 ...     body = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
-...     text = f".version 8.8\\n.entry k() {{ {body} {wait} }}"
+...     text = f".version 8.8\n.entry k() {{ {body} {wait} }}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     held = Machine(program(parse(text).functions[0]), launch, execution)
-...     held.run()
-...     return held.hung
+...     machine = Machine(program(parse(text).functions[0]), launch, execution)
+...     machine.run()
+...     return machine.hung
 >>> hangs(32), hangs(33)
 (False, True)
 """
@@ -27,125 +27,144 @@ from collections import Counter
 
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
-from descriptors.check.execution.launch import RANK, multicast, place_name
+from descriptors.check.execution.launch import RANK, address_text, multicast
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.mbarrier import Mbarrier, Touch
 from descriptors.check.execution.meetings import Rendezvous
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
 
 # -- mbarriers
 
 
-def _address(step: Step) -> tuple[int, Address]:
-    """The first address of an instruction, and its place among the operands."""
+def _address_operand(step: Step) -> tuple[int, Address]:
+    """Return the first address of an instruction, and its position among the operands."""
     for place, operand in enumerate(step.instruction.operands):
         if isinstance(operand, Address):
             return place, operand
-    raise Stop(step.instruction.line, "an operand that is no address", reason=Reason.BARRIER)
+    raise Stop(step.instruction.line, "an operand is not an address", reason=Reason.BARRIER)
 
 
-def _after(step: Step) -> Operand | None:
-    """What follows the address of an mbarrier, but for the mask of CTAs that stands last."""
-    place, _ = _address(step)
-    rest = step.instruction.operands[place + 1 : -1 if _is_multicast(step) else None]
-    return rest[0] if rest else None
+def _operand_after_address(step: Step) -> Operand | None:
+    """Return the operand after the address of an mbarrier; the mask of a multicast, which is last, is none."""
+    place, _ = _address_operand(step)
+    operands = step.instruction.operands[place + 1 : -1 if _is_multicast(step) else None]
+    return operands[0] if operands else None
 
 
 def _is_multicast(step: Step) -> bool:
     return "multicast::cluster::32b" in step.instruction.qualifiers
 
 
-def _targets(machine: Machine, one: Fragment, step: Step) -> list[tuple[int, int]]:
-    """The mbarriers that the executing lanes name, in each CTA of a mask if there is one, and how many lanes do."""
-    _, operand = _address(step)
-    value, mask = machine.value(one, operand), None
+def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int, int]]:
+    """Return the mbarriers that the executing lanes name, in each CTA of a mask, with the number of lanes."""
+    _, operand = _address_operand(step)
+    value, mask = machine.value(fragment, operand), None
     if _is_multicast(step):
-        mask = machine.known(one, step.instruction.operands[-1], step, "the CTAs of a multicast")
+        mask = machine.require_scalar(fragment, step.instruction.operands[-1], step, "the CTAs of a multicast")
     if type(value) is int:
-        return [(place, one.many) for place in multicast(value, mask, machine.ctas)]
-    named = Counter(machine.known_lanes(one, operand, step, "the address of an mbarrier"))
-    return [(place, many) for at, many in named.items() for place in multicast(at, mask, machine.ctas)]
+        return [(place, fragment.lane_count) for place in multicast(value, mask, machine.ctas)]
+    named = Counter(machine.require_lanes(fragment, operand, step, "the address of an mbarrier"))
+    return [(place, lanes) for base, lanes in named.items() for place in multicast(base, mask, machine.ctas)]
 
 
-def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mbarrier:
-    """The mbarrier at an address.
+def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int) -> Mbarrier:
+    """Return the mbarrier at an address, and record its use.
 
     Raises:
-        Stop: if none was initialised there, which is told.
+        Stop: if none is initialized there, which is reported.
     """
-    found = machine.barriers.at(address)
-    if found is None:
-        if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
-            machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
-        raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
-    machine.barriers.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase, life=found.life))
-    if not machine.lanes.knows(found.bit, one.known):
-        machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
-    return found
+    barrier = machine.barriers.find(address)
+    if barrier is None:
+        if any(instruction.opcode.startswith("mbarrier.init") for instruction in machine.program.function.code):
+            machine.report(
+                "barrier-init", step, f"no mbarrier is initialized at {address_text(address, machine.launch)}"
+            )
+        raise Stop(step.instruction.line, "it is not initialized", reason=Reason.BARRIER)
+    machine.barriers.touches.append(
+        Touch(fragment.cta, fragment.warp, step.place, address, barrier.phase, life=barrier.life)
+    )
+    if not machine.lanes.knows(barrier.bit, fragment.known):
+        machine.report(
+            "barrier-init-seen",
+            step,
+            f"nothing orders this use of the mbarrier after its init in line {barrier.line}",
+            barrier.line,
+        )
+    return barrier
 
 
-def _init(machine: Machine, one: Fragment, step: Step) -> None:
-    count = machine.known(one, _after(step) or 0, step, "the count of an mbarrier")
-    for address, lanes in _targets(machine, one, step):
-        before = machine.barriers.at(address)
-        if before is not None and not machine.lanes.knows(before.bit, one.known):
-            found = f"found it initialised again, with no order after its init, line {before.line}"
-            machine.tell("barrier-init-seen", step, found, before.line)
-        elif before is not None:
-            machine.tell("barrier-init-again", step, f"found it live since its init, line {before.line}", before.line)
+def _init(machine: Machine, fragment: Fragment, step: Step) -> None:
+    count = machine.require_scalar(fragment, _operand_after_address(step) or 0, step, "the count of an mbarrier")
+    for address, lanes in _targets(machine, fragment, step):
+        previous = machine.barriers.find(address)
+        if previous is not None and not machine.lanes.knows(previous.bit, fragment.known):
+            fact = f"the mbarrier is initialized again, and nothing orders this after its init in line {previous.line}"
+            machine.report("barrier-init-seen", step, fact, previous.line)
+        elif previous is not None:
+            machine.report(
+                "barrier-init-again",
+                step,
+                f"the mbarrier is still live since its init in line {previous.line}",
+                previous.line,
+            )
         elif lanes > 1:
-            machine.tell("barrier-init-again", step, f"found {lanes} threads of a warp that do it")
-        bit = machine.access(one, step, "init", generic=True).bit
+            machine.report("barrier-init-again", step, f"{lanes} threads of a warp execute this init")
+        bit = machine.access(fragment, step, "init", generic=True).bit
         machine.barriers.add(Mbarrier(address, bit, count, step.instruction.line))
 
 
-def _invalidate(machine: Machine, one: Fragment, step: Step) -> None:
-    for address, _ in _targets(machine, one, step):
+def _invalidate(machine: Machine, fragment: Fragment, step: Step) -> None:
+    for address, _ in _targets(machine, fragment, step):
         machine.barriers.retire(address)
 
 
-def _note_arrival(machine: Machine, one: Fragment, step: Step, barrier: Mbarrier, known: int) -> None:
-    """Note an arrival; if it may come before the end of the last phase, its own phase is not decided.
+def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrier, known: int) -> None:
+    """Record an arrival; if it may come before the end of the previous phase, its own phase is undecided.
 
     A thread that arrives knows of this arrival, so that it may arrive on both sides of the end of a phase.
 
     Args:
-        machine, one, step: the machine, the threads, and the instruction.
         barrier: the mbarrier.
-        known: the accesses that the arrival comes after.
+        known: accesses that the arrival comes after.
+        machine: the machine.
+        fragment: the threads.
+        step: the instruction.
     """
     if barrier.events_before & ~known:
-        where = place_name(barrier.address, machine.launch)
-        machine.notes.unordered.setdefault(step.place, f"nothing orders it after the end of the last phase of {where}")
-    bit = machine.fresh()
-    one.known |= 1 << bit
+        place = address_text(barrier.address, machine.launch)
+        machine.notes.unordered.setdefault(
+            step.place, f"nothing orders it after the end of the previous phase of the mbarrier at {place}"
+        )
+    bit = machine.new_bit()
+    fragment.known |= 1 << bit
     barrier.note(bit)
 
 
-def arrived(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
-    """After an arrival or bytes: wake who waits, and tell of too many."""
+def finish_arrival(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
+    """Wake the waiting threads after an arrival or bytes, and report too many arrivals."""
     if barrier.over:
         barrier.over = False
-        found = f"found one more, with {place_name(barrier.address, machine.launch)} initialised to {barrier.count}"
-        machine.tell("barrier-count", step, found, barrier.line)
+        place = address_text(barrier.address, machine.launch)
+        fact = f"this arrival exceeds the count of the mbarrier at {place}, which is {barrier.count}"
+        machine.report("barrier-count", step, fact, barrier.line)
     if ended:
         machine.wake(Wait(Awaited.MBARRIER, (barrier.address,)))
 
 
-def _arrive(machine: Machine, one: Fragment, step: Step) -> None:
-    words, operand = step.instruction.qualifiers, _after(step)
+def _arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
+    words, operand = step.instruction.qualifiers, _operand_after_address(step)
     expects = "expect_tx" in words
     what = "a number of bytes" if expects else "a number of arrivals"
-    number = 1 if operand is None else machine.known(one, operand, step, what)
-    for address, lanes in _targets(machine, one, step):
-        barrier = barrier_at(machine, one, step, address)
-        one.known |= _reach(machine, one, step, barrier)
-        _note_arrival(machine, one, step, barrier, one.known)
-        barrier.learn(*machine.told(one))
-        one.epoch = -1
+    number = 1 if operand is None else machine.require_scalar(fragment, operand, step, what)
+    for address, lanes in _targets(machine, fragment, step):
+        barrier = find_barrier(machine, fragment, step, address)
+        fragment.known |= _note_remote_use(machine, fragment, step, barrier)
+        _note_arrival(machine, fragment, step, barrier, fragment.known)
+        barrier.learn(*machine.release_set(fragment))
+        fragment.epoch = -1
         state, ended, arrivals = barrier.phase, False, lanes if expects else number * lanes
         if expects:
             ended |= barrier.expect(number * lanes, step.instruction.line)
@@ -153,141 +172,155 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> None:
             barrier.count -= arrivals
         ended |= barrier.arrive(arrivals)
         if isinstance(step.instruction.operands[0], str):
-            machine.set(one, step.instruction.operands[0], state)
-        arrived(machine, step, barrier, ended)
+            machine.set(fragment, step.instruction.operands[0], state)
+        finish_arrival(machine, step, barrier, ended)
 
 
-def _expect(machine: Machine, one: Fragment, step: Step) -> None:
-    number = machine.known(one, _after(step) or 0, step, "a number of bytes")
-    for address, lanes in _targets(machine, one, step):
-        barrier = barrier_at(machine, one, step, address)
-        one.known |= _reach(machine, one, step, barrier)
-        barrier.learn(*machine.told(one))
-        one.epoch = -1
-        arrived(machine, step, barrier, barrier.expect(number * lanes, step.instruction.line))
+def _expect(machine: Machine, fragment: Fragment, step: Step) -> None:
+    number = machine.require_scalar(fragment, _operand_after_address(step) or 0, step, "a number of bytes")
+    for address, lanes in _targets(machine, fragment, step):
+        barrier = find_barrier(machine, fragment, step, address)
+        fragment.known |= _note_remote_use(machine, fragment, step, barrier)
+        barrier.learn(*machine.release_set(fragment))
+        fragment.epoch = -1
+        finish_arrival(machine, step, barrier, barrier.expect(number * lanes, step.instruction.line))
 
 
-def _complete(machine: Machine, one: Fragment, step: Step) -> None:
-    number = machine.known(one, _after(step) or 0, step, "a number of bytes")
-    for address, lanes in _targets(machine, one, step):
-        barrier = barrier_at(machine, one, step, address)
-        arrived(machine, step, barrier, barrier.complete(number * lanes))
+def _complete(machine: Machine, fragment: Fragment, step: Step) -> None:
+    number = machine.require_scalar(fragment, _operand_after_address(step) or 0, step, "a number of bytes")
+    for address, lanes in _targets(machine, fragment, step):
+        barrier = find_barrier(machine, fragment, step, address)
+        finish_arrival(machine, step, barrier, barrier.complete(number * lanes))
 
 
-def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
-    """``test_wait`` and ``try_wait``: a predicate; who asks again and again is parked.
+def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``test_wait`` or ``try_wait``, which return a predicate; a thread that asks repeatedly is parked.
 
-    The phase may end later than in this schedule: who asks once and goes on, whatever the answer, has not waited. So
-    the first answer from which something new would be learned is no.
+    The phase may end later than in this schedule, so that a thread that asks once and continues has not waited. The
+    first answer from which the thread would learn something new is therefore no.
     """
-    number = machine.known(one, _after(step) or 0, step, "the parity of a wait")
+    number = machine.require_scalar(fragment, _operand_after_address(step) or 0, step, "the parity of a wait")
     by_parity = "parity" in step.instruction.qualifiers
-    held = [barrier_at(machine, one, step, address) for address, _ in _targets(machine, one, step)]
+    barriers = [find_barrier(machine, fragment, step, address) for address, _ in _targets(machine, fragment, step)]
     if by_parity and number > 1:
-        machine.tell("barrier-parity", step, f"found {number}")
-    passed = all(barrier.passes(number) if by_parity else barrier.phase > number for barrier in held)
-    new = any(barrier.known & ~one.known for barrier in held)
-    target, last = step.instruction.operands[0], held[-1]
+        machine.report("barrier-parity", step, f"the parity of this wait is {number}")
+    passed = all(barrier.passes(number) if by_parity else barrier.phase > number for barrier in barriers)
+    has_news = any(barrier.known & ~fragment.known for barrier in barriers)
+    target, last_barrier = step.instruction.operands[0], barriers[-1]
     name = target.first if isinstance(target, Pair) else target
-    again = one.failed == (one.pc, last.address, last.phase)
-    if passed and (again or not new):
-        for barrier in held:
-            one.learn(barrier.known, barrier.published)
+    is_repeated = fragment.failed == (fragment.pc, last_barrier.address, last_barrier.phase)
+    if passed and (is_repeated or not has_news):
+        for barrier in barriers:
+            fragment.learn(barrier.known, barrier.published)
             machine.barriers.touches.append(
-                Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True, life=barrier.life)
+                Touch(
+                    fragment.cta,
+                    fragment.warp,
+                    step.place,
+                    barrier.address,
+                    barrier.phase,
+                    passed=True,
+                    life=barrier.life,
+                )
             )
-        machine.set(one, name, 1)
-        one.count(step.place)
-        one.failed = (-1, -1, -1)
+        machine.set(fragment, name, 1)
+        fragment.count(step.place)
+        fragment.failed = (-1, -1, -1)
         return None
-    if not passed and again:
-        one.failed = (-1, -1, -1)
-        return machine.park(one, Wait(Awaited.MBARRIER, (last.address,)))
-    one.failed = (one.pc, last.address, last.phase)
-    machine.set(one, name, 0)
+    if not passed and is_repeated:
+        fragment.failed = (-1, -1, -1)
+        return machine.park(fragment, Wait(Awaited.MBARRIER, (last_barrier.address,)))
+    fragment.failed = (fragment.pc, last_barrier.address, last_barrier.phase)
+    machine.set(fragment, name, 0)
     if passed:
         return None
-    return machine.pass_on(one)  # what others do may end the phase before the thread asks again
+    return machine.pass_on(fragment)  # others may end the phase before the thread asks again
 
 
-def _reach(machine: Machine, one: Fragment, step: Step, barrier: Mbarrier) -> int:
-    """The access of another CTA's barrier; none of the own one's, which lives as long as its threads."""
-    if barrier.address >> RANK == one.cta:
+def _note_remote_use(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrier) -> int:
+    """Return the access of a barrier of another CTA, as a bit; 0 for the own CTA.
+
+    The barrier of the own CTA lives as long as the threads.
+    """
+    if barrier.address >> RANK == fragment.cta:
         return 0
-    reach = machine.fresh()
+    reach = machine.new_bit()
     machine.notes.reach(step.place, barrier.address >> RANK, reach)
     return 1 << reach
 
 
-def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: int, published: int) -> int:
-    """The executing threads arrive at an mbarrier, and tell it what they may not know themselves.
+def arrive_at(machine: Machine, fragment: Fragment, step: Step, address: int, known: int, published: int) -> int:
+    """Let the executing threads arrive at an mbarrier, with accesses that they may not know themselves.
 
     Returns:
-        the access of another CTA's barrier, as a bit; none of the own one's.
+        the access of a barrier of another CTA, as a bit; 0 for one of the own CTA.
     """
-    barrier = barrier_at(machine, one, step, address)
-    reach = _reach(machine, one, step, barrier)
-    _note_arrival(machine, one, step, barrier, known | one.known)
+    barrier = find_barrier(machine, fragment, step, address)
+    reach = _note_remote_use(machine, fragment, step, barrier)
+    _note_arrival(machine, fragment, step, barrier, known | fragment.known)
     barrier.learn(known | reach, published)
-    arrived(machine, step, barrier, barrier.arrive(one.many))
+    finish_arrival(machine, step, barrier, barrier.arrive(fragment.lane_count))
     return reach
 
 
 # -- barriers of a CTA and of a cluster
 
 
-def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
+def _bar(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     words, operands = step.instruction.qualifiers, list(step.instruction.operands)
     reduces = "red" in words
-    _aligned(machine, one, step)
+    _check_aligned(machine, fragment, step)
     if reduces:
-        machine.set(one, operands.pop(0), Unknown("what a barrier reduces", step.instruction.line))
-    number = machine.known(one, operands[0], step, "the number of a barrier") if operands else 0
+        machine.set(fragment, operands.pop(0), Unknown("the result of barrier.red", step.instruction.line))
+    number = machine.require_scalar(fragment, operands[0], step, "the number of a barrier") if operands else 0
     plain = [o for o in operands[1:] if not reduces or isinstance(o, int)]
-    target = machine.known(one, plain[0], step, "the threads of a barrier") if plain else None
-    wait = Wait(Awaited.BARRIER, (one.cta, number))
-    held = machine.rendezvous.setdefault(wait, Rendezvous(one.cta, target))
-    if held.came and held.target != target:
-        machine.tell("barrier-threads", step, f"found {target or 'all'} where others have {held.target or 'all'}")
-    held.target = target
-    held.arrive(one, *machine.told(one))
-    waits = "arrive" not in words and held.wait(one, wait)
-    machine.gather(held)
+    target = machine.require_scalar(fragment, plain[0], step, "the thread count of a barrier") if plain else None
+    wait = Wait(Awaited.BARRIER, (fragment.cta, number))
+    rendezvous = machine.rendezvous.setdefault(wait, Rendezvous(fragment.cta, target))
+    if rendezvous.came and rendezvous.target != target:
+        others = rendezvous.target or "all"
+        fact = f"this instruction names {target or 'all'} threads for barrier {number}, and others name {others}"
+        machine.report("barrier-threads", step, fact)
+    rendezvous.target = target
+    rendezvous.arrive(fragment, *machine.release_set(fragment))
+    waits = "arrive" not in words and rendezvous.wait(fragment, wait)
+    machine.gather(rendezvous)
     return waits
 
 
-def _aligned(machine: Machine, one: Fragment, step: Step) -> None:
+def _check_aligned(machine: Machine, fragment: Fragment, step: Step) -> None:
     """Report an aligned barrier that only some lanes of a warp execute."""
     words = step.instruction.qualifiers
     if words[0] == "bar" or "aligned" in words:
-        whole_warp(machine, one, step, "barrier-aligned")
+        check_whole_warp(machine, fragment, step, "barrier-aligned")
 
 
-def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
+def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     wait = Wait(Awaited.CLUSTER, ())
-    held = machine.rendezvous.setdefault(wait, Rendezvous(None, None))
-    _aligned(machine, one, step)
-    arrives, pending = "arrive" in step.instruction.qualifiers, one.cluster_phase > one.cluster_waits
+    rendezvous = machine.rendezvous.setdefault(wait, Rendezvous(None, None))
+    _check_aligned(machine, fragment, step)
+    arrives, pending = "arrive" in step.instruction.qualifiers, fragment.cluster_phase > fragment.cluster_waits
     if arrives == pending:
-        found = "a second arrival without a wait between them" if arrives else "a wait without an arrival before it"
-        machine.tell("barrier-cluster", step, f"found {found}")
+        second_arrival = "this is a second arrival at the barrier of the cluster, without a wait in between"
+        early_wait = "this wait for the barrier of the cluster has no arrival before it"
+        machine.report("barrier-cluster", step, second_arrival if arrives else early_wait)
     if arrives:
-        one.cluster_phase = held.phase + 1
-        held.arrive(one, *machine.told(one))
-        machine.gather(held)
+        fragment.cluster_phase = rendezvous.phase + 1
+        rendezvous.arrive(fragment, *machine.release_set(fragment))
+        machine.gather(rendezvous)
         return None
-    one.cluster_waits = one.cluster_phase
-    if held.phase < one.cluster_phase:
-        return held.wait(one, wait)
-    held.leave(one)
+    fragment.cluster_waits = fragment.cluster_phase
+    if rendezvous.phase < fragment.cluster_phase:
+        return rendezvous.wait(fragment, wait)
+    rendezvous.leave(fragment)
     return None
 
 
-def _publish(machine: Machine, one: Fragment, step: Step) -> None:
-    """A proxy fence publishes what the thread knows to be written."""
+def _publish(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a proxy fence, which publishes the writes that the thread knows."""
     if not step.instruction.opcode.startswith("fence.proxy.async.global"):
-        one.published |= machine.told(one)[0]
-        one.epoch = -1
+        fragment.published |= machine.release_set(fragment)[0]
+        fragment.epoch = -1
 
 
 BARRIERS: dict[str, Handler] = {

@@ -1,13 +1,14 @@
-"""What is known of a launch beyond the text: threads, the cluster, scalar parameters, and the boxes of tensor maps.
+"""What is known of a launch beyond the text: threads, cluster, scalar parameters, and the boxes of tensor maps.
 
-A parameter is called by its name or its number; where a structure is a parameter, by name and offset in bytes
-(``params+128``). A tensor map is a parameter, lies in one, or is what a pointer in one leads to.
+A parameter is named by its name or its number; a field of a structure is named by the parameter and an offset in bytes
+(``params+128``). A tensor map is a parameter, part of one, or the target of a pointer in one.
+
 Source: PTX ISA 9.1, Kernel Function Parameters; CUDA driver API, cuTensorMapEncodeTiled (boxDim).
 
-Law: a box has as many bytes as its elements.
+Invariant: a box has as many bytes as its elements.
 
->>> made = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
->>> made.cluster, dict(made.parameters), dict(made.tensor_maps)
+>>> known = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
+>>> known.cluster, dict(known.parameters), dict(known.tensor_maps)
 ((2, 1, 1), {('k', 0): 4096}, {('0', 0): 16384, ('1', 64): 8192})
 """
 
@@ -24,11 +25,11 @@ from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 T = TypeVar("T")
-#: A parameter, by its name or number, and how many bytes into it.
+#: A parameter, by its name or number, and an offset in bytes.
 Parameter = tuple[str, int]
-#: Most threads of a CTA, and CTAs of a cluster.
+#: Largest number of threads per CTA, and of CTAs per cluster.
 MOST_THREADS, MOST_CTAS = 1024, 16
-#: So many parameters a refusal lists.
+#: Largest number of parameters that an error message lists.
 _SHOWN = 16
 _BOX = re.compile(r"(\d{1,4}(?:x\d{1,4})*)x(\w+)")
 
@@ -37,8 +38,8 @@ class Configuration(NamedTuple):
     """What is known of a launch.
 
     Args:
-        threads: of a CTA, along x, y, z; None if the text says it, or nobody.
-        cluster: CTAs of a cluster, along x, y, z; None likewise.
+        threads: threads per CTA, along x, y, z; None if the text gives it or it is unknown.
+        cluster: CTAs per cluster, along x, y, z; None likewise.
         parameters: values of scalar parameters.
         tensor_maps: bytes of the boxes of tensor maps.
         box_rows: bytes of the first extent of each box whose extents are known.
@@ -51,77 +52,76 @@ class Configuration(NamedTuple):
     box_rows: Mapping[Parameter, int] = {}
 
     def scalars(self, names: Sequence[str]) -> dict[Parameter, int]:
-        """The values of scalar parameters of a kernel whose parameters are these."""
-        return {(names[at], offset): value for at, offset, value in _of(self.parameters, names)}
+        """Return the values of the scalar parameters of a kernel with these parameter names."""
+        return {(names[number], offset): value for number, offset, value in _numbered(self.parameters, names)}
 
     def boxes(self, names: Sequence[str]) -> dict[Box, int]:
-        """The bytes of tensor copies of such a kernel, by what names their tensor maps."""
+        """Return the bytes of the tensor copies of such a kernel, by the keys of their boxes."""
         return _by_box(self.tensor_maps, names)
 
     def rows(self, names: Sequence[str]) -> dict[Box, int]:
-        """Return the bytes of a row of each box, by what names its tensor map."""
+        """Return the bytes of a row of each box, by its key."""
         return _by_box(self.box_rows, names)
 
     def require(self, kernels: Iterable[Sequence[str]]) -> None:
-        """Refuse a parameter that no kernel has.
+        """Raise an error for a parameter that no kernel has.
 
         Args:
-            kernels: the names of the parameters of each.
+            kernels: parameter names of each kernel.
 
         Raises:
-            DescriptorError: that says which there are.
+            DescriptorError: if there is such a parameter; the message lists those that exist.
         """
-        rows = list(kernels)
+        kernel_parameters = list(kernels)
         for key in (*self.parameters, *self.tensor_maps):
-            if not _is_there(key, rows):
-                names = list(dict.fromkeys(one for row in rows for one in row))
-                there = ", ".join([brief(one, 300).strip("'") for one in names[:_SHOWN]]) or "none"
+            if not _has_parameter(key, kernel_parameters):
+                names = list(dict.fromkeys(name for parameters in kernel_parameters for name in parameters))
+                names_text = ", ".join([brief(name, 300).strip("'") for name in names[:_SHOWN]]) or "none"
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-                found = brief(key[0]).strip("'")
                 raise DescriptorError(
-                    f"check: a parameter must be one that a kernel has, found {found}; there are {there}{more}"
+                    f"check: no kernel has a parameter {brief(key[0])}; the parameters are {names_text}{more}"
                 )
 
 
 def _by_box(values: Mapping[Parameter, int], names: Sequence[str]) -> dict[Box, int]:
-    """Return values by what names the tensor map that a parameter holds, or leads to."""
-    found: dict[Box, int] = {}
-    for at, offset, value in _of(values, names):
-        found[Box(True, PARAMETERS + (at << 16) + offset)] = value
-        found[Box(True, pointer(names[at], offset))] = value
-    return found
+    """Return values by the key of the tensor map that a parameter holds or points to."""
+    boxes: dict[Box, int] = {}
+    for number, offset, value in _numbered(values, names):
+        boxes[Box(True, PARAMETERS + (number << 16) + offset)] = value
+        boxes[Box(True, pointer(names[number], offset))] = value
+    return boxes
 
 
 def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict[str, T]:
     """Return the values of the parameters that one of these kernels has.
 
     Args:
-        given: values by parameters, as people write them.
-        kernels: the names of the parameters of each kernel.
+        given: values by parameters, as users write them.
+        kernels: parameter names of each kernel.
 
     >>> of_kernels({"n": 1, "m": 2, "0": 3, "1": 4, "n+8": 5}, [("n",)])
     {'n': 1, '0': 3, 'n+8': 5}
     """
-    rows = list(kernels)
-    return {key: value for key, value in given.items() if _is_there((key.partition("+")[0], 0), rows)}
+    kernel_parameters = list(kernels)
+    return {key: value for key, value in given.items() if _has_parameter((key.partition("+")[0], 0), kernel_parameters)}
 
 
-def _is_there(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
-    """Return whether one of these kernels has a parameter."""
-    return any(key[0] in row or _number(key[0]) in range(len(row)) for row in kernels)
+def _has_parameter(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
+    """Check whether one of these kernels has a parameter."""
+    return any(key[0] in names or _parameter_number(key[0]) in range(len(names)) for names in kernels)
 
 
-def _of(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
-    """Number of the parameter, offset and value, of those that a kernel has."""
+def _numbered(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
+    """Yield number of the parameter, offset and value, for the parameters that a kernel has."""
     for (name, offset), value in values.items():
         if name in names:
             yield names.index(name), offset, value
-        elif (number := _number(name)) in range(len(names)):
+        elif (number := _parameter_number(name)) in range(len(names)):
             yield number, offset, value
 
 
-def _number(name: str) -> int:
-    """The number that a parameter is called by; -1 for a name."""
+def _parameter_number(name: str) -> int:
+    """Return the number that names a parameter; -1 for a name."""
     return int(name) if name.isascii() and name.isdigit() and len(name) < 5 else -1
 
 
@@ -132,54 +132,57 @@ def configuration(
     parameters: Mapping[str, int] | None = None,
     tensor_maps: Mapping[str, int | str] | None = None,
 ) -> Configuration:
-    """What is known of a launch, as people write it.
+    """Convert what is known of a launch from what users write.
 
     Args:
-        threads: of a CTA, along x, and y and z where there are more.
-        cluster: CTAs of a cluster, likewise.
-        parameters: scalar parameters by name or number, with ``+`` and an offset in bytes inside of a structure.
+        threads: threads per CTA, along x, and optionally y and z.
+        cluster: CTAs per cluster, likewise.
+        parameters: scalar parameters by name or number, with ``+`` and an offset in bytes inside a structure.
         tensor_maps: boxes of tensor maps likewise: elements and their type, ``"64x128xbf16"``, or bytes.
 
     Raises:
-        DescriptorError: if one is none.
+        DescriptorError: if a value has no such form or is out of range.
     """
-    boxes = {_parameter(name): _box_bytes(brief(name), value) for name, value in _named(tensor_maps, "tensor_maps")}
+    boxes = {
+        _parse_parameter(name): _parse_box(brief(name), value)
+        for name, value in _check_mapping(tensor_maps, "tensor_maps")
+    }
     return Configuration(
-        _extents(threads, "threads", MOST_THREADS),
-        _extents(cluster, "cluster", MOST_CTAS),
+        _parse_extents(threads, "threads", MOST_THREADS),
+        _parse_extents(cluster, "cluster", MOST_CTAS),
         {
-            _parameter(name): as_integer(value, f"check: parameter {brief(name)}")
-            for name, value in _named(parameters, "parameters")
+            _parse_parameter(name): as_integer(value, f"check: parameter {brief(name)}")
+            for name, value in _check_mapping(parameters, "parameters")
         },
         {parameter: size for parameter, (size, _) in boxes.items()},
-        {parameter: row for parameter, (_, row) in boxes.items() if row},
+        {parameter: row_bytes for parameter, (_, row_bytes) in boxes.items() if row_bytes},
     )
 
 
-def _extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, int, int] | None:
+def _parse_extents(given: Sequence[int] | None, name: str, most: int) -> tuple[int, int, int] | None:
     if given is None:
         return None
     if not isinstance(given, tuple | list):
-        raise DescriptorError(f"check: {what} must be 1 to 3 extents, found {brief(given)}")
-    row = [as_integer(one, f"check: {what}", minimum=1) for one in given]
-    if not row or len(row) > 3 or prod(row) > most:
-        shown = "x".join(map(str, row)) or "none"
-        raise DescriptorError(f"check: {what} must be 1 to 3 extents, at most {most} in all, found {brief(shown)}")
-    x, y, z = (*row, 1, 1)[:3]
+        raise DescriptorError(f"check: {name} is {brief(given)}, which is not a list of 1 to 3 extents")
+    extents = [as_integer(extent, f"check: {name}", minimum=1) for extent in given]
+    if not extents or len(extents) > 3 or prod(extents) > most:
+        shown = brief("x".join(map(str, extents)))
+        raise DescriptorError(f"check: {name} is {shown}, which is not 1 to 3 extents; their product is at most {most}")
+    x, y, z = (*extents, 1, 1)[:3]
     return x, y, z
 
 
-def _named(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, Any]]:
-    """Values by the names of parameters."""
+def _check_mapping(given: Mapping[str, Any] | None, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield values by the names of parameters."""
     if given is None:
         return
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise DescriptorError(f"check: {what} must be values by the names of parameters, found {brief(given)}")
+        raise DescriptorError(f"check: {name} is {brief(given)}, which is not a mapping from names of parameters")
     yield from given.items()
 
 
 def parameter_text(parameter: Parameter) -> str:
-    """Return a parameter as it is written to ``--param``.
+    """Return a parameter in the form of ``--param``.
 
     >>> parameter_text(("shape", 8)), parameter_text(("k", 0))
     ('shape+8', 'k')
@@ -188,17 +191,17 @@ def parameter_text(parameter: Parameter) -> str:
     return f"{name}+{offset}" if offset else name
 
 
-def _parameter(text: str) -> Parameter:
+def _parse_parameter(text: str) -> Parameter:
     name, plus, offset = text.partition("+")
     if not name or (plus and not (offset.isascii() and offset.isdigit() and len(offset) < 6)):
-        raise DescriptorError(f"check: a parameter must be NAME or NAME+BYTES, found {brief(text)}")
+        raise DescriptorError(f"check: {brief(text)} does not name a parameter; write NAME or NAME+BYTES")
     return name, int(offset or 0)
 
 
-def _box_bytes(name: str, box: int | str) -> tuple[int, int]:
-    """Return the bytes of a box, and those of its first extent; 0 where that is not known, or no whole number.
+def _parse_box(name: str, box: int | str) -> tuple[int, int]:
+    """Return the bytes of a box and of its first extent; 0 if the latter is unknown or not whole.
 
-    >>> _box_bytes("a", "64x128xe4m3"), _box_bytes("a", 8192)
+    >>> _parse_box("a", "64x128xe4m3"), _parse_box("a", 8192)
     ((8192, 64), (8192, 0))
     """
     if not isinstance(box, str) or (box.isascii() and box.isdigit() and len(box) < 8):
@@ -206,10 +209,12 @@ def _box_bytes(name: str, box: int | str) -> tuple[int, int]:
         return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20), 0
     match = _BOX.fullmatch(box)
     if match is None or match[2] not in ELEMENT_TYPES:
-        ways = "extents and a type, as in 64x128xbf16, or bytes"
         plain, colon, _ = box.partition(":")
         swizzled = bool(colon) and (with_type := _BOX.fullmatch(plain)) is not None and with_type[2] in ELEMENT_TYPES
-        hint = f"; a copy has as many bytes with any swizzle: leave it out, {plain}" if swizzled else ""
-        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}{hint}")
-    extents, bits = [int(one) for one in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
+        hint = f"; omit the swizzle, which does not change the bytes: {plain}" if swizzled else ""
+        raise DescriptorError(
+            f"check: the box of tensor map {name} is {brief(box)}, which is not extents and a type, or bytes; "
+            f"write a box as in 64x128xbf16{hint}"
+        )
+    extents, bits = [int(extent) for extent in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
     return prod(extents) * bits // 8, extents[0] * bits // 8 if bits % 8 == 0 else 0

@@ -1,6 +1,6 @@
-"""What memory holds, byte by byte, where it is known: roles of warps and addresses of tensor memory go through it.
+"""The known bytes of a memory: roles of warps and addresses of tensor memory pass through it.
 
-Law: what is stored is loaded, by whatever width; what was stored and is not known makes what it covers unknown.
+Invariant: a load returns the bytes that were stored, with any width; storing an unknown value makes its bytes unknown.
 
 >>> memory = Contents()
 >>> memory.store(4, 4, 0x12345678)
@@ -17,24 +17,24 @@ from collections.abc import Sequence
 
 from descriptors.check.execution.lanes import Unknown
 
-#: Bytes that are looked for together.
+#: Bytes per page; a page without known bytes is skipped.
 PAGE = 64
 _ADDRESS = (1 << 64) - 1
-#: Four addresses that follow one another: so many times the first, and so much more.
+#: Factor and summand that make four consecutive addresses of the first one.
 _TIMES, _MORE = sum(1 << 64 * byte for byte in range(4)), sum(byte << 64 * byte for byte in range(4))
 
 
 class Contents:
-    """A memory of bytes; those that nobody stored are not known."""
+    """A memory of bytes; bytes that were not stored are unknown."""
 
     __slots__ = ("_bytes", "_pages")
 
     def __init__(self) -> None:
         self._bytes: dict[int, int] = {}
-        self._pages: set[int] = set()  # where some byte was known: most of a memory holds data alone
+        self._pages: set[int] = set()  # pages with a byte that was known; most pages have only data
 
     def store(self, place: int, width: int, value: int | Unknown) -> None:
-        """Write so many bytes, the lowest first."""
+        """Write bytes, lowest first."""
         if isinstance(value, Unknown):
             self.forget(place, width)
             return
@@ -43,14 +43,14 @@ class Contents:
             self._bytes[place + byte] = value >> 8 * byte & 0xFF
 
     def forget(self, place: int, width: int) -> None:
-        """Something unknown is written, to a page at the most."""
+        """Make bytes unknown; they must be in at most two adjacent pages."""
         if place // PAGE not in self._pages and (place + width - 1) // PAGE not in self._pages:
             return
         for byte in range(place, place + width):
             self._bytes.pop(byte, None)
 
     def load(self, place: int, width: int) -> int | None:
-        """So many bytes as a number; None where one is not known."""
+        """Return bytes as a number; None if one is unknown."""
         value = 0
         for byte in range(width):
             part = self._bytes.get(place + byte)
@@ -60,12 +60,12 @@ class Contents:
         return value
 
     def all(self) -> frozenset[tuple[int, int]]:
-        """The bytes that are known, by their places."""
+        """Return the known bytes with their addresses."""
         return frozenset(self._bytes.items())
 
 
 def word_from(address: int) -> int:
-    """A word whose four bytes were at an address and behind it: the addresses of all four as one number.
+    """Return a word whose four bytes come from an address and the three after it: all four addresses as one number.
 
     >>> addresses_of(word_from(4096))
     (4096, 4097, 4098, 4099)
@@ -74,12 +74,12 @@ def word_from(address: int) -> int:
 
 
 def addresses_of(word: int) -> tuple[int, ...]:
-    """The addresses of the four bytes of a word."""
+    """Return the addresses of the four bytes of a word."""
     return tuple([word >> 64 * byte & _ADDRESS for byte in range(4)])
 
 
 class Origins:
-    """Of shared memory, word by word, where its bytes come from; what is not known is not there.
+    """The global addresses that the words of shared memory come from; unknown words are absent.
 
     >>> shared = Origins()
     >>> shared.copy(64, 4096, 16)
@@ -93,40 +93,40 @@ class Origins:
         self._words: dict[int, int] = {}
 
     def copy(self, place: int, source: int, size: int) -> None:
-        """Bytes of global memory come to a place; only whole words are followed."""
+        """Record a copy from global memory; only whole words are followed."""
         if place % 4 or size % 4:
             self.forget(place, size)
             return
-        for at in range(0, size, 4):
-            self._words[place + at] = word_from(source + at)
+        for offset in range(0, size, 4):
+            self._words[place + offset] = word_from(source + offset)
 
     def store(self, place: int, word: int | Unknown) -> None:
-        """A word of a register is stored."""
+        """Record the store of a register."""
         if isinstance(word, Unknown) or place % 4:
             self.forget(place, 4)
         else:
             self._words[place] = word
 
     def forget(self, place: int, size: int) -> None:
-        """Something else is written."""
+        """Make words unknown."""
         if self._words:
-            for at in range(place & ~3, place + size, 4):
-                self._words.pop(at, None)
+            for address in range(place & ~3, place + size, 4):
+                self._words.pop(address, None)
 
     def clear(self) -> None:
-        """Something else may be anywhere."""
+        """Make all words unknown."""
         self._words.clear()
 
     def word(self, place: int) -> int | None:
-        """The word at an address; None where it is not known."""
+        """Return the word at an address; None if it is unknown."""
         return self._words.get(place)
 
     def bytes(self, places: Sequence[int]) -> int | None:
-        """Four bytes as a word, wherever each of them lies."""
+        """Return four bytes at any addresses as a word; None if one is unknown."""
         word = 0
         for number, place in enumerate(places):
-            held = self._words.get(place & ~3)
-            if held is None:
+            stored = self._words.get(place & ~3)
+            if stored is None:
                 return None
-            word |= (held >> 64 * (place & 3) & _ADDRESS) << 64 * number
+            word |= (stored >> 64 * (place & 3) & _ADDRESS) << 64 * number
         return word

@@ -1,25 +1,26 @@
-"""Copies executed: those of a thread, bulk copies in and out of shared memory, and answers that are copied in.
+r"""Execute copies: ``cp.async``, bulk copies of shared memory, and the answers of ``clusterlaunchcontrol``.
 
-A copy of a thread is done when its group is waited for; a bulk copy into shared memory when its mbarrier's phase ends;
-one out of it has been read when its group is waited for. Of a tensor copy the text does not say the bytes: its box is
-in the tensor map, and the machine is handed what is inferred of it.
+A ``cp.async`` is complete when its group is waited for, and a bulk copy into shared memory when the phase of its
+mbarrier ends. A bulk copy out of shared memory has read it when its group is waited for. The text does not give the
+size of a tensor copy, which is the box in its tensor map; the machine gets the inferred size.
+
 Source: PTX ISA 9.1, cp.async, cp.async.mbarrier.arrive, cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk,
 clusterlaunchcontrol.try_cancel, query_cancel; their completion mechanisms.
 
-Law: a store over what a copy brings is in order behind the wait for its group.
+Invariant: a store over the bytes of a copy is ordered if the group of the copy was waited for.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(left):
+>>> def violated_rules(left):
 ...     copy = "cp.async.ca.shared.global [s], [g], 16; cp.async.commit_group;"
 ...     body = f"mov.b64 g, 0; {copy} cp.async.wait_group {left}; st.shared.b32 [s], 1; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of(0), of(1)
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> violated_rules(0), violated_rules(1)
 ([], ['reuse-order'])
 """
 
@@ -28,12 +29,12 @@ from __future__ import annotations
 from descriptors.check.execution.accesses import (
     THREAD_COPY,
     Operation,
-    asynchronous_read,
-    asynchronous_write,
+    check_access,
+    check_async_read,
+    check_async_write,
     runs_of,
-    touch,
 )
-from descriptors.check.execution.barrier_events import arrive_at, arrived, barrier_at
+from descriptors.check.execution.barrier_events import arrive_at, find_barrier, finish_arrival
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.launch import RANK, multicast, of_cta
@@ -45,57 +46,57 @@ from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
-# -- copies of a thread
+# -- cp.async
 
 
-def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
-    target, _, *rest = step.instruction.operands
-    places = lane_addresses(machine, one, step, target)
+def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
+    target, _, *options = step.instruction.operands
+    places = lane_addresses(machine, fragment, step, target)
     if places is None:
         return
-    size = rest[0] if rest and isinstance(rest[0], int) else 16
+    size = options[0] if options and isinstance(options[0], int) else 16
     if wrong := [place for place in places if place % size]:
-        machine.tell("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % size} bytes too far")
-    carry_copied(machine, one, step, places, size)
-    bit = machine.fresh()
-    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
-    touch(machine, one, step, runs_of(places, size), access, writes=True)
-    one.groups.add("cp", bit)
-    machine.lanes.copied(one, bit, places, size)
+        machine.report("fragment-address", step, f"address {wrong[0]:#x} is not a multiple of {size} bytes")
+    carry_copied(machine, fragment, step, places, size)
+    bit = machine.new_bit()
+    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, iteration=machine.iteration(fragment, step))
+    check_access(machine, fragment, step, runs_of(places, size), access, writes=True)
+    fragment.groups.add("cp", bit)
+    machine.lanes.record_copy(fragment, bit, places, size)
 
 
-def _copies_arrive(machine: Machine, one: Fragment, step: Step) -> None:
-    """``cp.async.mbarrier.arrive``: an arrival when the copies of the thread so far have come."""
-    address = machine.known(one, step.instruction.operands[0], step, "the address of an mbarrier")
-    known, published = machine.told(one)
-    known |= one.groups.all("cp")
+def _copies_arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``cp.async.mbarrier.arrive``: an arrival when the earlier copies of the thread are complete."""
+    address = machine.require_scalar(fragment, step.instruction.operands[0], step, "the address of an mbarrier")
+    known, published = machine.release_set(fragment)
+    known |= fragment.groups.all("cp")
     if "noinc" in step.instruction.qualifiers:
-        arrive_at(machine, one, step, address, known, published)
+        arrive_at(machine, fragment, step, address, known, published)
     else:
-        barrier_at(machine, one, step, address).learn(known, published)
-    one.epoch = -1
+        find_barrier(machine, fragment, step, address).learn(known, published)
+    fragment.epoch = -1
 
 
 # -- commit groups
 
 
 def _commit(kind: str) -> Handler:
-    def commit(machine: Machine, one: Fragment, step: Step) -> None:
-        one.groups.commit(kind)
+    def commit(machine: Machine, fragment: Fragment, step: Step) -> None:
+        fragment.groups.commit(kind)
 
     return commit
 
 
 def _wait_groups(kind: str) -> Handler:
-    def wait(machine: Machine, one: Fragment, step: Step) -> None:
+    def wait(machine: Machine, fragment: Fragment, step: Step) -> None:
         if "wait_all" in step.instruction.qualifiers:
-            one.groups.commit(kind)
-            one.wait_groups(kind, 0)
+            fragment.groups.commit(kind)
+            fragment.wait_groups(kind, 0)
         else:
-            left = machine.known(one, step.instruction.operands[0], step, "the groups of a wait")
-            one.wait_groups(kind, left)
+            pending = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
+            fragment.wait_groups(kind, pending)
         if "sync_restrict::proxy::async" in step.instruction.qualifiers:
-            what, why = "a wait_group of the async proxy", "what it orders of ordinary accesses is not modeled"
+            what, why = "a wait_group of the async proxy", "its effect on ordinary accesses is not modeled"
             machine.notes.doubts.setdefault(step.place, (what, why))
 
     return wait
@@ -103,174 +104,189 @@ def _wait_groups(kind: str) -> Handler:
 
 # -- bulk copies
 
-#: The fewest bytes that a bulk copy moves.
+#: Least bytes of a bulk copy.
 LEAST = 16
 
 
-def _bulk(machine: Machine, one: Fragment, step: Step) -> None:
+def _bulk(machine: Machine, fragment: Fragment, step: Step) -> None:
     words = step.instruction.qualifiers
     if "prefetch" in words:
         return
     spaces = [word for word in words if word in ("global", "shared::cta", "shared::cluster")]
     if spaces[0] == "global":
-        _bulk_out(machine, one, step)
+        _bulk_out(machine, fragment, step)
     elif "global" in spaces:
-        _bulk_in(machine, one, step)
+        _bulk_in(machine, fragment, step)
     else:
-        _bulk_across(machine, one, step)
+        _bulk_across(machine, fragment, step)
 
 
-def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
-    """From global into shared memory: an mbarrier is told when the bytes have come."""
-    words, (target, source, *rest) = step.instruction.qualifiers, step.instruction.operands
+def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a copy from global into shared memory, which signals an mbarrier when it completes."""
+    words, (target, source, *operands) = step.instruction.qualifiers, step.instruction.operands
     box, size = Box(False, step.place), None
     if "tensor" in words:
-        box = _box(machine, one, source)
+        box = _tensor_map_of(machine, fragment, source)
         size = machine.launch.bytes_of(box)
     else:
-        value = machine.value(one, rest.pop(0))
+        value = machine.value(fragment, operands.pop(0))
         size = value if isinstance(value, int) else None
-    barrier = next((o for o in rest if isinstance(o, Address)), None)
+    barrier = next((o for o in operands if isinstance(o, Address)), None)
     if barrier is None:
-        raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
-    after = rest[rest.index(barrier) + 1 :]
-    if "tensor" in words:  # offsets; of a copy without a tensor map the mask itself may be in braces
-        after = [o for o in after if not isinstance(o, Vector)]
+        raise Stop(step.instruction.line, "no operand is an mbarrier", "a bulk copy")
+    options = operands[operands.index(barrier) + 1 :]
+    if "tensor" in words:  # im2col offsets; without a tensor map, the mask itself may be in braces
+        options = [o for o in options if not isinstance(o, Vector)]
     mask = None
-    if any(word.startswith("multicast::cluster") for word in words) and after:
-        mask = machine.known(one, after[0], step, "the CTAs of a multicast")
-    for place, address in _ways(machine, one, step, target, barrier):
-        odd = address >> RANK & 1
-        for own, at in zip(*(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True):
-            if mask is not None and "cta_group::2" in words:  # that of a pair is told which is as odd as the operand
-                at = of_cta(at, at >> RANK & ~1 | odd)
-            _come(machine, one, step, Landing(step.instruction.line, box, own, machine.fresh()), at, size)
+    if any(word.startswith("multicast::cluster") for word in words) and options:
+        mask = machine.require_scalar(fragment, options[0], step, "the CTAs of a multicast")
+    for place, address in _routes(machine, fragment, step, target, barrier):
+        parity = address >> RANK & 1
+        for destination, mbarrier_address in zip(
+            *(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True
+        ):
+            if (
+                mask is not None and "cta_group::2" in words
+            ):  # signals the CTA of the pair with the parity of the operand
+                mbarrier_address = of_cta(mbarrier_address, mbarrier_address >> RANK & ~1 | parity)
+            _deliver(
+                machine,
+                fragment,
+                step,
+                Landing(step.instruction.line, box, destination, machine.new_bit()),
+                mbarrier_address,
+                size,
+            )
             if size is not None and "tensor" not in words:
-                carry_bulk(machine, one, source, own, size)
+                carry_bulk(machine, fragment, source, destination, size)
 
 
-def _ways(machine: Machine, one: Fragment, step: Step, target: Operand, barrier: Operand) -> list[tuple[int, int]]:
-    """Where the copy of each executing thread goes, and the mbarrier that it tells."""
-    places = machine.known_lanes(one, target, step, "where a bulk copy goes")
-    return list(zip(places, machine.known_lanes(one, barrier, step, "the address of an mbarrier"), strict=True))
+def _routes(
+    machine: Machine, fragment: Fragment, step: Step, target: Operand, barrier: Operand
+) -> list[tuple[int, int]]:
+    """Return destination and mbarrier address of the copy of each executing thread."""
+    places = machine.require_lanes(fragment, target, step, "the destination of a bulk copy")
+    return list(zip(places, machine.require_lanes(fragment, barrier, step, "the address of an mbarrier"), strict=True))
 
 
-def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
-    """A copy comes into shared memory, and tells an mbarrier; of unknown bytes, when the phase must end."""
+def _deliver(machine: Machine, fragment: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
+    """Complete a copy into shared memory and signal its mbarrier; if its size is unknown, when the phase must end."""
     if machine.launch.sizes is not None:
-        access = Access(copy.issue, step.instruction.line, "a bulk copy", round=machine.round(one, step))
-        asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
+        access = Access(copy.issue, step.instruction.line, "a bulk copy", iteration=machine.iteration(fragment, step))
+        check_async_write(machine, fragment, step, [(copy.place, copy.place + (size or LEAST))], access)
     machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
     if size is None:
         machine.memory.origins.clear()
     else:
         machine.memory.origins.forget(copy.place, size)
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
-        if reached >> RANK != one.cta:
+        if reached >> RANK != fragment.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)
-    barrier = barrier_at(machine, one, step, address)
-    known, published = machine.told(one)
+    barrier = find_barrier(machine, fragment, step, address)
+    known, published = machine.release_set(fragment)
     barrier.learn(known, published)
     barrier.note(copy.issue)
-    one.epoch = -1
+    fragment.epoch = -1
     if copy.map.of_tensor_map:
         machine.notes.copies.append((step.place, copy.map, copy.place))
     if size is None:
         barrier.land(copy)
     else:
-        arrived(machine, step, barrier, barrier.complete(size))
+        finish_arrival(machine, step, barrier, barrier.complete(size))
 
 
-def _box(machine: Machine, one: Fragment, source: Operand) -> Box:
-    """What names the tensor map of a copy: where it lies, or the instruction's own register."""
+def _tensor_map_of(machine: Machine, fragment: Fragment, source: Operand) -> Box:
+    """Return the key of the box of a copy: the address of its tensor map, or the register that holds it."""
     if not isinstance(source, Address):
         return Box(True, 0)
-    value = machine.value(one, source)
+    value = machine.value(fragment, source)
     return Box(True, value if isinstance(value, int) else source.base)
 
 
-def _bulk_across(machine: Machine, one: Fragment, step: Step) -> None:
-    """From the shared memory of one CTA into that of another."""
+def _bulk_across(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a copy from the shared memory of one CTA into that of another."""
     target, _, bytes_, barrier, *_ = step.instruction.operands
-    size = machine.known(one, bytes_, step, "the bytes of a copy")
+    size = machine.require_scalar(fragment, bytes_, step, "the bytes of a copy")
     box = Box(False, step.place)
-    for place, address in _ways(machine, one, step, target, barrier):
-        _come(machine, one, step, Landing(step.instruction.line, box, place, machine.fresh()), address, size)
+    for place, address in _routes(machine, fragment, step, target, barrier):
+        _deliver(machine, fragment, step, Landing(step.instruction.line, box, place, machine.new_bit()), address, size)
 
 
-def _filled(machine: Machine, place: int) -> int:
-    """The bytes from a place on that one stretch of code stored, up to where another bulk store begins.
+def _stored_bytes(machine: Machine, place: int) -> int:
+    """Return how many bytes from a place on were stored by one block of code, up to the start of another bulk store.
 
-    The box of a tensor store is not in the text; who fills a tile of it does so between two branches.
+    The box of a tensor store is not in the text; kernels fill a tile of it between two branches.
     """
     if machine.launch.sizes is None:
         machine.notes.sources.add(place)
         return 0
-    fixed = {one.address for one in machine.barriers} | set(machine.launch.variables.values())
-    end = min([one for one in machine.launch.sources | fixed if one > place] + [(place >> RANK) + 1 << RANK])
+    fixed = {barrier.address for barrier in machine.barriers} | set(machine.launch.variables.values())
+    end = min(
+        [address for address in machine.launch.sources | fixed if address > place] + [(place >> RANK) + 1 << RANK]
+    )
     block, filled = -1, place
-    for low, high, writer in machine.memory.shared.behind(place):
+    for low, high, writer in machine.memory.shared.segments_from(place):
         if low > filled or filled >= end or writer is None or not writer.generic:
             break
-        made = machine.program.block_of(writer.line)
-        if block not in (-1, made):
+        writer_block = machine.program.block_of(writer.line)
+        if block not in (-1, writer_block):
             break
-        block, filled = made, high
+        block, filled = writer_block, high
     return max(filled - place, 0) if filled <= end else end - place
 
 
-def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
-    """From shared into global memory: read until a wait for its group."""
-    _, source, *rest = step.instruction.operands
+def _bulk_out(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a copy from shared into global memory, which reads until its group is waited for."""
+    _, source, *operands = step.instruction.operands
     tensor = "tensor" in step.instruction.qualifiers
-    value = None if tensor else machine.value(one, rest[0])
-    for place in machine.known_lanes(one, source, step, "what a bulk copy reads"):
-        size = _filled(machine, place) if tensor else value if isinstance(value, int) else 0
-        bit = machine.fresh()
-        one.groups.add("bulk", bit)
+    value = None if tensor else machine.value(fragment, operands[0])
+    for place in machine.require_lanes(fragment, source, step, "the source of a bulk copy"):
+        size = _stored_bytes(machine, place) if tensor else value if isinstance(value, int) else 0
+        bit = machine.new_bit()
+        fragment.groups.add("bulk", bit)
         machine.notes.bulk_stores[step.place] = machine.notes.bulk_stores.get(step.place, 0) | 1 << bit
-        access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))
-        operation = Operation(access, *machine.told(one))
-        asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
+        access = Access(bit, step.instruction.line, "a bulk store", iteration=machine.iteration(fragment, step))
+        operation = Operation(access, *machine.release_set(fragment))
+        check_async_read(machine, step, [(place, place + (size or LEAST))], operation)
 
 
 # -- answers to a request for another tile
 
-#: So many tiles there are in a run, and then none.
+#: Number of tiles that requests get in a run.
 TILES = 2
 
 
-def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
-    """``clusterlaunchcontrol.try_cancel``: another CTA's work, if there is some left."""
-    target, barrier, *_ = step.instruction.operands
+def _cancel(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``clusterlaunchcontrol.try_cancel``: request the work of another CTA."""
+    target, mbarrier, *_ = step.instruction.operands
     machine.requests[step.place] += 1
     request = machine.requests[step.place]
-    place = machine.known(one, target, step, "where an answer goes")
-    address = machine.known(one, barrier, step, "the address of an mbarrier")
+    place = machine.require_scalar(fragment, target, step, "the destination of an answer")
+    address = machine.require_scalar(fragment, mbarrier, step, "the address of an mbarrier")
     everywhere = any(word.startswith("multicast") for word in step.instruction.qualifiers)
-    for own in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):
-        kind, made = "an answer of clusterlaunchcontrol", machine.round(one, step)
-        access = Access(machine.fresh(), step.instruction.line, kind, round=made)
-        asynchronous_write(machine, one, step, [(own, own + 16)], access)
-        machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
-        held = barrier_at(machine, one, step, of_cta(address, own >> RANK))
-        known, published = machine.told(one)
-        held.learn(known, published)
-        held.note(access.bit)
-        arrived(machine, step, held, held.complete(16))
+    for destination in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):
+        kind, iteration = "an answer of clusterlaunchcontrol", machine.iteration(fragment, step)
+        access = Access(machine.new_bit(), step.instruction.line, kind, iteration=iteration)
+        check_async_write(machine, fragment, step, [(destination, destination + 16)], access)
+        machine.memory.bytes.store(destination, 16, request if request <= TILES else 0)
+        barrier = find_barrier(machine, fragment, step, of_cta(address, destination >> RANK))
+        known, published = machine.release_set(fragment)
+        barrier.learn(known, published)
+        barrier.note(access.bit)
+        finish_arrival(machine, step, barrier, barrier.complete(16))
 
 
-def _query(machine: Machine, one: Fragment, step: Step) -> None:
-    """``clusterlaunchcontrol.query_cancel``: whether there is work, and the first CTA of it."""
+def _query(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``clusterlaunchcontrol.query_cancel``: whether there is work, and its first CTA."""
     target, answer, *_ = step.instruction.operands
-    value = machine.value(one, answer)
+    value = machine.value(fragment, answer)
     if not isinstance(value, int):
-        machine.set_items(one, target, value)
+        machine.set_items(fragment, target, value)
     elif "is_canceled" in step.instruction.qualifiers:
-        machine.set(one, target, int(value != 0))
+        machine.set(fragment, target, int(value != 0))
     else:
         for number, item in enumerate(items_of(target)):
-            machine.set(one, item, 0 if number else value * machine.ctas)
+            machine.set(fragment, item, 0 if number else value * machine.ctas)
 
 
 COPIES: dict[str, Handler] = {

@@ -1,25 +1,28 @@
-"""All counts of rounds from a few: a loop's bound grows by whole periods, and nothing else changes.
+r"""Extend a few iteration counts of a loop to all counts: its bound grows by whole periods, and nothing else changes.
 
-A parameter that bounds loops is found by what is compared with it; how many rounds make a period by the first state
-that comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the
-period one run has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop
-whose state does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at
-the counts that were run. Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
-Source: ours; the ways of a loop that repeat its state are pumped as those of a finite automaton are.
+A parameter that bounds loops is found by the comparisons that depend on it. The number of iterations in a period is
+found by the first state that recurs. The kernel is then run at one count after the other, until a run has *closed* for
+each remainder modulo the period: its period may be repeated once more, and hence any number of times (``drifting``). If
+the state of a loop does not recur, if a second loop follows, or if the bound changes other than the counter, only the
+counts that were run are decided. Two loops with one bound, such as a producer's and a consumer's, close only if they
+change alike.
 
-Law: an arrival and a wait a round close with every count of rounds, by periods of two, for a phase has a parity.
+Source: this project; the paths of a loop that repeat its state are pumped like those of a finite automaton.
+
+Invariant: a loop with one arrival and one wait closes for every count, with a period of two, since a phase has a
+parity.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def law(count):
+>>> def closed_within(count):
 ...     head = "ld.param.u32 n, [n]; mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1;"
 ...     wait = "and.b32 q, k, 1; W: mbarrier.try_wait.parity.shared.b64 w, [b], q; @!w bra W;"
 ...     loop = f"L: mbarrier.arrive.shared.b64 _, [b]; {wait} add.u32 k, k, 1; setp.lt.u32 p, k, n; @p bra L; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     text = f".version 8.8\\n.entry k(.param .u32 n) {{ {head} {loop} }}"
+...     text = f".version 8.8\n.entry k(.param .u32 n) {{ {head} {loop} }}"
 ...     return counts(program(parse(text).functions[0]), launch, ("n", 0), budget=count)
->>> told = law(9999)
->>> told.step, told.turns, told.whole, [one.machine.launch.scalars["n", 0] for one in told.runs]
+>>> result = closed_within(9999)
+>>> result.step, result.turns, result.whole, [one.machine.launch.scalars["n", 0] for one in result.runs]
 (1, 2, True, [1024, 1, 2, 3, 4])
 """
 
@@ -37,28 +40,28 @@ from descriptors.check.execution.recurrence import Key, State
 from descriptors.check.execution.run_policy import LARGE
 from descriptors.check.execution.runs import Run
 
-#: How much a parameter moves where it is asked what is compared with it: a multiple of what a tile may have.
+#: Change of a parameter for finding the comparisons that depend on it: a multiple of any tile extent.
 _FAR = 1 << 16
-#: A size with more rounds than it takes to come back to a state.
+#: A size with more iterations than a state needs to recur.
 _LONG = 4 * LARGE
-#: Turns after which no state is awaited to come back, and how often a period is tried.
+#: Turns within which a state must recur, and number of attempts with a period.
 _TURNS, _ATTEMPTS = 64, 4
 
 _WRONG = "something is wrong there"
 
 
 class Counts(NamedTuple):
-    """What is known of the counts of rounds that a parameter brings about.
+    """Result for the iteration counts that depend on a parameter.
 
     Args:
-        runs: the first of a large value, and then one count after the other.
-        parameter: by its name and offset.
-        start: the first of its values that all larger ones follow from; 0 where no loop depends on it.
-        step: how far apart its values are.
-        turns: rounds of a period.
-        alone: whether larger values follow whatever the other scalar parameters are.
-        why: what stands against it; nothing where all larger values follow.
-        steps: of all runs.
+        runs: the first with a large value, then one count after the other.
+        parameter: name and offset.
+        start: the first of its values from which all larger ones follow; 0 if no loop depends on it.
+        step: distance between its values.
+        turns: iterations per period.
+        alone: whether larger values follow for any values of the other scalar parameters.
+        why: why larger values do not follow; "" if they do.
+        steps: steps of all runs.
     """
 
     runs: tuple[Run, ...]
@@ -77,170 +80,176 @@ class Counts(NamedTuple):
 
 
 class _Loop(NamedTuple):
-    """A loop that a parameter bounds: who comes by where, its period, and by how much the parameter moves in one."""
+    """A loop that a parameter bounds: its lanes, an instruction, its period, and the parameter's change per period."""
 
-    who: Key
+    key: Key
     place: int
     period: Period
-    by: int
+    change: int
 
 
 class _Found(Exception):
-    """A state has come back."""
+    """Raised when a state has recurred."""
 
 
-def counts(made: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> Counts:
-    """The counts of rounds that a parameter brings about.
+def counts(kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> Counts:
+    """Run the iteration counts that depend on a parameter.
 
     Args:
-        made: the kernel.
+        kernel: the kernel.
         launch: how it is started.
-        parameter: by name and offset.
+        parameter: name and offset.
         budget: steps of all runs.
     """
-    return _Closing(made, launch, parameter, budget).closed()
+    return _PeriodSearch(kernel, launch, parameter, budget).run()
 
 
-class _Closing:
-    """The runs of a parameter."""
+class _PeriodSearch:
+    """The runs for one parameter."""
 
-    def __init__(self, made: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> None:
-        self.made, self.launch, self.parameter = made, launch, parameter
+    def __init__(self, kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> None:
+        self.kernel, self.launch, self.parameter = kernel, launch, parameter
         self.alone, self.budget, self.steps = True, budget, 0
         self.runs: list[Run] = []
 
-    def closed(self) -> Counts:
+    def run(self) -> Counts:
         """Run one count after the other, until all larger ones follow."""
-        loop = self._loop()
+        loop = self._find_loop()
         if isinstance(loop, str):
-            return self._told(0, 0, 0, loop)
-        step, turns, start = loop.by // loop.period.turns, loop.period.turns, 1
-        if why := self._probe(loop, (loop.period.first + 2 * turns) * step):
-            return self._told(0, step, turns, why)
+            return self._result(0, 0, 0, loop)
+        step, turns, start = loop.change // loop.period.turns, loop.period.turns, 1
+        if why := self._why_not_periodic(loop, (loop.period.first + 2 * turns) * step):
+            return self._result(0, step, turns, why)
         rests: dict[int, str] = {}
         for number in range(1, _TURNS):
-            rests[number % turns] = self._count(loop, number * step)
+            rests[number % turns] = self._run_count(loop, number * step)
             if rests[number % turns] == _WRONG:
                 start = number + 1
                 rests.clear()
             if len(rests) == turns and not any(rests.values()):
-                return self._told(start * step, step, turns, "")
+                return self._result(start * step, step, turns, "")
             if self.steps >= self.budget:
                 break
         why = next((why for why in rests.values() if why), "too many steps")
-        return self._told(start * step, step, turns, why)
+        return self._result(start * step, step, turns, why)
 
-    def _told(self, start: int, step: int, turns: int, why: str) -> Counts:
+    def _result(self, start: int, step: int, turns: int, why: str) -> Counts:
         return Counts(tuple(self.runs), self.parameter, start, step, turns, self.alone, why, self.steps)
 
-    def _machine(self, size: int, by: int, *, alone: bool = False) -> Drifting:
+    def _machine(self, size: int, change: int, *, alone: bool = False) -> Drifting:
         scalars = {**self.launch.scalars, self.parameter: size}
         launch = self.launch._replace(scalars=scalars)
         budget = self.budget - self.steps
-        return Drifting(self.made, launch, self.parameter, by, alone=alone, budget=budget)
+        return Drifting(self.kernel, launch, self.parameter, change, alone=alone, budget=budget)
 
     def _run(self, machine: Drifting) -> Run:
         stop = None
         try:
             machine.run()
-        except Stop as one:
-            stop = one
+        except Stop as error:
+            stop = error
         finally:
             self.steps += machine.count
         return Run(machine, stop)
 
     # -- the loop
 
-    def _loop(self) -> _Loop | str:
-        """The loop that the parameter bounds; why there is none that closes."""
+    def _find_loop(self) -> _Loop | str:
+        """Return the loop that the parameter bounds, or why none closes."""
         machine = self._machine(LARGE, _FAR)
         run = self._run(machine)
-        if not run.endless:  # which says no more than that nothing closes
+        if not run.endless:  # a stopped run only says that nothing closes
             self.runs.append(run)
         if run.stop is not None or machine.hung:
-            return "the kernel does not come to its end"
+            return "the kernel does not run to its end"
         if not machine.bounds:
             return machine.why
-        (who, place), many = machine.bounds.most_common(1)[0]
-        if many < 3:
+        (key, place), times = machine.bounds.most_common(1)[0]
+        if times < 3:
             return "no loop depends on it alone"
-        found = self._returning(who, place)
-        if found is None:
-            return "no state of the loop comes back"
-        loop = self._bound(machine, who, place, found)
-        if isinstance(loop, _Loop) and self._cost(loop, machine) > self.budget - self.steps:
+        period = self._find_period(key, place)
+        if period is None:
+            return "no state of the loop recurs"
+        loop = self._match_bound(machine, key, place, period)
+        if isinstance(loop, _Loop) and self._estimated_steps(loop, machine) > self.budget - self.steps:
             return "too many steps"
         return loop
 
-    def _cost(self, loop: _Loop, machine: Drifting) -> int:
-        """Steps that it will take at the least, after a run of a large value."""
+    def _estimated_steps(self, loop: _Loop, machine: Drifting) -> int:
+        """Estimate the least number of steps that closing the loop takes, after a run of a large value."""
         turns = loop.period.turns
-        rounds = machine.bounds[loop.who, loop.place]
-        last = loop.period.first + 2 * turns
-        return machine.count * last * last // (2 * rounds)
+        iterations = machine.bounds[loop.key, loop.place]
+        last_turn = loop.period.first + 2 * turns
+        return machine.count * last_turn * last_turn // (2 * iterations)
 
-    def _returning(self, who: Key, place: int) -> Period | None:
-        """The first state that comes back."""
+    def _find_period(self, key: Key, place: int) -> Period | None:
+        """Return the period until the first state that recurs; None if none does."""
         machine = self._machine(_LONG, _FAR)
         seen: dict[State, tuple[int, Frame]] = {}
-        found: list[Period] = []
+        periods: list[Period] = []
 
         def look() -> None:
             frame = machine.frame()
             first = seen.setdefault(frame.state, (machine.turns, frame))
             if first[1] is not frame:
-                found.append(Period(first[0], machine.turns - first[0], speeds_between(first[1], frame)))
+                periods.append(Period(first[0], machine.turns - first[0], speeds_between(first[1], frame)))
                 raise _Found
             if machine.turns > _TURNS:
                 raise _Found
 
-        machine.watch(who, place, seen=look)
+        machine.watch(key, place, on_turn=look)
         with suppress(_Found):
             self._run(machine)
-        return found[0] if found else None
+        return periods[0] if periods else None
 
-    def _bound(self, machine: Drifting, who: Key, place: int, period: Period) -> _Loop | str:
-        """By how much the parameter moves where a bound is to move as its counter does in a period."""
+    def _match_bound(self, machine: Drifting, key: Key, place: int, period: Period) -> _Loop | str:
+        """Return the loop with the parameter's change per period, for which its bound changes like its counter.
+
+        If there is none, return why.
+        """
         for lanes, compare in machine.bounds:
             speeds, drifts = period.speeds.get(lanes, {}), machine.compared[lanes, compare]
             moves = [
-                speeds.get(one, 0) if isinstance(one, str) else 0
-                for one in self.made.function.code[compare].operands[1:3]
+                speeds.get(operand, 0) if isinstance(operand, str) else 0
+                for operand in self.kernel.function.code[compare].operands[1:3]
             ]
-            (first, second), (one, other) = moves, drifts[:2]
-            if first is None or second is None or not isinstance(one, Drift) or not isinstance(other, Drift):
+            (first, second), (left, right) = moves, drifts[:2]
+            if first is None or second is None or not isinstance(left, Drift) or not isinstance(right, Drift):
                 continue
-            if one == other:
+            if left == right:
                 continue
-            by, rest = divmod((second - first) * _FAR, one.past - other.past)
-            if by > 0 and not rest and not by % period.turns:
-                return _Loop(who, place, period, by)
-        return "what bounds the loop does not move as its counter"
+            change, remainder = divmod((second - first) * _FAR, left.past - right.past)
+            if change > 0 and not remainder and not change % period.turns:
+                return _Loop(key, place, period, change)
+        return "the bound of the loop does not change like its counter"
 
     # -- one count
 
-    def _count(self, loop: _Loop, size: int) -> str:
-        """Run one count; why it stands for no larger ones, and nothing where it does."""
-        machine, run = self._closing(loop, size, alone=self.alone)
+    def _run_count(self, loop: _Loop, size: int) -> str:
+        """Run one count; return why larger counts do not follow from it, or "" if they do."""
+        machine, run = self._run_periodic(loop, size, alone=self.alone)
         if not run.endless:
             self.runs.append(run)
         if run.stop is not None or machine.hung or is_wrong(machine.notes.wrong.values()):
             return "too many steps" if run.endless else _WRONG
-        return machine.why or ("" if machine.closed else "too few rounds")
+        return machine.why or ("" if machine.closed else "too few iterations")
 
-    def _probe(self, loop: _Loop, size: int) -> str:
-        """Why a count with rounds enough does not close, before all smaller ones are run; nothing where it does."""
+    def _why_not_periodic(self, loop: _Loop, size: int) -> str:
+        """Return why a count with enough iterations does not close; "" if it closes.
+
+        This is tried before all smaller counts are run.
+        """
         for self.alone in (True, False):
-            machine, run = self._closing(loop, size, alone=self.alone)
+            machine, run = self._run_periodic(loop, size, alone=self.alone)
             if machine.closed and not machine.why:
                 return ""
         return machine.why or ("too many steps" if run.endless else "a period ends too late")
 
-    def _closing(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
-        """A run that is to close, with what does not move as it was supposed to taken for not followed."""
+    def _run_periodic(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
+        """Run one count with a period; registers that do not change as expected are treated as not followed."""
         for _ in range(_ATTEMPTS):
-            machine = self._machine(size, loop.by, alone=alone)
-            machine.watch(loop.who, loop.place, loop.period)
+            machine = self._machine(size, loop.change, alone=alone)
+            machine.watch(loop.key, loop.place, loop.period)
             run = self._run(machine)
             for key, name in machine.loose:
                 loop.period.speeds.setdefault(key, {})[name] = None

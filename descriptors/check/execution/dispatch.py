@@ -1,16 +1,16 @@
-"""Which instruction is executed how: the one table of all that a run knows.
+"""The table of the handlers of all instructions.
 
-An opcode is taken by its longest beginning in the table; what has none is an instruction on integers, or its result is
-data. What becomes of an instruction whose guard is not known is said here, too.
+An opcode is looked up by its longest prefix in the table. An instruction without one is an integer instruction, or its
+result is data. The table also says what happens if the guard of an instruction is unknown.
+
 Source: PTX ISA 9.1, Instruction Set.
 
-Law: the longest beginning decides.
+Invariant: the longest prefix decides.
 
 >>> execution("barrier.cluster.wait.aligned").handler is execution("barrier.sync").handler
 False
->>> execution("add.s32").guard, execution("st.shared.b32").guard, execution("bra.uni").guard
-(<Guard.RESULT: 'its result is not known'>, <Guard.PASSED: 'it is passed over, and told as not seen'>, \
-<Guard.OWN: 'it judges its guard itself, as a branch does'>)
+>>> [execution(opcode).guard.name for opcode in ("add.s32", "st.shared.b32", "bra.uni")]
+['RESULT', 'PASSED', 'OWN']
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from descriptors.check.execution.branches import BRANCHES, JUMPS
 from descriptors.check.execution.copy_events import COPIES
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.integers import integer_handler, unknown_result
-from descriptors.check.execution.machine import Execution, Guard, Handler, Machine, short
+from descriptors.check.execution.machine import Execution, Guard, Handler, Machine, short_opcode
 from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
@@ -34,14 +34,14 @@ from descriptors.check.execution.warp_events import WARPS
 from descriptors.check.execution.warp_mma_events import WARP_MMA
 from descriptors.check.execution.wgmma_events import WGMMA
 
-#: Events of which a run sees nothing but a result, which it does not know.
+#: Events that only have a result, which is unknown.
 _UNSEEN = ("call", "wgmma.fence", "fence.proxy.async::generic", "mbarrier.pending_count")
-#: Events that tell an mbarrier what a run does not know: it cannot go on.
+#: Events that signal an mbarrier in a way that is not modeled: the run stops.
 _STOPS = ("st.async", "red.async")
 
 
-def _stop(machine: Machine, one: Fragment, step: Step) -> None:
-    raise Stop(step.instruction.line, "its effect is not modeled", short(step.instruction))
+def _stop(machine: Machine, fragment: Fragment, step: Step) -> None:
+    raise Stop(step.instruction.line, "its effect is not modeled", short_opcode(step.instruction))
 
 
 _HANDLERS: Mapping[str, Handler] = {
@@ -59,9 +59,9 @@ _HANDLERS: Mapping[str, Handler] = {
     **dict.fromkeys(_UNSEEN, unknown_result),
     **dict.fromkeys(_STOPS, _stop),
 }
-#: Events that a run passes over if their guard depends on data: they touch memory, registers or the caller, and the
-#: report lists them as not seen. All other events are needed, because they are waits, or a wait counts them: if a
-#: commit or an arrival is left out, a later wait seems to cover too little, or never to end.
+#: Events that a run skips if their guard depends on data: they access memory, registers or the caller, and the report
+#: lists them as undecided. All other events are needed, because they are waits, or a wait counts them: without a commit
+#: or an arrival, a later wait seems to cover too little, or never to end.
 _PASSED = frozenset(
     "ld ld.shared ld.shared::cta ld.param ld.param::entry st st.shared st.shared::cta ldmatrix stmatrix cp.async mma "
     "call trap".split()
@@ -70,10 +70,10 @@ _PASSED = frozenset(
 
 @lru_cache(maxsize=4096)
 def execution(opcode: str) -> Execution:
-    """How an instruction is executed.
+    """Return how an instruction is executed.
 
     Args:
-        opcode: with all its qualifiers.
+        opcode: the opcode with all its qualifiers.
     """
     words = opcode.split(".")
     for size in range(len(words), 0, -1):

@@ -1,27 +1,29 @@
-"""How a value moves with the count of rounds: by so much for each period made, and for each that is still to come.
+"""Change of a value per loop period: for each period that is past, and for each that is still ahead.
 
-A loop that is run at one count stands for larger ones if what it does is the same there: its values are then the ones
-that were run, moved by whole periods. A value is ``v + past * i + ahead * l``, with ``i`` periods made and ``l`` to
-come; a bound moves by both alike, a counter by the first alone, and a stage, a parity or an address by neither. Of each
-integer operation a rule says how its result moves, exactly and for all ``i`` and ``l`` from 0 on, or that it is not
-followed (None); one without a rule is not followed. Numbers are those of no width: what is found holds as long as no
+A loop that is run at one count stands for larger counts if it does the same there: its values are those of the run,
+changed by whole periods. A value is ``v + past * i + ahead * l`` after ``i`` periods with ``l`` periods to come. A
+bound changes by both alike, a counter only by the first, and a stage, a parity or an address by neither. For each
+integer operation a rule gives the exact drift of its result for all ``i`` and ``l`` from 0 on, or None if it is not
+followed; an operation without a rule is not followed. Numbers have unlimited width here: results hold as long as no
 counter overflows.
 
-Compilers divide by a constant with the high half of a product and a shift. The high half alone moves by no whole number
-a period: it is a ``Part``, which becomes whole again where it is shifted, if no period before an overflow carries.
-Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instructions; the rules are ours.
+Compilers divide by a constant with the high half of a product and a shift. The high half alone does not change by a
+whole number per period: it is a ``Part``, which becomes whole again by the shift if no period before an overflow
+carries.
 
-Law: a value moves as the values of its operands do, whatever the periods.
+Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instructions; the rules are this project's.
+
+Invariant: a result changes as the values of its operands do, for any number of periods.
 
 >>> from descriptors.check.ptx.integer_instructions import exact
 >>> from descriptors.check.ptx.ptx_module import Instruction
->>> def law(opcode, first, drift, second):
+>>> def check(opcode, first, drift, second):
 ...     result = drift_of(Instruction(1, opcode, ("d", "a", "b")), [first, second], [drift, FIXED])
 ...     return result and {exact(decode(opcode))(first + drift.past * i, second) - result.past * i for i in range(9)}
->>> law("add.s32", 5, Drift(6, 0), 3), law("shr.u32", 67, Drift(64, 0), 5), law("shr.u32", 67, Drift(6, 0), 5)
+>>> check("add.s32", 5, Drift(6, 0), 3), check("shr.u32", 67, Drift(64, 0), 5), check("shr.u32", 67, Drift(6, 0), 5)
 ({8}, {2}, None)
 
-Law: a comparison is followed where no period changes it.
+Invariant: a comparison is followed if its result is the same in all periods.
 
 >>> compare = Instruction(1, "setp.lt.s32", ("p", "k", "n"))
 >>> [drift_of(compare, [7, 9], [Drift(6, 0), Drift(6, by)]) for by in (6, -6)]
@@ -41,11 +43,11 @@ from descriptors.check.ptx.ptx_module import Instruction
 
 
 class Drift(NamedTuple):
-    """How a value moves.
+    """Change of a value per loop period.
 
     Args:
-        past: by so much for each period that lies behind.
-        ahead: by so much for each that is still to come.
+        past: change for each period that is past.
+        ahead: change for each period that is still ahead.
     """
 
     past: int
@@ -55,27 +57,27 @@ class Drift(NamedTuple):
         return Drift(-self.past, -self.ahead)
 
     def plus(self, other: Drift) -> Drift:
-        """How the sum of two values moves."""
+        """Return the drift of a sum."""
         return Drift(self.past + other.past, self.ahead + other.ahead)
 
     def times(self, factor: int) -> Drift:
-        """How a multiple moves."""
+        """Return the drift of a multiple."""
         return Drift(self.past * factor, self.ahead * factor)
 
     def over(self, divisor: int) -> Drift | None:
-        """How a quotient moves; None where periods are not whole multiples of the divisor."""
+        """Return the drift of a quotient; None if it is not whole."""
         if self.past % divisor or self.ahead % divisor:
             return None
         return Drift(self.past // divisor, self.ahead // divisor)
 
 
 class Part(NamedTuple):
-    """How the whole part of a fraction moves: ``floor(v + rest + past * i + ahead * l)``.
+    """Drift of the integral part of a fraction: ``floor(v + rest + past * i + ahead * l)``.
 
     Args:
-        past, ahead: as of a drift, but no whole numbers.
-        rest: what is left beside the value, at the most.
-        most: how often a period is made at the most, before what the fraction is of overflows.
+        past, ahead: as in ``Drift``, but fractions.
+        rest: the largest fractional part beside the value.
+        most: the largest number of periods before the numerator overflows.
     """
 
     past: Fraction
@@ -83,26 +85,26 @@ class Part(NamedTuple):
     rest: Fraction
     most: int
 
-    def whole(self) -> Drift | None:
-        """How it moves by whole numbers, if all that is left never makes one more."""
+    def integral_part(self) -> Drift | None:
+        """Return the integral part of the drift, or None if the fraction can carry into it."""
         steps = floor(self.past), floor(self.ahead)
-        left = max(self.past - steps[0], self.ahead - steps[1])
-        return Drift(*steps) if self.rest + left * self.most < 1 else None
+        fraction = max(self.past - steps[0], self.ahead - steps[1])
+        return Drift(*steps) if self.rest + fraction * self.most < 1 else None
 
 
-#: The drift of what does not move.
+#: The drift of a constant.
 FIXED = Drift(0, 0)
-#: How something moves; None where that is not followed.
+#: A drift; None if it is not followed.
 Moving: TypeAlias = "Drift | Part | None"
 
 
 def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """How the result of an integer instruction moves.
+    """Return the drift of the result of an integer instruction; all its results have the same.
 
     Args:
-        instruction: it; all of its results move alike.
-        values: of its operands, without the result.
-        drifts: of the same.
+        instruction: the instruction.
+        values: values of its operands, without the result.
+        drifts: drifts of the same operands.
     """
     if all(drift == FIXED for drift in drifts):
         return FIXED
@@ -113,29 +115,29 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
     if any(type(value) is tuple and Unknown in map(type, value) for value in values):
         return None
     if name == "selp":
-        return _selected(values, drifts)
+        return _selection_drift(values, drifts)
     if operation is None:
         return None
     if name == "setp":
-        return _compared(operation, values, drifts)
+        return _comparison_drift(operation, values, drifts)
     if any(drift is None for drift in drifts):
         return None
     if any(isinstance(drift, Part) for drift in drifts):
-        return _of_part(operation, values, drifts)
-    of = _Operands(operation, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
+        return _part_drift(operation, values, drifts)
+    operands = _Operands(operation, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
     rule = _RULES.get(name)
-    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not of.small()):
+    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not operands.all_fit()):
         return None
-    return rule(of)
+    return rule(operands)
 
 
 class _Operands(NamedTuple):
-    """The operands of an instruction, and how they move.
+    """The operands of an instruction, and their drifts.
 
     Args:
-        operation: its operation.
-        values: the operands.
-        drifts: of the same.
+        operation: the operation of the instruction.
+        values: values of the operands.
+        drifts: drifts of the operands.
     """
 
     operation: IntegerOperation
@@ -143,89 +145,91 @@ class _Operands(NamedTuple):
     drifts: list[Drift]
 
     def constant(self, place: int) -> int | None:
-        """An operand that is one number and does not move, as its type has it."""
+        """Return an operand that is one constant number, as its type represents it; None otherwise."""
         value = self.values[place]
         if self.drifts[place] != FIXED or not isinstance(value, int):
             return None
         return signed(value & (1 << self.operation.bits) - 1, self.operation.bits)
 
-    def natural(self) -> bool:
-        """Whether what moves are numbers from 0 on, as those of no sign must be to move in one direction."""
+    def all_non_negative(self) -> bool:
+        """Check that all changing operands are non-negative, which unsigned ones must be to change in one direction."""
         bits, pairs = self.operation.bits, zip(self.values, self.drifts, strict=True)
-        return self.operation.signed or all(_natural(value, drift, bits) for value, drift in pairs)
+        return self.operation.signed or all(_is_non_negative(value, drift, bits) for value, drift in pairs)
 
-    def small(self) -> bool:
-        """Whether all are numbers from 0 on that have room in the type."""
-        return all(_has_room(v, d, self.operation.bits) for v, d in zip(self.values, self.drifts, strict=True))
+    def all_fit(self) -> bool:
+        """Check that no operand is negative or overflows the type."""
+        return all(_fits(v, d, self.operation.bits) for v, d in zip(self.values, self.drifts, strict=True))
 
-    def one_moves(self) -> tuple[Drift, int] | None:
-        """Of two operands the one that moves, and the number that the other is; None where both move."""
+    def split_constant(self) -> tuple[Drift, int] | None:
+        """Return the drift of one of two operands and the constant value of the other; None if both change."""
         for place in (0, 1):
             if (number := self.constant(1 - place)) is not None:
                 return self.drifts[place], number
         return None
 
 
-def _natural(value: Value, drift: Drift, bits: int) -> bool:
+def _is_non_negative(value: Value, drift: Drift, bits: int) -> bool:
     rows = lane_values(value, 1)
     return drift == FIXED or (min(drift) >= 0 and not any(isinstance(v, int) and v >> (bits - 1) & 1 for v in rows))
 
 
-def _has_room(value: Value, drift: Drift, bits: int) -> bool:
-    return _natural(value, drift, bits) and (
+def _fits(value: Value, drift: Drift, bits: int) -> bool:
+    return _is_non_negative(value, drift, bits) and (
         drift == FIXED or not any(isinstance(v, int) and v >> bits for v in lane_values(value, 1))
     )
 
 
-def _same(of: _Operands) -> Moving:
-    return of.drifts[0]
+def _same(operands: _Operands) -> Moving:
+    return operands.drifts[0]
 
 
-def _converted(of: _Operands) -> Moving:
-    bits = min(of.operation.bits, width(of.operation.mode))
+def _converted(operands: _Operands) -> Moving:
+    bits = min(operands.operation.bits, width(operands.operation.mode))
     if bits >= 32:
-        return of.drifts[0] if of.natural() else None
-    if bits == 16 and _has_room(of.values[0], of.drifts[0], 16):
-        return of.drifts[0]
-    return FIXED if of.drifts[0].over(1 << bits) is not None else None
+        return operands.drifts[0] if operands.all_non_negative() else None
+    if bits == 16 and _fits(operands.values[0], operands.drifts[0], 16):
+        return operands.drifts[0]
+    return FIXED if operands.drifts[0].over(1 << bits) is not None else None
 
 
-def _product(of: _Operands) -> Moving:
-    parts = of.one_moves()
+def _product(operands: _Operands) -> Moving:
+    parts = operands.split_constant()
     if parts is None:
         return None
-    (drift, number), mode = parts, of.operation.mode
-    if mode != "lo" and not of.operation.signed:
-        number &= (1 << of.operation.bits) - 1
+    (drift, number), mode = parts, operands.operation.mode
+    if mode != "lo" and not operands.operation.signed:
+        number &= (1 << operands.operation.bits) - 1
     if mode == "hi":
-        return _high(of, drift, number)
-    return drift.times(number) if mode == "lo" or of.natural() else None
+        return _high(operands, drift, number)
+    return drift.times(number) if mode == "lo" or operands.all_non_negative() else None
 
 
-def _high(of: _Operands, drift: Drift, number: int) -> Moving:
-    """The high half of a product, of numbers from 0 on that no period makes too great."""
-    bits, place = of.operation.bits, int(of.drifts[0] == FIXED)
-    if not _natural(of.values[place], drift, bits) or max(drift) <= 0:
+def _high(operands: _Operands, drift: Drift, number: int) -> Moving:
+    """Return the drift of the high half of a product of non-negative numbers that no period makes too large."""
+    bits, place = operands.operation.bits, int(operands.drifts[0] == FIXED)
+    if not _is_non_negative(operands.values[place], drift, bits) or max(drift) <= 0:
         return None
-    rows = [v * number for v in lane_values(of.values[place], 1) if isinstance(v, int)]
-    rest = max((Fraction(v % (1 << bits), 1 << bits) for v in rows), default=Fraction(0))
-    by = Fraction(number, 1 << bits)
-    return _resolved(Part(drift.past * by, drift.ahead * by, rest, _most(of.values[place], drift, bits)))
+    products = [v * number for v in lane_values(operands.values[place], 1) if isinstance(v, int)]
+    rest = max((Fraction(v % (1 << bits), 1 << bits) for v in products), default=Fraction(0))
+    factor = Fraction(number, 1 << bits)
+    return _integral_if_possible(
+        Part(drift.past * factor, drift.ahead * factor, rest, _max_periods(operands.values[place], drift, bits))
+    )
 
 
-def _most(value: Value, drift: Drift, bits: int) -> int:
-    """How often a period is made at the most before a number from 0 on overflows."""
+def _max_periods(value: Value, drift: Drift, bits: int) -> int:
+    """Return the largest number of periods before a non-negative value overflows."""
     greatest = max((v for v in lane_values(value, 1) if isinstance(v, int)), default=0)
-    return ((1 << (bits - 1)) - 1 - greatest) // min(one for one in drift if one)
+    return ((1 << (bits - 1)) - 1 - greatest) // min(step for step in drift if step)
 
 
-def _resolved(one: Part) -> Moving:
-    whole = one.whole()
-    return one if whole is None else whole
+def _integral_if_possible(part: Part) -> Moving:
+    integral = part.integral_part()
+    return part if integral is None else integral
 
 
-def _of_part(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """A fraction that is shifted, or has something added to it."""
+def _part_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+    """Return the drift of a fraction that is shifted or has a number added."""
     name, bits = operation.name, operation.bits
     part, other = drifts[0], drifts[1] if len(drifts) > 1 else FIXED
     if name == "add" and isinstance(part, Drift):
@@ -236,46 +240,49 @@ def _of_part(operation: IntegerOperation, values: Sequence[Value], drifts: Seque
         return part
     if name == "add":
         return part._replace(past=part.past + other.past, ahead=part.ahead + other.ahead)
-    by = values[1] if name == "shr" and len(values) > 1 else None
-    if not isinstance(by, int) or not 0 <= by < bits:
+    shift = values[1] if name == "shr" and len(values) > 1 else None
+    if not isinstance(shift, int) or not 0 <= shift < bits:
         return None
-    rows = [signed(v & (1 << bits) - 1, bits) for v in lane_values(values[0], 1) if isinstance(v, int)]
-    if min(rows, default=0) < 0 or min(part.past, part.ahead) < 0:
+    numbers = [signed(v & (1 << bits) - 1, bits) for v in lane_values(values[0], 1) if isinstance(v, int)]
+    if min(numbers, default=0) < 0 or min(part.past, part.ahead) < 0:
         return None
-    rest = max(((v % (1 << by) + part.rest) / (1 << by) for v in rows), default=part.rest)
-    return _resolved(Part(part.past / (1 << by), part.ahead / (1 << by), rest, part.most))
+    rest = max(((v % (1 << shift) + part.rest) / (1 << shift) for v in numbers), default=part.rest)
+    return _integral_if_possible(Part(part.past / (1 << shift), part.ahead / (1 << shift), rest, part.most))
 
 
-def _product_sum(of: _Operands) -> Moving:
-    product = _product(of)
-    return product.plus(of.drifts[2]) if isinstance(product, Drift) else None
+def _product_sum(operands: _Operands) -> Moving:
+    product = _product(operands)
+    return product.plus(operands.drifts[2]) if isinstance(product, Drift) else None
 
 
-def _left(of: _Operands) -> Moving:
-    by = of.constant(1)
-    return None if by is None or not 0 <= by < 64 else of.drifts[0].times(1 << by)
+def _left(operands: _Operands) -> Moving:
+    shift = operands.constant(1)
+    return None if shift is None or not 0 <= shift < 64 else operands.drifts[0].times(1 << shift)
 
 
-def _right(of: _Operands) -> Moving:
-    by, operation = of.constant(1), of.operation
-    if by == operation.bits - 1 and operation.signed:
-        row = _rows([of.values[0], 0])[0]
-        return FIXED if _stable(operation, "lt", row, [of.drifts[0], FIXED]) is not None else None
-    if by is None or not 0 <= by < 64 or not of.natural():
+def _right(operands: _Operands) -> Moving:
+    shift, operation = operands.constant(1), operands.operation
+    if shift == operation.bits - 1 and operation.signed:
+        pair = _lane_pairs([operands.values[0], 0])[0]
+        return FIXED if _constant_result(operation, "lt", pair, [operands.drifts[0], FIXED]) is not None else None
+    if shift is None or not 0 <= shift < 64 or not operands.all_non_negative():
         return None
-    drift = of.drifts[0]
-    found = drift.over(1 << by)
-    if found is not None or not _natural(of.values[0], drift, operation.bits) or max(drift) <= 0:
-        return found
-    # The product of a division: what it leaves below makes no more of it before an overflow.
-    rest = max(Fraction(v % (1 << by), 1 << by) for v in lane_values(of.values[0], 1) if isinstance(v, int))
-    most = _most(of.values[0], drift, operation.bits)
-    return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).whole()
+    drift = operands.drifts[0]
+    quotient = drift.over(1 << shift)
+    if quotient is not None or not _is_non_negative(operands.values[0], drift, operation.bits) or max(drift) <= 0:
+        return quotient
+    # The high half of a division's product: the bits below never carry into the quotient before an overflow.
+    rest = max(Fraction(v % (1 << shift), 1 << shift) for v in lane_values(operands.values[0], 1) if isinstance(v, int))
+    periods = _max_periods(operands.values[0], drift, operation.bits)
+    return Part(Fraction(drift.past, 1 << shift), Fraction(drift.ahead, 1 << shift), rest, periods).integral_part()
 
 
-def _masked(of: _Operands) -> Moving:
-    """Low bits do not move where periods are multiples of what lies above them; the others move as all."""
-    parts = of.one_moves()
+def _masked(operands: _Operands) -> Moving:
+    """Return the drift of an ``and``.
+
+    Low bits are constant if periods are multiples of what is above them; high bits change as the whole number does.
+    """
+    parts = operands.split_constant()
     if parts is None:
         return None
     drift, mask = parts
@@ -285,53 +292,61 @@ def _masked(of: _Operands) -> Moving:
     return drift if below & below - 1 == 0 and drift.over(below) is not None else None
 
 
-def _joined(of: _Operands) -> Moving:
-    """``or`` and ``xor`` with low bits, above which periods lie."""
-    parts = of.one_moves()
+def _joined(operands: _Operands) -> Moving:
+    """Return the drift of an ``or`` or ``xor`` with low bits, if periods change only higher bits."""
+    parts = operands.split_constant()
     if parts is None or parts[1] < 0:
         return None
     return parts[0] if parts[0].over(1 << parts[1].bit_length()) is not None else None
 
 
-def _quotient(of: _Operands) -> Moving:
-    return None if (by := _divisor(of)) is None else of.drifts[0].over(by)
+def _quotient(operands: _Operands) -> Moving:
+    return None if (divisor := _divisor(operands)) is None else operands.drifts[0].over(divisor)
 
 
-def _remainder(of: _Operands) -> Moving:
-    by = _divisor(of)
-    return FIXED if by is not None and of.drifts[0].over(by) is not None else None
+def _remainder(operands: _Operands) -> Moving:
+    divisor = _divisor(operands)
+    return FIXED if divisor is not None and operands.drifts[0].over(divisor) is not None else None
 
 
-def _divisor(of: _Operands) -> int | None:
-    """The divisor of what is never negative."""
-    by = of.constant(1)
-    return by if by is not None and by > 0 and _natural(of.values[0], of.drifts[0], of.operation.bits) else None
+def _divisor(operands: _Operands) -> int | None:
+    """Return the constant positive divisor of a value that is never negative; None otherwise."""
+    divisor = operands.constant(1)
+    return (
+        divisor
+        if divisor is not None
+        and divisor > 0
+        and _is_non_negative(operands.values[0], operands.drifts[0], operands.operation.bits)
+        else None
+    )
 
 
-def _extreme(of: _Operands) -> Moving:
-    if not of.natural():
+def _extreme(operands: _Operands) -> Moving:
+    if not operands.all_non_negative():
         return None
-    comparison = "le" if of.operation.name == "min" else "ge"
-    chosen = {_stable(of.operation, comparison, row, of.drifts) for row in _rows(of.values)}
-    return of.drifts[0 if True in chosen else 1] if chosen in ({True}, {False}) else None
+    comparison = "le" if operands.operation.name == "min" else "ge"
+    chosen = {
+        _constant_result(operands.operation, comparison, pair, operands.drifts) for pair in _lane_pairs(operands.values)
+    }
+    return operands.drifts[0 if True in chosen else 1] if chosen in ({True}, {False}) else None
 
 
-def _field(of: _Operands) -> Moving:
-    """``bfe`` of bits above which periods lie."""
-    place, size = of.constant(1), of.constant(2)
+def _field(operands: _Operands) -> Moving:
+    """Return the drift of a ``bfe`` of bits below those that periods change."""
+    place, size = operands.constant(1), operands.constant(2)
     if place is None or size is None or min(place, size) < 0 or place + size > 64:
         return None
-    return FIXED if of.drifts[0].over(1 << (place + size)) is not None else None
+    return FIXED if operands.drifts[0].over(1 << (place + size)) is not None else None
 
 
 _RULES: dict[str, Callable[[_Operands], Moving]] = {
     "mov": _same,
     "cvt": _converted,
     "cvta": _same,
-    "add": lambda of: of.drifts[0].plus(of.drifts[1]),
-    "sub": lambda of: of.drifts[0].plus(-of.drifts[1]),
-    "neg": lambda of: -of.drifts[0],
-    "not": lambda of: -of.drifts[0],
+    "add": lambda operands: operands.drifts[0].plus(operands.drifts[1]),
+    "sub": lambda operands: operands.drifts[0].plus(-operands.drifts[1]),
+    "neg": lambda operands: -operands.drifts[0],
+    "not": lambda operands: -operands.drifts[0],
     "mul": _product,
     "mad": _product_sum,
     "shl": _left,
@@ -350,16 +365,18 @@ _RULES: dict[str, Callable[[_Operands], Moving]] = {
 # -- comparisons
 
 
-def _rows(values: Sequence[Value]) -> list[tuple[int, int]]:
-    """The two first operands, lane by lane."""
+def _lane_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
+    """Return the pairs of the first two operands, lane by lane."""
     lanes = max(len(value) if isinstance(value, tuple) else 1 for value in values[:2])
     first, second = (lane_values(value, lanes) for value in values[:2])
     return list({(a, b) for a, b in zip(first, second, strict=True) if isinstance(a, int) and isinstance(b, int)})
 
 
-def _stable(operation: IntegerOperation, comparison: str, row: tuple[int, int], drifts: Sequence[Drift]) -> bool | None:
-    """What a comparison says in all periods; None where that changes."""
-    a, b = map(operation.number(), row)
+def _constant_result(
+    operation: IntegerOperation, comparison: str, pair: tuple[int, int], drifts: Sequence[Drift]
+) -> bool | None:
+    """Return the result of a comparison if it is the same in all periods; None if it changes."""
+    a, b = map(operation.number(), pair)
     apart, moves = a - b, drifts[0].plus(-drifts[1])
     if comparison in ("gt", "ge"):
         comparison, apart, moves = {"gt": "lt", "ge": "le"}[comparison], -apart, -moves
@@ -372,8 +389,8 @@ def _stable(operation: IntegerOperation, comparison: str, row: tuple[int, int], 
     return holds if (max(moves) <= 0 if holds else min(moves) >= 0) else None
 
 
-def _compared(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """``setp``: fixed where it is the same in all periods, alone or by what it is joined with."""
+def _comparison_drift(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+    """Return the drift of ``setp``: fixed if its result, or that of the combination, is the same in all periods."""
     if len(values) != operation.operands or any(drift != FIXED for drift in drifts[2:]):
         return None
     if operation.logic in DECIDES and values[2] == DECIDES[operation.logic]:
@@ -381,16 +398,16 @@ def _compared(operation: IntegerOperation, values: Sequence[Value], drifts: Sequ
     first, second = drifts[:2]
     if not isinstance(first, Drift) or not isinstance(second, Drift):
         return None
-    if not _Operands(operation, list(values[:2]), [first, second]).natural():
+    if not _Operands(operation, list(values[:2]), [first, second]).all_non_negative():
         return None
-    results = [_stable(operation, operation.mode, row, (first, second)) for row in _rows(values)]
+    results = [_constant_result(operation, operation.mode, pair, (first, second)) for pair in _lane_pairs(values)]
     return None if None in results else FIXED
 
 
-def _selected(values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
-    """``selp``: as what is selected, where that is the same in all periods."""
+def _selection_drift(values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+    """Return the drift of ``selp``: that of the selected operand, if the same one is selected in all periods."""
     if len(values) != 3 or drifts[2] != FIXED:
         return None
-    ways = {0 if one else 1 for one in lane_values(values[2], 1) if isinstance(one, int)}
-    kept = {drifts[way] for way in ways}
-    return kept.pop() if len(kept) == 1 else None
+    chosen = {0 if predicate else 1 for predicate in lane_values(values[2], 1) if isinstance(predicate, int)}
+    selected = {drifts[index] for index in chosen}
+    return selected.pop() if len(selected) == 1 else None

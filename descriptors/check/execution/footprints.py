@@ -1,10 +1,12 @@
-"""What an instruction of the tensor core touches: bytes of shared memory, and cells of tensor memory.
+"""The bytes of shared memory and the cells of tensor memory that an MMA instruction accesses.
 
-Of tensor memory lanes are told in groups (``GROUP`` of them), columns from the first on.
-Source: PTX ISA 9.1, wgmma and tcgen05: Matrix Descriptor; tcgen05: Data Path Layout Organization, tcgen05.cp; which
-bytes and cells those are is for ``smem`` and ``tmem`` to say.
+Lanes of tensor memory are counted in groups (``GROUP`` lanes), columns individually.
 
-Law: an operand is read where its word says, and a word with another start elsewhere by as much.
+Source: PTX ISA 9.1, wgmma and tcgen05: Matrix Descriptor; tcgen05: Data Path Layout Organization, tcgen05.cp; ``smem``
+and ``tmem`` define which bytes and cells these are.
+
+Invariant: an operand is read where its descriptor says; a descriptor with another start address moves the bytes by as
+much.
 
 >>> runs = operand_runs(0x4000004000010000, "sm90", "bf16", "K", (64, 16), 0)
 >>> operand_runs(0x4000004000010000 + 0x40, "sm90", "bf16", "K", (64, 16), 0) == [(a + 1024, b + 1024) for a, b in runs]
@@ -36,7 +38,7 @@ _PATTERN = 1024
 
 @lru_cache(maxsize=512)
 def footprint(word: int, arch: str, dtype: str, major: str, shape: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    """The bytes that an operand is read from, as runs, counted from the start address rounded down to 1,024.
+    """Return the ranges of bytes of an operand, relative to the start address rounded down to 1024.
 
     >>> footprint(0x4000004000010000, "sm90", "bf16", "K", (64, 16))
     ((0, 8192),)
@@ -56,15 +58,15 @@ def footprint(word: int, arch: str, dtype: str, major: str, shape: tuple[int, in
 def operand_runs(
     word: int, arch: str, dtype: str, major: str, shape: tuple[int, int], rank: int
 ) -> list[tuple[int, int]] | None:
-    """The bytes of shared memory that an operand is read from; None where the word describes none.
+    """Return the ranges of shared-memory bytes of an operand; None if the descriptor describes none.
 
     Args:
         word: the 64 bits of the descriptor.
         arch: ``sm90``, ``sm100`` or ``sm107``.
-        dtype: the type as it lies in shared memory.
+        dtype: type as stored in shared memory.
         major: ``K`` or ``MN``.
-        shape: MN and K that are read of one CTA's memory.
-        rank: of that CTA.
+        shape: MN and K that are read from the memory of one CTA.
+        rank: rank of that CTA.
     """
     try:
         start = smem_word(arch).decode(word)["start_address"]
@@ -77,7 +79,7 @@ def operand_runs(
 
 
 def line_bytes(word: int, arch: str) -> int:
-    """Return the bytes of a line, within which the swizzle of a descriptor moves 16-byte chunks; 16 without a swizzle.
+    """Return the bytes of a line, within which a swizzle moves 16-byte chunks; 16 without a swizzle.
 
     >>> line_bytes(0x4000004000010000, "sm90"), line_bytes(0, "sm100")
     (128, 16)
@@ -87,14 +89,14 @@ def line_bytes(word: int, arch: str) -> int:
 
 
 class Cells(NamedTuple):
-    """Cells of tensor memory: groups of lanes, and how many columns."""
+    """Cells of tensor memory: groups of lanes, and a number of columns."""
 
     groups: frozenset[int]
     columns: int
 
 
 def groups_of(lanes: Iterable[int]) -> frozenset[int]:
-    """The groups that lanes are in, as far as there are lanes.
+    """Return the groups of lanes, without lanes beyond the last.
 
     >>> sorted(groups_of(range(112, 144)))
     [7]
@@ -104,86 +106,99 @@ def groups_of(lanes: Iterable[int]) -> frozenset[int]:
 
 @lru_cache(maxsize=256)
 def cells_of_a(m: int, k: int, dtype: str, cta_group: int, sparse: bool, lane: int) -> Cells:
-    """Where A lies in tensor memory, from the lane of its address on.
+    """Return the cells of A in tensor memory, from the lane of its address on.
 
     Raises:
-        DescriptorError: if A of such an instruction is none in tensor memory.
+        DescriptorError: if the instruction has no A in tensor memory.
     """
-    held = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
-    rest = [0] * (len(held.modes) - 2)
-    lanes = {held.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
-    if rest:  # a second copy, in the other half
-        lanes |= {at + 4 * GROUP for at in lanes}
-    return Cells(groups_of(lanes), held.columns)
+    cells = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
+    rest = [0] * (len(cells.modes) - 2)
+    lanes = {cells.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
+    if rest:  # the other half of the lanes has a second copy
+        lanes |= {lane + 4 * GROUP for lane in lanes}
+    return Cells(groups_of(lanes), cells.columns)
 
 
 @lru_cache(maxsize=256)
-def cells_of_d(one: Instruction, lane: int) -> Cells | None:
-    """Where the accumulator of an instruction lies, from the lane of its address on; None where it has none."""
+def cells_of_d(instruction: Instruction, lane: int) -> Cells | None:
+    """Return the cells of the accumulator of an instruction, from the lane of its address on; None if it has none."""
     try:
-        held = accumulator(
-            one.m, one.n, one.d_dtype, cta_group=one.cta_group, ws=one.ws, sparse=one.sparse, kind=one.kind,
-            arch=one.arch, legality="lenient",
-        )  # fmt: skip
+        layout = accumulator(
+            instruction.m,
+            instruction.n,
+            instruction.d_dtype,
+            cta_group=instruction.cta_group,
+            ws=instruction.ws,
+            sparse=instruction.sparse,
+            kind=instruction.kind,
+            arch=instruction.arch,
+            legality="lenient",
+        )
     except (DescriptorError, TypeError):
         return None
     lanes, columns = set(), 0
-    for row in range(one.m // one.cta_group):
-        for column in {0, one.n // 2 - 1, one.n // 2, one.n - 1}:
-            cell = held.cell(row, column)
+    for row in range(instruction.m // instruction.cta_group):
+        for column in {0, instruction.n // 2 - 1, instruction.n // 2, instruction.n - 1}:
+            cell = layout.cell(row, column)
             lanes.add(cell.lane + lane)
             columns = max(columns, cell.column + 1)
     return Cells(groups_of(lanes), columns)
 
 
-def columns_of_scales(one: Instruction) -> tuple[int, int]:
-    """How many columns the scale factors of A and of B are read from, from those of their addresses on.
+def columns_of_scales(instruction: Instruction) -> tuple[int, int]:
+    """Return how many columns the scale factors of A and of B are read from, from the columns of their addresses on.
 
-    Four factors of a row are a column; the next four lie behind those of all rows, of which there are 128 or 256.
+    Four factors of a row are a column; the next four are after those of all rows, of which there are 128 or 256.
 
     >>> columns_of_scales(Instruction("mxf8f6f4", "e4m3", "e4m3", "f32", m=128, n=192, k=32))
     (4, 6)
     >>> columns_of_scales(Instruction("mxf4nvf4", "e2m1", "e2m1", "f32", m=128, n=192, k=128, scale_vector=16))
     (8, 14)
     """
-    apart = one.cta_group == 2 and one.m == 128  # the halves of N lie in other lanes
-    rows = one.m // one.cta_group, one.n // (2 if apart else 1)
-    # Of mxf8f6f4 with K 64 the manual has one and NVIDIA's code two: one is read in either case.
-    factors = 1 if one.kind == "mxf8f6f4" else one.k // (1 + one.sparse) // (one.scale_vector or 32)
-    behind = (((first + factors - 1) // 4) for first in (one.sfa_id, one.sfb_id))
-    a, b = (-(-many // 128) * 4 * more - (-many // 32) for many, more in zip(rows, behind, strict=True))
+    apart = instruction.cta_group == 2 and instruction.m == 128  # the halves of N are in different lanes
+    rows = instruction.m // instruction.cta_group, instruction.n // (2 if apart else 1)
+    # For mxf8f6f4 with K 64 the manual has one factor and NVIDIA's code has two: one is read in either case.
+    factors = (
+        1
+        if instruction.kind == "mxf8f6f4"
+        else instruction.k // (1 + instruction.sparse) // (instruction.scale_vector or 32)
+    )
+    behind = (((first + factors - 1) // 4) for first in (instruction.sfa_id, instruction.sfb_id))
+    a, b = (
+        -(-count // 128) * 4 * scale_columns - (-count // 32) for count, scale_columns in zip(rows, behind, strict=True)
+    )
     return a, b
 
 
-def move_of(one: Load) -> TmemMove | None:
-    """The move that a ``tcgen05.ld`` or ``st`` is, by shape and repetitions; None for a shape that there is not.
+def move_of(load: Load) -> TmemMove | None:
+    """Return the move of a ``tcgen05.ld`` or ``st`` by shape and repetitions; None if there is no such shape.
 
-    What reduces or compresses besides reads the same cells.
+    An instruction that also reduces or compresses reads the same cells.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> of = "tcgen05.ld.red.spcompress.sync.aligned.32x32b.x8.max.sp::2:4.f32.b2"
     >>> move_of(Load(1, of, operands("{m}, {a,b,c,d}, r, [t]"))).columns
     8
     """
-    offset = next((o for o in one.operands if isinstance(o, int)), None)
-    return _move(one.opcode, offset)
+    offset = next((o for o in load.operands if isinstance(o, int)), None)
+    return _move(load.opcode, offset)
 
 
 @lru_cache(maxsize=256)
 def _move(opcode: str, offset: int | None) -> TmemMove | None:
     words = opcode.split(".")
     shape = next((w for w in words if w in MOST), "")
-    many = next((w for w in words if w[:1] == "x" and w[1:].isdigit()), "")
+    repeat = next((w for w in words if w[:1] == "x" and w[1:].isdigit()), "")
     packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
     try:
-        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset if shape == "16x32bx2" else None)
+        return tmem_move(f"{shape}.{repeat}{packed}", words[1], offset=offset if shape == "16x32bx2" else None)
     except DescriptorError:
         return None
 
 
 @lru_cache(maxsize=16)
 def source_of_copy(name: str) -> tuple[int, int]:
-    """Rows of the source of a copy, and their bytes.
+    """Return the rows of the source of a copy, and the bytes of a row.
 
     >>> source_of_copy("32x128b.warpx4")
     (32, 16)
@@ -197,7 +212,7 @@ def source_of_copy(name: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def cells_of_copy(name: str) -> Cells:
-    """The groups of lanes that a copy writes whole, and its columns.
+    """Return the groups of lanes that a copy writes completely, and its columns.
 
     >>> cells_of_copy("128x256b").columns, len(cells_of_copy("4x256b").groups)
     (8, 0)
@@ -207,5 +222,5 @@ def cells_of_copy(name: str) -> Cells:
     """
     copy = tmem_copy(name)
     lanes = {copy.cells.cell(row, 0, number).lane for row in range(copy.rows) for number in range(copy.copies)}
-    whole = {lane // GROUP for lane in lanes if all(lane // GROUP * GROUP + i in lanes for i in range(GROUP))}
-    return Cells(frozenset(whole), copy.columns)
+    groups = {lane // GROUP for lane in lanes if all(lane // GROUP * GROUP + i in lanes for i in range(GROUP))}
+    return Cells(frozenset(groups), copy.columns)

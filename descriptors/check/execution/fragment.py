@@ -1,20 +1,22 @@
-"""A fragment: lanes of a warp that go one way, with one program counter, and what their threads did and know.
+"""A fragment: lanes of a warp that follow the same path, with one program counter and the history of their threads.
 
-A branch that its lanes decide differently makes two fragments, which are one again where its ways meet. What the
-threads did and know (their *history*) is copied where lanes part, and united where they meet: each part of it has an
-empty value and a way to meet, which are written once. Registers hold a value a lane; those of lanes that meet stand
-side by side. Source: PTX ISA 9.1, Thread Hierarchy; wgmma.commit_group, cp.async.commit_group (groups of one thread).
+A branch that lanes decide differently makes two fragments, which become one again at the reconvergence point. The
+*history* is what the threads did and what accesses they know to be complete. It is copied when lanes separate and
+merged when they meet; ``_MERGE_RULES`` defines an empty value and a merge for each kind of history. A register holds
+one value per lane.
 
-Law: lanes that part and meet again are what they were.
+Source: PTX ISA 9.1, Thread Hierarchy; wgmma.commit_group, cp.async.commit_group (groups of one thread).
 
->>> one = Fragment(0, 0, (0, 1, 2, 3))
->>> one.known, one.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
->>> other = one.parted([1, 3], pc=9)
->>> one.lanes, one.registers, other.lanes, other.registers, other.known
+Invariant: lanes that separate and meet again have the state they had before.
+
+>>> fragment = Fragment(0, 0, (0, 1, 2, 3))
+>>> fragment.known, fragment.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
+>>> other = fragment.split_off([1, 3], pc=9)
+>>> fragment.lanes, fragment.registers, other.lanes, other.registers, other.known
 ((0, 2), {'a': (10, 12), 'b': 7}, (1, 3), {'a': (11, 13), 'b': 7}, 5)
 >>> other.known |= 8
->>> one.meet([other])
->>> one.lanes, sorted(one.registers.items()), one.known
+>>> fragment.merge([other])
+>>> fragment.lanes, sorted(fragment.registers.items()), fragment.known
 ((0, 1, 2, 3), [('a', (10, 11, 12, 13)), ('b', 7)], 13)
 """
 
@@ -25,48 +27,50 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from descriptors.check.execution.lanes import Unknown, Value, lane_values, of_lanes, together
+from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values, select_lanes
 
-#: In front of the name of a register: where its bytes come from, which goes all ways that its value goes.
+#: Prefix of a register name for the origin of its bytes, which is handled like its value.
 ORIGIN = "origin of "
-#: Accesses, as bits: who meets has those of all.
+#: Accesses, as bits; merging unites them.
 Bits: TypeAlias = int
-#: A number that only grows: who meets has the greatest.
+#: A number that only grows; merging takes the greatest.
 Count: TypeAlias = int
-#: Accesses by the instruction that made them: who meets has those of all.
+#: Accesses by a key, such as the instruction that made them; merging unites them.
 Accesses: TypeAlias = "dict[int, int]"
-#: How often instructions were executed: of lanes that go one way, as often as any of them did.
+#: How often instructions were executed; merging takes the larger count of each.
 Times: TypeAlias = "dict[int, int]"
 
 
 class Awaited(Enum):
-    """What a fragment waits for, as a person is told; with where it is, a :class:`Wait`."""
+    """What a fragment waits for, as messages name it; a :class:`Wait` adds the place."""
 
-    MBARRIER = "an mbarrier"  # at an address
-    BARRIER = "barrier"  # of a CTA, with a number
+    MBARRIER = "an mbarrier"  # address
+    BARRIER = "barrier"  # CTA, number of the barrier
     CLUSTER = "the cluster's barrier"
-    WARP = "other lanes of the warp"  # of a CTA, a warp, at an instruction
-    WARPGROUP = "a wgmma of four warps"  # of a CTA, a warpgroup
-    COLUMNS = "columns of tensor memory"  # of a CTA
-    REGISTERS = "registers"  # of a CTA, for so many a thread
+    WARP = "other lanes of the warp"  # CTA, warp, instruction
+    WARPGROUP = "a wgmma of four warps"  # CTA, warpgroup
+    COLUMNS = "columns of tensor memory"  # CTA
+    REGISTERS = "registers"  # CTA, registers per thread
 
 
 class Wait(NamedTuple):
-    """What a fragment waits for, and where that is: numbers as ``Awaited`` says them."""
+    """What a fragment waits for, and where: the numbers that the comment in ``Awaited`` lists."""
 
     awaited: Awaited
     where: tuple[int, ...]
 
 
 class CommitGroups:
-    """The commit groups of a thread, of each kind of operation: bits of accesses, oldest first, the open one last.
+    """The commit groups of a thread, by kind of operation: bits of accesses, oldest group first, the open group last.
 
     >>> groups = CommitGroups()
     >>> for bit in range(3):
     ...     groups.add("bulk", bit)
     ...     groups.commit("bulk")
-    >>> groups.closed("bulk", left=1), groups.closed("bulk", left=5), groups.wait("bulk", left=2), groups.all("bulk")
-    ([1, 2], [], 1, 6)
+    >>> groups.closed("bulk", pending=1), groups.closed("bulk", pending=5)
+    ([1, 2], [])
+    >>> groups.wait("bulk", pending=2), groups.all("bulk")
+    (1, 6)
     """
 
     __slots__ = ("_rows",)
@@ -78,70 +82,70 @@ class CommitGroups:
         return self._rows.setdefault(kind, [0])
 
     def add(self, kind: str, bit: int) -> None:
-        """Put an access into the open group."""
+        """Add an access to the open group."""
         self._row(kind)[-1] |= 1 << bit
 
     def commit(self, kind: str) -> None:
         """Close the open group."""
         self._row(kind).append(0)
 
-    def closed(self, kind: str, left: int) -> list[int]:
-        """The closed groups, but so many that are the newest."""
+    def closed(self, kind: str, pending: int) -> list[int]:
+        """Return the closed groups, except the ``pending`` newest."""
         closed = self._row(kind)[:-1]
-        return closed[: max(0, len(closed) - left)]
+        return closed[: max(0, len(closed) - pending)]
 
-    def wait(self, kind: str, left: int) -> int:
-        """End the closed groups, but so many that are the newest: the accesses that are done."""
-        done = self.closed(kind, left)
+    def wait(self, kind: str, pending: int) -> int:
+        """Remove the closed groups, except the ``pending`` newest, and return their accesses, which are complete."""
+        done = self.closed(kind, pending)
         del self._row(kind)[: len(done)]
         return _union(done)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of operations that were committed, or begun."""
+        """The kinds of operations that have groups."""
         return tuple(self._rows)
 
     def rows(self, kind: str) -> tuple[int, ...]:
-        """The groups of a kind, the open one last."""
+        """Return the groups of a kind, the open one last."""
         return tuple(self._rows.get(kind, (0,)))
 
     def all(self, kind: str) -> int:
-        """The accesses of all groups."""
+        """Return the accesses of all groups."""
         return _union(self._row(kind))
 
-    def met(self, other: CommitGroups) -> CommitGroups:
-        """The groups of threads that go one way: the newest with the newest."""
-        both = CommitGroups()
+    def merged_with(self, other: CommitGroups) -> CommitGroups:
+        """Return the groups of threads that now follow the same path, aligned at the newest group."""
+        merged = CommitGroups()
         for kind in {*self._rows, *other._rows}:
-            rows = [held._rows.get(kind, [0]) for held in (self, other)]
-            size = max(map(len, rows))
-            first, second = ([0] * (size - len(row)) + row for row in rows)
-            both._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
-        return both
+            padded = [groups._rows.get(kind, [0]) for groups in (self, other)]
+            size = max(map(len, padded))
+            first, second = ([0] * (size - len(groups_of_kind)) + groups_of_kind for groups_of_kind in padded)
+            merged._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
+        return merged
 
 
-def _union(rows: Collection[int]) -> int:
+def _union(sets: Collection[int]) -> int:
     bits = 0
-    for row in rows:
-        bits |= row
+    for bits_of_set in sets:
+        bits |= bits_of_set
     return bits
 
 
-def _united(one: Accesses, other: Accesses) -> Accesses:
-    return {place: one.get(place, 0) | other.get(place, 0) for place in one | other}
+def _merge_accesses(first: Accesses, second: Accesses) -> Accesses:
+    return {place: first.get(place, 0) | second.get(place, 0) for place in first | second}
 
 
-def _most(one: Times, other: Times) -> Times:
-    return {**other, **{place: max(many, other.get(place, 0)) for place, many in one.items()}}
+def _merge_times(first: Times, second: Times) -> Times:
+    return {**second, **{place: max(times, second.get(place, 0)) for place, times in first.items()}}
 
 
-#: What each kind of history is at first, and what it is of two that meet. To meet nothing is to be copied.
-_RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
+#: Empty value and merge function of each kind of history. Merging with an empty value copies.
+_MERGE_RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
     "Bits": (int, int.__or__),
     "Count": (int, max),
-    "Accesses": (dict, _united),
-    "Times": (dict, _most),
-    "CommitGroups": (CommitGroups, CommitGroups.met),
+    "Accesses": (dict, _merge_accesses),
+    "Times": (dict, _merge_times),
+    "CommitGroups": (CommitGroups, CommitGroups.merged_with),
 }
 
 
@@ -152,11 +156,11 @@ def mask_of(lanes: tuple[int, ...]) -> int:
 
 
 class Join:
-    """Where the ways of a branch meet again.
+    """The reconvergence point of a branch.
 
     Args:
-        pc: the step where they do.
-        lanes: those that are to come; those that end are taken out.
+        pc: the step.
+        lanes: the lanes that are expected; lanes that end are removed.
     """
 
     __slots__ = ("arrived", "dead", "lanes", "pc")
@@ -167,37 +171,37 @@ class Join:
 
     @property
     def complete(self) -> bool:
-        """Whether all have come."""
-        return bool(self.arrived) and sum(len(one.lanes) for one in self.arrived) >= len(self.lanes)
+        """Whether all expected lanes have arrived."""
+        return bool(self.arrived) and sum(len(fragment.lanes) for fragment in self.arrived) >= len(self.lanes)
 
 
 class Fragment:
-    """Lanes of a warp that go one way.
+    """Lanes of a warp that follow the same path.
 
     Args:
-        cta: rank of its CTA in the cluster.
-        warp: number of its warp.
-        lanes: numbers of its lanes, in order.
+        cta: rank of the CTA in the cluster.
+        warp: number of the warp.
+        lanes: numbers of the lanes, in order.
     """
 
-    # -- its history: the kind of each says how two meet
-    known: Bits  #: accesses that it knows to be done
-    published: Bits  #: those that a proxy fence stood behind
-    issued: Bits  #: tcgen05 operations that it issued,
-    issued_known: Bits  #: what was known
-    issued_published: Bits  #: and published, when it did
-    reads_of_a: Bits  #: reads of A from shared memory by those
+    # -- history: the kind of each says how it is merged
+    known: Bits  #: accesses that it knows to be complete
+    published: Bits  #: those of them that a proxy fence follows
+    issued: Bits  #: tcgen05 operations that it issued
+    issued_known: Bits  #: accesses that were known at an issue
+    issued_published: Bits  #: accesses that were published at an issue
+    reads_of_a: Bits  #: reads of A from shared memory by its tcgen05 operations
     loads: Bits  #: tcgen05.ld that no wait covers yet
     stores: Bits  #: tcgen05.st that no wait covers yet
     loaded: Accesses  #: tcgen05.ld whose registers nothing used yet
-    stale: Accesses  #: of those, the lanes whose cells nothing wrote, as bits
-    sequence: Count  #: wgmma issued so far
-    cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
-    apart: Accesses  #: ordinary accesses by the lanes that made them, with no barrier of the warp behind them
-    loose: Accesses  #: those behind which the lanes met, but in no instruction that orders memory
-    copies: Accesses  #: cp.async by the lanes that issued them
-    cluster_waits: Count  #: the phase of the cluster's barrier that it waited for last, and one
-    times: Times  #: events that it executed, waits that it passed
+    stale: Accesses  #: lanes of such a load whose cells nothing wrote, as bits
+    sequence: Count  #: number of wgmma operations issued so far
+    cluster_phase: Count  #: 1 + the phase of the cluster barrier in which it arrived last
+    apart: Accesses  #: ordinary accesses by their lanes, if no barrier of the warp followed
+    loose: Accesses  #: those after which the lanes met in an instruction that does not order memory
+    copies: Accesses  #: cp.async by their lanes
+    cluster_waits: Count  #: 1 + the phase of the cluster barrier that it waited for last
+    times: Times  #: numbers of executed events and of waits that are over
     groups: CommitGroups
 
     def __init__(self, cta: int, warp: int, lanes: tuple[int, ...]) -> None:
@@ -206,39 +210,39 @@ class Fragment:
         for name, (empty, _) in _HISTORY.items():
             setattr(self, name, empty())
         self.pc = 0
-        self.joins: tuple[Join, ...] = ()  # the innermost last
-        self.active: list[int] | None = None  # places of the lanes that a guard lets through; None for all
-        self.epoch = -1  # the bit of its ordinary accesses since it last told anybody; -1 for none yet
-        self.epoch_lanes = 0  # who made those, as bits
-        self.failed = (-1, -1, -1)  # the wait that failed last: its step, the mbarrier, and its phase
+        self.joins: tuple[Join, ...] = ()  # innermost last
+        self.active: list[int] | None = None  # positions of the lanes that the guard selects; None for all
+        self.epoch = -1  # bit of its ordinary accesses since its last signal; -1 for none
+        self.epoch_lanes = 0  # lanes that made those, as bits
+        self.failed = (-1, -1, -1)  # the last wait that failed: step, mbarrier, phase
         self.blocked: Wait | None = None
-        self.alone = False  # whether it does alone what lanes of a warp do together
-        self.released = False  # whether it goes on without lanes that it waited for
+        self.alone = False  # whether it executes an instruction alone that lanes of a warp execute together
+        self.released = False  # whether it continues without lanes that it waited for
         self.done = False
 
     @property
-    def many(self) -> int:
-        """Lanes that execute the instruction at hand."""
+    def lane_count(self) -> int:
+        """Number of lanes that execute the current instruction."""
         return len(self.lanes) if self.active is None else len(self.active)
 
     @property
     def places(self) -> list[int]:
-        """The places of the lanes that execute the instruction at hand."""
+        """The positions in ``lanes`` of the lanes that execute the current instruction."""
         return list(range(len(self.lanes))) if self.active is None else list(self.active)
 
     @property
     def executing(self) -> list[int]:
-        """The lanes that execute the instruction at hand."""
+        """The lanes that execute the current instruction."""
         return [self.lanes[place] for place in self.places]
 
     @property
     def mask(self) -> int:
-        """The lanes that execute the instruction at hand, as bits."""
+        """The lanes that execute the current instruction, as bits."""
         return mask_of(self.lanes if self.active is None else tuple(self.executing))
 
-    def wait_groups(self, kind: str, left: int) -> None:
-        """A wait for commit groups, but so many that are the newest: what they hold is known to be done."""
-        done = self.groups.wait(kind, left)
+    def wait_groups(self, kind: str, pending: int) -> None:
+        """Wait for the commit groups except the ``pending`` newest: their accesses are then known to be complete."""
+        done = self.groups.wait(kind, pending)
         self.known |= done
         for lanes, bits in self.copies.items() if kind == "cp" else ():
             if bits & done:
@@ -246,16 +250,19 @@ class Fragment:
         self.epoch = -1
 
     def learn(self, known: int, published: int) -> None:
-        """Learn what others told at a barrier: what all lanes of the warp told is apart no more."""
+        """Learn the accesses that others signaled at a barrier.
+
+        An access that all its lanes signaled is no longer ``apart``.
+        """
         self.known |= known
         self.published |= published
         self.apart, self.loose = (
-            {lanes: left for lanes, bits in held.items() if (left := bits & ~known)}
-            for held in (self.apart, self.loose)
+            {lanes: left for lanes, bits in accesses.items() if (left := bits & ~known)}
+            for accesses in (self.apart, self.loose)
         )
 
     def meet_lanes(self, lanes: int, *, ordered: bool) -> None:
-        """Lanes of the warp meet: in order of memory, or in execution alone."""
+        """Record that lanes of the warp meet, in the order of memory accesses or only in execution."""
         for mask in [mask for mask in self.apart if not mask & ~lanes]:
             bits = self.apart.pop(mask)
             if not ordered:
@@ -264,37 +271,37 @@ class Fragment:
             self.loose = {mask: bits for mask, bits in self.loose.items() if mask & ~lanes}
 
     def count(self, place: int) -> None:
-        """An instruction is executed, or a wait passed: a round of it is over."""
+        """Count an execution of an instruction, or a wait that is over."""
         self.times[place] = self.times.get(place, 0) + 1
 
-    def lose(self, name: str, unknown: Unknown) -> None:
-        """A register that something may have written."""
+    def set_unknown(self, name: str, unknown: Unknown) -> None:
+        """Make a register unknown, because an instruction may have written it."""
         self.registers[name] = unknown
         self.registers.pop(ORIGIN + name, None)
 
-    def without(self, places: Collection[int]) -> None:
-        """Take lanes out, by their places."""
-        gone = set(places)
-        kept = [place for place in range(len(self.lanes)) if place not in gone]
-        self.registers = {name: of_lanes(value, kept) for name, value in self.registers.items()}
-        self.lanes = tuple(self.lanes[place] for place in kept)
+    def remove_lanes(self, places: Collection[int]) -> None:
+        """Remove lanes, given by their positions."""
+        removed = set(places)
+        remaining = [place for place in range(len(self.lanes)) if place not in removed]
+        self.registers = {name: select_lanes(value, remaining) for name, value in self.registers.items()}
+        self.lanes = tuple(self.lanes[place] for place in remaining)
 
-    def parted(self, places: list[int], pc: int) -> Fragment:
-        """Take lanes out, by their places, as a fragment of their own that goes on elsewhere."""
+    def split_off(self, places: list[int], pc: int) -> Fragment:
+        """Remove lanes, given by their positions, and return them as a fragment that continues at ``pc``."""
         other = Fragment(self.cta, self.warp, tuple(self.lanes[place] for place in places))
         other.pc, other.joins, other.released = pc, self.joins, self.released
-        other.registers = {name: of_lanes(value, places) for name, value in self.registers.items()}
+        other.registers = {name: select_lanes(value, places) for name, value in self.registers.items()}
         for name, (empty, meet) in _HISTORY.items():
             setattr(other, name, meet(getattr(self, name), empty()))
-        self.without(places)
+        self.remove_lanes(places)
         self.epoch = -1
         return other
 
-    def meet(self, others: list[Fragment], live: Collection[str] | None = None) -> None:
-        """Take up the lanes of others, which are done then.
+    def merge(self, others: list[Fragment], live: Collection[str] | None = None) -> None:
+        """Take over the lanes of other fragments, which are done then.
 
         Args:
-            others: of the same warp, at the same place.
+            others: fragments of the same warp at the same step.
             live: registers that are read from there on; None for all.
         """
         parts = [self, *others]
@@ -308,18 +315,20 @@ class Fragment:
         self.epoch = -1
 
 
-_HISTORY = {name: _RULES[kind] for name, kind in Fragment.__annotations__.items()}
+_HISTORY = {name: _MERGE_RULES[kind] for name, kind in Fragment.__annotations__.items()}
 
 
 def _side_by_side(
     parts: list[Fragment], order: list[tuple[int, int]], live: Collection[str] | None
 ) -> dict[str, Value]:
-    """The registers of several fragments as one's; one that a fragment lacks is not known in its lanes.
+    """Return the registers of several fragments as those of one.
+
+    A register that a fragment lacks is unknown in its lanes.
 
     Args:
         parts: the fragments.
-        order: for each lane, in order, the number of its fragment and its place there.
-        live: the registers that are wanted; None for all.
+        order: for each lane, in order, the number of its fragment and its position there.
+        live: the registers that are needed; None for all.
     """
     registers: dict[str, Value] = {}
     for name in {
@@ -330,7 +339,7 @@ def _side_by_side(
         if type(head) is int and all(value == head for value in values):
             registers[name] = head
             continue
-        unset = Unknown(f"{name}, which not every way writes")
+        unset = Unknown(f"{name}, which not every path writes")
         rows = [lane_values(unset if v is None else v, len(p.lanes)) for v, p in zip(values, parts, strict=True)]
-        registers[name] = together([rows[number][place] for number, place in order])
+        registers[name] = join_lanes([rows[number][place] for number, place in order])
     return registers

@@ -1,26 +1,26 @@
-"""A kernel judged by running it: what goes wrong in its runs, and what no run could look at.
+r"""Check a kernel by executing it: run its launches, and combine what goes wrong and what no run could check.
 
-The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kernel is started (``launch``) and made ready
-(``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``,
-``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each
-instruction does to it (``integers``, ``branches``, and on ``accesses`` the modules of events), in one table
-(``dispatch``); a kernel's ``runs``, as many as ``run_policy`` allows, with what copies bring (``copy_sizes``), the
-``evidence`` of one, what completed runs cover (``bounded_loops``, ``coverage``), and this judgement of all.
+The modules of this package, lowest first: values of lanes (``lanes``); the ``launch`` and the prepared ``program``;
+threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``, ``lane_knowledge``,
+``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; the handlers of instructions
+(``integers``, ``branches``, and the modules of events, which use ``accesses``), in one table (``dispatch``); the
+``runs`` of a kernel, as many as ``run_policy`` allows, with the sizes of copies (``copy_sizes``); the ``evidence`` of
+one run; what completed runs cover (``bounded_loops``, ``coverage``); and this judgement.
 
-Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
-a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was
-tried out, so is a wait that never ends.
+Source: as the rules. The project does not claim that a few iteration counts stand for all: a verdict names those that
+were run. A violation in a launch with few iterations is a doubt, since the kernel may never be launched like that. If
+the cluster shape was tried out, so is a wait that never completes.
 
-Law: a loop that waits for what nobody tells is found, and where it waits.
+Invariant: a loop that waits for something that never happens is found, with the place of the wait.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(count):
-...     made = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
+>>> def facts_with(count):
+...     init = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
-...     text = f".version 8.8\\n.shared .b64 b;\\n.entry k() .reqntid 32 {{ {made} {wait} }}"
-...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]
->>> of(32), of(33)
-([], [('barrier-hang', 'found [b], in phase 0 with 32 of 33 arrivals')])
+...     text = f".version 8.8\n.shared .b64 b;\n.entry k() .reqntid 32 {{ {init} {wait} }}"
+...     return [(witness.rule, witness.found) for witness in judge(parse(text).functions[0], text).witnesses]
+>>> facts_with(32), facts_with(33)
+([], [('barrier-hang', 'this wait on the mbarrier at [b] never completes: phase 0 has 32 of 33 arrivals')])
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from descriptors.check.execution.bounded_loops import bounded_loops
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.coverage import Coverage
-from descriptors.check.execution.evidence import ALL, Blind, blind, fragments, witnesses
+from descriptors.check.execution.evidence import ALL, Blind, unchecked, unchecked_fragments, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
@@ -55,13 +55,13 @@ from descriptors.check.execution.runs import (
     launches,
     runs,
     trials,
-    with_large,
+    with_parameter,
     with_sizes,
 )
 from descriptors.check.ptx.ptx_module import Function
 
 _UNKNOWN = Configuration()
-#: What is not decided where the shape of the cluster is not known.
+#: What is undecided if the cluster shape is unknown.
 CLUSTER = "the shape of the cluster"
 
 
@@ -70,10 +70,10 @@ class Executed(NamedTuple):
 
     Args:
         parameters: the scalar parameters that it read and their values, by name and offset.
-        others: the value of all of them that are not named in ``varied``.
-        varied: the one that had another value; None where all had one.
-        ended: whether it came to its end; else it was stopped after so many steps.
-        steps: how many it made.
+        others: value of all parameters other than ``varied``.
+        varied: the parameter that had another value; None if all had one value.
+        ended: whether the launch ran to its end; otherwise it was stopped.
+        steps: number of steps.
     """
 
     parameters: Mapping[tuple[str, int], int]
@@ -87,12 +87,12 @@ class RunJudgement(NamedTuple):
     """What the runs of a kernel found.
 
     Args:
-        witnesses: what is wrong, in the order of the text.
-        blind: what was not looked at.
-        executed: the launches, in their order.
-        launch: how it was started.
-        assumed: what of that the text does not say.
-        steps: steps of all runs.
+        witnesses: violations, in the order of the text.
+        blind: what was not checked.
+        executed: the launches, in order.
+        launch: how the kernel was launched.
+        assumed: the properties of the launch that the text does not give.
+        steps: number of steps of all runs.
         closed: parameters whose larger values all follow from those that were run.
     """
 
@@ -106,190 +106,199 @@ class RunJudgement(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether a launch came to its end."""
-        return any(one.ended for one in self.executed)
+        """Whether a launch ran to its end."""
+        return any(launch.ended for launch in self.executed)
 
 
 def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
-    """What running a kernel finds.
+    """Check a kernel by running it.
 
     Args:
         function: the kernel.
-        text: the PTX that it stands in, for its shared variables.
+        text: the PTX that contains the kernel, for its shared variables.
         known: what is known of its launch.
-        target: the ``.target`` of its module; "" where any may be meant.
+        target: the ``.target`` of its module; "" if any target is possible.
     """
-    made = program(function, target)
-    held, steps = trials(made, text, known)
-    told: list[RunJudgement] = []
-    for one in held:
-        told.append(_of_trial(made, one, steps))
-        steps = told[-1].steps
-        if told[-1].ended and not is_wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
-            return told[-1]
+    kernel = program(function, target)
+    first_runs, steps = trials(kernel, text, known)
+    judgements: list[RunJudgement] = []
+    for trial in first_runs:
+        judgements.append(_run_launches(kernel, trial, steps))
+        steps = judgements[-1].steps
+        if (
+            judgements[-1].ended
+            and not is_wrong(judgements[-1].witnesses)
+            and CLUSTER not in {blind.what for blind in judgements[-1].blind}
+        ):
+            return judgements[-1]
         if steps > LIMIT:
             break
-    return told[0] if len(told) == len(held) else _shapeless(told[0], function)
+    return judgements[0] if len(judgements) == len(first_runs) else _without_cluster_errors(judgements[0], function)
 
 
-def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
-    """What the launches say that follow a first run."""
-    record = _Record(made, first, steps)
-    for launch in launches(made, first):
-        if not record.take(launch) or record.steps > record.limit:
+def _run_launches(kernel: Program, first: Trial, steps: int) -> RunJudgement:
+    """Run the launches that follow a first run, and combine their findings."""
+    record = _Record(kernel, first, steps)
+    for launch in launches(kernel, first):
+        if not record.run_launch(launch) or record.steps > record.limit:
             break
     record.go_farther()
-    closed = () if first.stop is not None else record.close(made, first)
+    closed = () if first.stop is not None else record.close(kernel, first)
     if first.stop is not None:
-        record.open(first.stop)
-    found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
-    rows = (*record.rows(closed), *fragments(made.function, record.fragments))
-    told = RunJudgement(tuple(found), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed)
-    hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
-    if hangs and first.stop is not None:  # other data may be what the kernel is for
-        return told._replace(witnesses=())
-    return _shapeless(told, made.function) if hangs and first.clustered else told
+        record.record_stop(first.stop)
+    witnesses = sorted(record.witnesses.values(), key=lambda witness: (witness.place, witness.rule, witness.other))
+    blind = (*record.rows(closed), *unchecked_fragments(kernel.function, record.fragments))
+    judgement = RunJudgement(
+        tuple(witnesses), blind, tuple(record.executed), first.launch, first.assumed, record.steps, closed
+    )
+    hangs = any(witness.rule in ("barrier-hang", "barrier-init") for witness in witnesses)
+    if hangs and first.stop is not None:  # the kernel may be meant for other data
+        return judgement._replace(witnesses=())
+    return _without_cluster_errors(judgement, kernel.function) if hangs and first.clustered else judgement
 
 
-def _shapeless(told: RunJudgement, function: Function) -> RunJudgement:
-    """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
-    row = Blind(ALL, function.line, CLUSTER, "the launch says it")
-    return told._replace(witnesses=(), blind=(*told.blind, row)) if is_wrong(told.witnesses) else told
+def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
+    """Return a judgement without violations, because the launch may have another cluster shape; undecided instead."""
+    blind = Blind(ALL, function.line, CLUSTER, "only the launch determines it")
+    return (
+        judgement._replace(witnesses=(), blind=(*judgement.blind, blind))
+        if is_wrong(judgement.witnesses)
+        else judgement
+    )
 
 
 class _Record:
-    """What the runs of a kernel said so far.
+    """The results of the runs of a kernel so far.
 
     Args:
-        made: the kernel.
-        first: its first run.
-        steps: those of runs before.
+        kernel: the kernel.
+        first: the first run.
+        steps: steps of the runs before.
     """
 
-    def __init__(self, made: Program, first: Trial, steps: int) -> None:
-        self.made, self.first, self.steps = made, first, steps
-        self.function, self.free, self.limit = made.function, first.free, max(LIMIT, steps + BUDGET)
-        self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
-        self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
+    def __init__(self, kernel: Program, first: Trial, steps: int) -> None:
+        self.kernel, self.first, self.steps = kernel, first, steps
+        self.function, self.free, self.limit = kernel.function, first.free, max(LIMIT, steps + BUDGET)
+        self.witnesses: dict[tuple[str, int], Witness] = {}  # first of each rule and instruction
+        self.blind: dict[tuple[object, ...], Blind] = {}  # first of each line, subject and properties
         self.executed: list[Executed] = []
-        self.launches: list[Launch] = []  # likewise, as they were begun
-        self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
-        self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
-        self.coverage = Coverage(made, set(first.launch.scalars))
-        for one in first.cut:
-            self.coverage.take(one)
-            self._executed([one], one.machine.launch.size, None)
+        self.launches: list[Launch] = []  # all launches that were run, as requested
+        self.fragments: dict[int, str] = {}  # why each mma.sync is undecided, "" if it is decided
+        self.long: dict[tuple[str, int], int] = {}  # steps of the runs with one large parameter
+        self.coverage = Coverage(kernel, set(first.launch.scalars))
+        for run in first.cut:
+            self.coverage.add_run(run)
+            self._add_launch([run], run.machine.launch.size, None)
 
-    def take(self, launch: Launch) -> bool:
-        """Run a launch; whether there is a sense in more launches."""
-        several = list(runs(self.made, launch))
+    def run_launch(self, launch: Launch) -> bool:
+        """Run a launch; return whether more launches make sense."""
+        launch_runs = list(runs(self.kernel, launch))
         self.launches.append(launch)
-        for one in several:
-            self.steps += one.machine.count
-            self._take(one, small=launch.size in SMALL)
-            given = one.machine.launch.scalars
-            self.long.update({key: one.machine.count for key in self.free if given.get(key) == LARGE})
-            self.coverage.take(one)
+        for run in launch_runs:
+            self.steps += run.machine.count
+            self._add_run(run, small=launch.size in SMALL)
+            scalars = run.machine.launch.scalars
+            self.long.update({key: run.machine.count for key in self.free if scalars.get(key) == LARGE})
+            self.coverage.add_run(run)
         varied = next((key for key in launch.scalars if key not in self.first.launch.scalars), None)
-        self._executed(several, launch.size, varied)
-        stopped = [one for one in several if one.stop is not None]
-        return not stopped or all(one.endless for one in stopped)
+        self._add_launch(launch_runs, launch.size, varied)
+        stopped = [run for run in launch_runs if run.stop is not None]
+        return not stopped or all(run.endless for run in stopped)
 
-    def _executed(self, several: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
-        """Note a launch, which takes several runs where a branch depends on a parameter of floating point."""
+    def _add_launch(self, launch_runs: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
+        """Record a launch; it has several runs if a branch depends on a floating-point parameter."""
         parameters: dict[tuple[str, int], int] = {}
-        for one in several:
-            parameters.update({**one.machine.notes.scalars, **one.machine.launch.scalars})
-        ended, steps = all(one.stop is None for one in several), sum(one.machine.count for one in several)
+        for run in launch_runs:
+            parameters.update({**run.machine.notes.scalars, **run.machine.launch.scalars})
+        ended, steps = all(run.stop is None for run in launch_runs), sum(run.machine.count for run in launch_runs)
         self.executed.append(Executed(parameters, others, varied, ended, steps))
 
     def go_farther(self) -> None:
-        """Run the loops that no completed run took far enough once more, with larger parameters."""
-        launch, most = with_sizes(self.first), self.steps + FARTHER
-        if self.first.stop is not None or not any(one.ended for one in self.executed):
+        """Run loops again with larger parameters if no completed run took them far enough."""
+        launch, limit = with_sizes(self.first), self.steps + FARTHER
+        if self.first.stop is not None or not any(executed.ended for executed in self.executed):
             return
-        bounding = bounding_parameters(self.made, self.first)
+        bounding = bounding_parameters(self.kernel, self.first)
         for key in bounding:
             for value in REMAINDERS:
-                if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
+                if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > limit:
                     break
-                for others in (SIZES[0], LITTLE):  # several tiles, so that what one leaves behind meets the next
-                    farther = with_large(launch, key, value, others)
-                    if farther not in self.launches and not self.take(farther):
+                for others in (SIZES[0], LITTLE):  # several tiles, to see conflicts between them
+                    farther = with_parameter(launch, key, value, others)
+                    if farther not in self.launches and not self.run_launch(farther):
                         return
                     if self.executed[-1].ended:
                         break
-        for loop in bounded_loops(self.made):
-            for key in [one for one in bounding if one in self.coverage.keys(loop)]:
+        for loop in bounded_loops(self.kernel):
+            for key in [bound for bound in bounding if bound in self.coverage.keys(loop)]:
                 for value, others in FARTHER_LAUNCHES:
                     tried = value > LARGE and self.coverage.is_saturated(loop, key)
-                    if tried or is_wrong(self.witnesses.values()) or not self.coverage.short(loop):
+                    if tried or is_wrong(self.witnesses.values()) or not self.coverage.is_short(loop):
                         break
-                    if self.steps + BUDGET > most:
+                    if self.steps + BUDGET > limit:
                         return
-                    farther = with_large(launch, key, value, others)
-                    if farther not in self.launches and not self.take(farther):
+                    farther = with_parameter(launch, key, value, others)
+                    if farther not in self.launches and not self.run_launch(farther):
                         return
 
     def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
-        """What is not decided; of launches that were stopped, what no completed launch covers."""
-        ended = any(one.ended for one in self.executed)
-        yield from (row for row in self.blind.values() if not ended or row.reason is not Reason.ENDLESS)
+        """Yield what is undecided; of launches that were stopped, only what no completed launch covers."""
+        ended = any(executed.ended for executed in self.executed)
+        yield from (blind for blind in self.blind.values() if not ended or blind.reason is not Reason.ENDLESS)
         if ended and not is_wrong(self.witnesses.values()):
-            yield from self.coverage.rows({one.parameter for one in closed})
+            yield from self.coverage.rows({result.parameter for result in closed})
 
-    def close(self, made: Program, first: Trial) -> tuple[Counts, ...]:
-        """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
+    def close(self, kernel: Program, first: Trial) -> tuple[Counts, ...]:
+        """Find the parameters whose larger values all follow, if nothing is wrong and all launches ran to their end."""
         launch = with_sizes(first)._replace(size=LITTLE)
-        found: list[Counts] = []
+        closed: list[Counts] = []
         least = min(self.long.values(), default=0)
         for key in self.free:
-            if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
+            if len(self.long) > 1 and self.long.get(key) == least:  # it makes no loop longer
                 continue
             budget = min(CLOSING, self.limit - self.steps)
             if (
                 is_wrong(self.witnesses.values())
-                or any(row.properties == ALL and row.reason is not Reason.ENDLESS for row in self.blind.values())
+                or any(blind.properties == ALL and blind.reason is not Reason.ENDLESS for blind in self.blind.values())
                 or budget <= 0
             ):
                 return ()
-            told = counts(made, launch, key, budget)
-            # Of several parameters one may be the other in other units, so that no launch has one without the other.
-            for one in told.runs if len(self.free) == 1 else ():
-                self._take(one, small=one.machine.launch.scalars[key] < SIZES[0])
-                self._executed([one], launch.size, key)
-            self.steps += told.steps
-            if told.whole and told.step:
-                found.append(told)
-        return () if is_wrong(self.witnesses.values()) else tuple(found)
+            result = counts(kernel, launch, key, budget)
+            # Two parameters may have the same meaning in different units, so that no launch changes only one of them.
+            for run in result.runs if len(self.free) == 1 else ():
+                self._add_run(run, small=run.machine.launch.scalars[key] < SIZES[0])
+                self._add_launch([run], launch.size, key)
+            self.steps += result.steps
+            if result.whole and result.step:
+                closed.append(result)
+        return () if is_wrong(self.witnesses.values()) else tuple(closed)
 
-    def _take(self, one: Run, small: bool) -> None:
-        for place, why in one.machine.notes.fragments.items():
-            if not (small and why):  # where a tile is larger than the problem, some of it is zeros
+    def _add_run(self, run: Run, small: bool) -> None:
+        for place, why in run.machine.notes.fragments.items():
+            if not (small and why):  # if a tile is larger than the problem, part of it is zeros
                 self.fragments[place] = self.fragments.get(place) or why
-        for witness in witnesses(one):
+        for witness in witnesses(run):
             if (witness.rule, witness.place) in self.witnesses:
                 continue
             if small:
-                self._doubt(witness, one.machine.launch.size)
+                self._add_doubt(witness, run.machine.launch.size)
                 continue
             self.witnesses[witness.rule, witness.place] = witness
             if witness.rule == "proxy-fence-copy":
-                why = "the manual asks for a fence; Triton 3.5.0 left it out and 3.9.0 has it"
+                why = "the manual requires a fence, which Triton 3.5.0 omits and 3.9.0 has"
                 line = self.function.code[witness.place].line
-                self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "what cp.async wrote", why))
-        for row in blind(one):
-            self.blind.setdefault((row.line, row.what, row.properties), row)
+                self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "the bytes of a cp.async", why))
+        for blind in unchecked(run):
+            self.blind.setdefault((blind.line, blind.what, blind.properties), blind)
 
-    def _doubt(self, witness: Witness, size: int) -> None:
-        """Something that is wrong in a launch which there may never be."""
-        line, told = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
-        other = f", line {witness.other}" if told else ""
+    def _add_doubt(self, witness: Witness, size: int) -> None:
+        """Record a violation in a launch that may never occur."""
+        line = self.function.code[witness.place].line
         properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
-        why = f"{witness.found}{other}, where scalar parameters are {size}"
-        row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
-        self.blind.setdefault((line, witness.rule), row)
+        why = f"{witness.fact}, where scalar parameters are {size}"
+        blind = Blind(properties, line, f"{witness.rule} of a launch with few iterations", why)
+        self.blind.setdefault((line, witness.rule), blind)
 
-    def open(self, stop: Stop) -> None:
-        """What stops a run that nothing is assumed for: what is assumed decides nothing but what is wrong with it."""
+    def record_stop(self, stop: Stop) -> None:
+        """Record why the run without assumptions stopped. Runs with assumptions can only add errors."""
         self.blind[stop.line, stop.what] = Blind(ALL, stop.line, stop.what, stop.why, stop.reason)

@@ -1,13 +1,13 @@
-"""Values of a warp: one number that all lanes have, a number a lane, or nothing, with the reason.
+"""Values of a warp: one number for all lanes, one number per lane, or unknown with a reason.
 
-Lanes that hold the same number are one value, so that most of a kernel is computed once a warp.
+If all lanes have the same number, it is stored once, so that most of a kernel is computed once per warp.
 
-Law: what is computed lane by lane is what each lane computes.
+Invariant: computing with the values of a warp gives what each lane computes.
 
->>> one, other = (1, 2, 3), 10
->>> each(lambda a, b: a + b, (one, other), 3)
+>>> first, second = (1, 2, 3), 10
+>>> map_lanes(lambda a, b: a + b, (first, second), 3)
 (11, 12, 13)
->>> each(lambda a, b: a * b, ((1, 2, 3), 0), 3)
+>>> map_lanes(lambda a, b: a * b, ((1, 2, 3), 0), 3)
 0
 """
 
@@ -19,38 +19,38 @@ from typing import NamedTuple, TypeAlias
 
 
 class Cause(StrEnum):
-    """Why a value is not known, where there is something to be done about it."""
+    """A reason for an unknown value that the checker can act on."""
 
-    GLOBAL = "a value loaded from global memory"  # which may be supposed
-    PARAMETER = "a parameter of floating point"  # which is one all over a run, so that both its ways may be run
+    GLOBAL = "a value loaded from global memory"  # its value may be assumed
+    PARAMETER = "a floating-point parameter"  # it is constant in a run, so that both ways may be run
 
 
 class Unknown(NamedTuple):
-    """A value that the text does not say.
+    """A value that the text does not determine.
 
     Args:
-        why: where it comes from; a cause, where there is something to be done about it.
-        line: of the instruction that made it; 0 for none.
+        why: where the value comes from.
+        line: line of the instruction that made it; 0 for none.
     """
 
     why: str
     line: int = 0
 
 
-#: A number a lane.
+#: One number per lane.
 Lanes: TypeAlias = "tuple[int | Unknown, ...]"
-#: One number for all lanes, or one a lane.
+#: One number for all lanes, or one number per lane.
 Value: TypeAlias = "int | Unknown | Lanes"
 
 
-def together(values: Sequence[int | Unknown]) -> Value:
-    """A number a lane as one value: a single one where they are equal."""
+def join_lanes(values: Sequence[int | Unknown]) -> Value:
+    """Return a value with one number per lane as a value of the warp: one number if all are equal."""
     first = values[0]
     return first if all(value == first for value in values) else tuple(values)
 
 
-def each(compute: Callable[..., int | None], values: Sequence[Value], lanes: int, line: int = 0) -> Value:
-    """What is computed of values that are known; the first that is not stands for the result."""
+def map_lanes(compute: Callable[..., int | None], values: Sequence[Value], lanes: int, line: int = 0) -> Value:
+    """Apply a function lane by lane, or return the first unknown operand."""
     vector = False
     for value in values:
         kind = type(value)
@@ -60,29 +60,29 @@ def each(compute: Callable[..., int | None], values: Sequence[Value], lanes: int
     if not vector:
         result = compute(*values)
         return Unknown("a division by zero", line) if result is None else result
-    rows = zip(*[value if type(value) is tuple else (value,) * lanes for value in values], strict=True)
-    return together([_of_lane(compute, row, line) for row in rows])
+    operands_by_lane = zip(*[value if type(value) is tuple else (value,) * lanes for value in values], strict=True)
+    return join_lanes([_of_lane(compute, operands, line) for operands in operands_by_lane])
 
 
-def _of_lane(compute: Callable[..., int | None], row: tuple[int | Unknown, ...], line: int) -> int | Unknown:
-    for value in row:
+def _of_lane(compute: Callable[..., int | None], operands: tuple[int | Unknown, ...], line: int) -> int | Unknown:
+    for value in operands:
         if type(value) is Unknown:
             return value
-    result = compute(*row)
+    result = compute(*operands)
     return Unknown("a division by zero", line) if result is None else result
 
 
-def of_lanes(value: Value, places: Sequence[int]) -> Value:
-    """A value for some of the lanes, by their places among those that it has.
+def select_lanes(value: Value, places: Sequence[int]) -> Value:
+    """Return a value for some of its lanes, given by their positions.
 
-    >>> of_lanes((5, 6, 6), [1, 2]), of_lanes(7, [0])
+    >>> select_lanes((5, 6, 6), [1, 2]), select_lanes(7, [0])
     (6, 7)
     """
-    return value if isinstance(value, (int, Unknown)) else together([value[place] for place in places])
+    return value if isinstance(value, (int, Unknown)) else join_lanes([value[place] for place in places])
 
 
 def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
-    """A value as one a lane.
+    """Return a value as one number per lane.
 
     >>> lane_values(3, 2)
     (3, 3)
@@ -91,20 +91,20 @@ def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
 
 
 def first_unknown(value: Value) -> Unknown | None:
-    """The first of a value's lanes that is not known; None where all are.
+    """Return the first unknown lane of a value; None if all lanes are known.
 
     >>> first_unknown((1, Unknown("a load", 7))), first_unknown(3)
     (Unknown(why='a load', line=7), None)
     """
     if type(value) is tuple:
-        return next((one for one in value if type(one) is Unknown), None)
+        return next((lane_value for lane_value in value if type(lane_value) is Unknown), None)
     return value if isinstance(value, Unknown) else None
 
 
-def origin(value: Value) -> str:
-    """Where a value comes from that is not one number.
+def origin_text(value: Value) -> str:
+    """Describe where a value comes from that is not one number.
 
-    >>> origin(Unknown("a load", 7)), origin((1, 2))
+    >>> origin_text(Unknown("a load", 7)), origin_text((1, 2))
     ('a load, line 7', 'a value')
     """
     return f"{value.why}{f', line {value.line}' if value.line else ''}" if isinstance(value, Unknown) else "a value"

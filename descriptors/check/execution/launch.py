@@ -1,9 +1,10 @@
-"""How a kernel is started, and what its threads read of that: special registers, and where memory lies.
+"""The launch of a kernel, the special registers of its threads, and where memory is in the address space.
 
-Source: PTX ISA 9.1, Special Registers; State Spaces; mapa. Where parameters and local memory begin among generic
-addresses is ours: far from shared memory, which begins at 0, with the rank of its CTA above the bits of an address.
+Source: PTX ISA 9.1, Special Registers; State Spaces; mapa. The generic addresses of parameters and local memory are
+chosen by this project. They are far from shared memory, which begins at 0; the rank of a CTA is in the bits above its
+addresses.
 
-Law: the coordinates of the threads of a CTA are those of a counter whose first digit is x.
+Invariant: the coordinates of the threads of a CTA count up with x as the fastest digit.
 
 >>> launch = Launch((4, 2, 8), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
 >>> x, y, z = (special_register(f"%tid.{axis}", launch, 0, 1, tuple(range(32))) for axis in "xyz")
@@ -17,42 +18,42 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
 
-from descriptors.check.execution.lanes import Value, together
+from descriptors.check.execution.lanes import Value, join_lanes
 from descriptors.text import extents_text
 
 #: Threads of a warp.
 WARP = 32
-#: Bits of a shared address below the rank of its CTA.
+#: Bit position of the CTA's rank in a shared-memory address.
 RANK = 24
-#: Where the local memory of a thread begins, among generic addresses.
+#: Generic address at which the local memory of a thread begins.
 LOCAL = 1 << 40
-#: Where parameters lie.
+#: Generic address at which parameters begin.
 PARAMETERS = 1 << 42
-#: Where a pointer in a parameter points: far from shared memory, and far from one another.
+#: Address of the first pointer in parameters, and distance between pointers: far from shared memory.
 _POINTERS, _APART = 1 << 44, 1 << 36
-#: Hashes of parameter names, and pointers of one parameter: PTX allows 32,764 bytes of parameters.
+#: Number of hashes of parameter names, and of pointers per parameter: PTX allows 32,764 bytes of parameters.
 _NAMES, _SLOTS = 1 << 15, 1 << 12
-#: Bytes of shared memory that a CTA may have.
+#: Largest number of bytes of shared memory per CTA.
 _SHARED = 227 << 10
 _FULL = 0xFFFFFFFF
 
 
 class Launch(NamedTuple):
-    """How a kernel is started.
+    """How a kernel is launched.
 
     Args:
-        threads: of a CTA, along x, y, z.
-        cluster: CTAs of a cluster, along x, y, z; they are the grid's first.
+        threads: threads per CTA, along x, y, z.
+        cluster: CTAs per cluster, along x, y, z; they are the first CTAs of the grid.
         grid: CTAs of the grid, along x, y, z.
-        size: what a 32-bit parameter is that is not named.
-        scalars: what others are, by name and offset.
+        size: value of a 32-bit parameter that is not in ``scalars``.
+        scalars: values of scalar parameters, by name and offset.
         variables: addresses of shared variables.
-        sizes: bytes of a copy as they were inferred, by what names its tensor map; None for a run that learns them.
-        choices: which way branches go that parameters of floating point decide, by their instruction.
-        boxes: bytes of a copy whose box is known, by what names its tensor map.
-        sources: where bulk stores of tensors begin, as a run saw it.
-        content: whether integers of 32 bits in global memory are multiples of the size, or nothing is known of them.
-        box_rows: bytes of the first extent of a box that is known, by what names its tensor map.
+        sizes: inferred bytes of copies, by tensor map; None for the run that infers them.
+        choices: which way branches go that depend on floating-point parameters, by instruction.
+        boxes: known bytes of copies, by tensor map.
+        sources: start addresses of bulk tensor stores, as the first run saw them.
+        content: whether 32-bit integers in global memory are assumed to be multiples of ``size``.
+        box_rows: bytes of the first extent of each known box, by tensor map.
     """
 
     threads: tuple[int, int, int]
@@ -69,13 +70,13 @@ class Launch(NamedTuple):
     box_rows: Mapping[Any, int] = {}
 
     def bytes_of(self, box: object) -> int | None:
-        """The bytes that a copy brings, as they are known, or inferred; None where they are neither."""
+        """Return the bytes of a copy, known or inferred; None if they are neither."""
         known = self.boxes.get(box)
         return known if known is not None else (self.sizes or {}).get(box)
 
 
 def launch_text(launch: Launch) -> str:
-    """Threads and CTAs of a launch, for a person.
+    """Describe the threads and CTAs of a launch.
 
     >>> launch_text(Launch((384, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {}, {}, {}))
     '384 threads, a cluster of 2x1x1'
@@ -85,7 +86,7 @@ def launch_text(launch: Launch) -> str:
 
 
 def of_cta(address: int, rank: int) -> int:
-    """The same shared address in the CTA of a rank.
+    """Return the same shared-memory address in the CTA of a rank.
 
     >>> hex(of_cta(0x2000010, 1))
     '0x1000010'
@@ -94,7 +95,7 @@ def of_cta(address: int, rank: int) -> int:
 
 
 def multicast(address: int, mask: int | None, ctas: int) -> list[int]:
-    """A shared address in each CTA of a mask; without one, as it is.
+    """Return a shared-memory address in each CTA of a mask; without a mask, the address itself.
 
     >>> [hex(one) for one in multicast(0x10, 0b1010, 4)], multicast(0x10, None, 4)
     (['0x1000010', '0x3000010'], [16])
@@ -118,26 +119,26 @@ def pointer(name: str, offset: int) -> int:
     return _POINTERS + (number * _SLOTS + offset // 8) * _APART
 
 
-def place_name(address: int, launch: Launch) -> str:
-    """A shared address as the variable that it is in, and how far.
+def address_text(address: int, launch: Launch) -> str:
+    """Return a shared-memory address as a variable and an offset.
 
     >>> launch = Launch((32, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {"ring": 64}, {}, {})
-    >>> place_name(of_cta(72, 1), launch)
+    >>> address_text(of_cta(72, 1), launch)
     '[ring+8] of CTA 1'
     """
     rank, offset = address >> RANK, address & ((1 << RANK) - 1)
-    held = [(at, name) for name, at in launch.variables.items() if at <= offset]
-    at, name = max(held, default=(0, "shared"))
-    of = f" of CTA {rank}" if launch.cluster != (1, 1, 1) else ""
-    return f"[{name}+{offset - at}]{of}" if offset - at else f"[{name}]{of}"
+    candidates = [(start, name) for name, start in launch.variables.items() if start <= offset]
+    start, name = max(candidates, default=(0, "shared"))
+    cta = f" of CTA {rank}" if launch.cluster != (1, 1, 1) else ""
+    return f"[{name}+{offset - start}]{cta}" if offset - start else f"[{name}]{cta}"
 
 
 def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tuple[int, ...]) -> Value | None:
-    """What a special register holds in some lanes of a warp; None for one that a run does not know.
+    """Return the value of a special register in some lanes of a warp; None if the run does not know it.
 
     Args:
-        name: with its ``%``, and its axis.
-        launch: how the kernel was started.
+        name: the name with its ``%`` and its axis.
+        launch: how the kernel was launched.
         cta: rank of the CTA in the cluster.
         warp: number of the warp.
         lanes: numbers of the lanes.
@@ -149,16 +150,16 @@ def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tupl
     stem, _, axis = name[1:].partition(".")
     place = "xyz".find(axis) if axis else 0
     if stem == "tid":
-        return together([_coordinates(warp * WARP + lane, launch.threads)[place] for lane in lanes])
+        return join_lanes([_coordinates(warp * WARP + lane, launch.threads)[place] for lane in lanes])
     if stem == "laneid":
-        return together(lanes)
+        return join_lanes(lanes)
     if stem.startswith("lanemask_"):
-        return together([_lane_mask(stem[9:], lane) for lane in lanes])
-    return _of_launch(launch, cta, warp, place).get(stem)
+        return join_lanes([_lane_mask(stem[9:], lane) for lane in lanes])
+    return _uniform_registers(launch, cta, warp, place).get(stem)
 
 
-def _of_launch(launch: Launch, cta: int, warp: int, place: int) -> dict[str, int]:
-    """The special registers that all lanes of a warp share, along an axis."""
+def _uniform_registers(launch: Launch, cta: int, warp: int, place: int) -> dict[str, int]:
+    """Return the special registers that all lanes of a warp share, along an axis."""
     (x, y, z), rank = launch.cluster, _coordinates(cta, launch.cluster)[place]
     return {
         "ntid": launch.threads[place],

@@ -1,11 +1,11 @@
-"""The loops of a function: how they are nested, and the blocks to which branches lead backward.
+"""The loops of a function: their nesting, and the blocks that are targets of backward branches.
 
-Source: loops are strongly connected components, and again those of each without the ways to its header.
+Source: loops are strongly connected components, and again those of each without the edges to its header.
 
-Invariant: a loop inside of another has blocks of that one alone.
+Invariant: the blocks of a loop inside another are blocks of that loop.
 
->>> found = nested([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
->>> [sorted(one.blocks) for one in found], found[1].blocks < found[0].blocks
+>>> loops = nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
+>>> [sorted(loop.blocks) for loop in loops], loops[1].blocks < loops[0].blocks
 ([[0, 1, 2], [1]], True)
 """
 
@@ -34,48 +34,50 @@ class Loop(NamedTuple):
     depth: int
 
 
-def nested(graph: Sequence[Block]) -> list[Loop]:
-    """The loops of a graph of blocks, outer loops first.
+def nested_loops(graph: Sequence[Block]) -> list[Loop]:
+    """Return the loops of a graph of blocks, outer loops first.
 
-    >>> nested([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
+    >>> nested_loops([Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, (0, 3)), Block(3, 4, ())])
     [Loop(blocks=frozenset({0, 1, 2}), around=-1, depth=0), Loop(blocks=frozenset({1}), around=0, depth=1)]
     """
-    found: list[Loop] = []
+    loops: list[Loop] = []
     level: list[tuple[frozenset[int], int]] = [(frozenset(range(len(graph))), -1)]
-    before: dict[int, set[int]] = {}
+    predecessors: dict[int, set[int]] = {}
     for number, block in enumerate(graph):
         for way in block.next:
-            before.setdefault(way, set()).add(number)
+            predecessors.setdefault(way, set()).add(number)
     for depth in range(DEEPEST):
         inner: list[tuple[frozenset[int], int]] = []
         for region, around in level:
-            cut = -1 if around < 0 else _header(before, region)
-            for one in _components(graph, region, cut):
-                if len(one) > 1 or (cut not in one and any(number in graph[number].next for number in one)):
-                    inner.append((one, len(found)))
-                    found.append(Loop(one, around, depth))
+            cut = -1 if around < 0 else _header(predecessors, region)
+            for component in _components(graph, region, cut):
+                if len(component) > 1 or (
+                    cut not in component and any(number in graph[number].next for number in component)
+                ):
+                    inner.append((component, len(loops)))
+                    loops.append(Loop(component, around, depth))
         level = inner
-    return found
+    return loops
 
 
-def _header(before: dict[int, set[int]], loop: frozenset[int]) -> int:
-    """The block of a loop that is entered from outside; the first where there are several."""
-    return min((number for number in loop if not before.get(number, set()) <= loop), default=min(loop))
+def _header(predecessors: dict[int, set[int]], loop: frozenset[int]) -> int:
+    """Return the block of a loop that is entered from outside; the first if there are several."""
+    return min((number for number in loop if not predecessors.get(number, set()) <= loop), default=min(loop))
 
 
 def _components(graph: Sequence[Block], region: frozenset[int], cut: int) -> list[frozenset[int]]:
-    """The strongly connected components of a region whose ways to the block ``cut`` are taken away."""
+    """Return the strongly connected components of a region without the edges to the block ``cut``."""
     return components(
         {number: [way for way in graph[number].next if way in region and way != cut] for number in region}
     )
 
 
 def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:
-    """The blocks that a branch backward leads to, and for each the number of its loop."""
+    """Return the targets of backward branches, each with the number of its loop."""
     innermost: dict[int, int] = {}
     for number, loop in enumerate(loops):
         innermost.update(dict.fromkeys(loop.blocks, number))
-    found: dict[int, int] = {}
+    edges: dict[int, int] = {}
     for source, block in enumerate(graph):
         for target in block.next:
             if graph[target].start > block.start or source not in innermost:
@@ -84,12 +86,12 @@ def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:
             while number >= 0 and target not in loops[number].blocks:
                 number = loops[number].around
             if number >= 0:
-                found[target] = number
-    return found
+                edges[target] = number
+    return edges
 
 
 def inner_targets(edges: dict[int, int], loops: Sequence[Loop]) -> dict[int, tuple[int, ...]]:
-    """For each target of a branch backward, those of the loops inside of its loop, which begin again there."""
+    """Return for each target of a backward branch those of the loops inside its loop, which start again there."""
     inside: dict[int, list[int]] = {}
     for target, number in edges.items():
         around = loops[number].around

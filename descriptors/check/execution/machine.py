@@ -1,22 +1,25 @@
-"""The machine that executes the integers of a cluster, step by step.
+r"""A machine that executes the integer instructions of a cluster, step by step.
 
-What a register holds that the text does not say is unknown, with the reason. Where a run cannot go on without it, it
-stops, and says where. What two fragments know is what waiting told them, so one schedule is enough: what is in no order
-then is in none. Where nobody can go on, copies whose bytes the text does not say are taken to have come, then lanes go
-on without others of their warp; where that helps nobody, the kernel hangs.
-Source: PTX ISA 9.1, Thread Hierarchy; Parallel Synchronization and Communication Instructions; the way of emulating the
-integers of each warp is Weft's (Sharma, Bauer, Aiken 2015).
+If the text does not determine the value of a register, the value is unknown, with the reason. If a run cannot continue
+without it, the run stops and names the place. A fragment learns of the accesses of others only by waiting, so that one
+schedule is sufficient: two accesses that this schedule does not order are not ordered at all. If no fragment can
+continue, copies of unknown size complete first; then lanes continue without other lanes of their warp. If that does not
+help, the kernel hangs.
 
-Law: lanes that a branch takes apart are one again where its ways meet, each with what it computed.
+Source: PTX ISA 9.1, Thread Hierarchy; Parallel Synchronization and Communication Instructions; emulating the integers
+of each warp follows Weft (Sharma, Bauer, Aiken 2015).
+
+Invariant: lanes that a branch separates are one fragment again at the reconvergence point, each with the values it
+computed.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; add.u32 a, a, 100; L: st.shared.b32 [s], a; ret;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
->>> held.run()
->>> [(one.lanes, one.registers["a"]) for one in held.fragments]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [(fragment.lanes, fragment.registers["a"]) for fragment in machine.fragments]
 [((0, 1, 2, 3), (0, 1, 2, 103))]
 """
 
@@ -34,12 +37,12 @@ from descriptors.check.execution.lane_knowledge import LaneKnowledge
 from descriptors.check.execution.lanes import (
     Unknown,
     Value,
-    each,
     first_unknown,
+    join_lanes,
     lane_values,
-    of_lanes,
-    origin,
-    together,
+    map_lanes,
+    origin_text,
+    select_lanes,
 )
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, Launch, special_register
 from descriptors.check.execution.mbarrier import Mbarriers
@@ -56,7 +59,7 @@ _LOW_64 = 0xFFFFFFFFFFFFFFFF
 
 
 def items_of(operand: Operand) -> tuple[Operand, ...]:
-    """The operands of a vector, or the one that it is.
+    """Return the items of a vector, or the operand itself.
 
     >>> items_of(Vector(("a", "b"))), items_of("a")
     (('a', 'b'), ('a',))
@@ -64,54 +67,54 @@ def items_of(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def short(one: Instruction) -> str:
-    """The beginning of an opcode, for a person.
+def short_opcode(instruction: Instruction) -> str:
+    """Return the first three words of an opcode, for messages.
 
-    >>> short(Instruction(1, "mul.wide.u32.x", ()))
+    >>> short_opcode(Instruction(1, "mul.wide.u32.x", ()))
     'mul.wide.u32'
     """
-    return ".".join(one.qualifiers[:3])
+    return ".".join(instruction.qualifiers[:3])
 
 
 class Guard(Enum):
-    """What becomes of an instruction whose guard is not known."""
+    """What happens to an instruction whose guard is unknown."""
 
-    OWN = "it judges its guard itself, as a branch does"
-    RESULT = "its result is not known"
-    PASSED = "it is passed over, and told as not seen"
+    OWN = "its handler evaluates the guard"
+    RESULT = "its result is unknown"
+    PASSED = "it is skipped and reported as undecided"
     NEEDED = "the run stops"
 
 
-#: What executes an instruction; True where the fragment cannot go on now, and will be resumed, or is done.
+#: Executes an instruction; returns True if the fragment cannot continue now (it will be resumed, or is done).
 Handler = Callable[["Machine", Fragment, Step], "bool | None"]
 
 
 class Execution(NamedTuple):
-    """How an instruction is executed."""
+    """The handler of an instruction, and what happens if its guard is unknown."""
 
     handler: Handler
     guard: Guard
 
 
 class Memory:
-    """The memory of a cluster: what it holds, and who touched what of it."""
+    """The memory of a cluster: its contents, and the accesses to it."""
 
     def __init__(self) -> None:
         self.shared = Segments()
-        self.bytes = Contents()  # of shared memory
-        self.origins = Origins()  # likewise
+        self.bytes = Contents()  # known bytes of shared memory
+        self.origins = Origins()  # origins of the words of shared memory
         self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
         self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
 
 
 class Machine(Schedule):
-    """A cluster that executes a kernel: its threads, what they wait at, its memory, and what is noted of the run.
+    """A cluster that executes a kernel: its threads, their waits, its memory, and the notes of the run.
 
     Args:
         program: the kernel.
-        launch: how it is started.
-        execution: how an instruction is executed, by its opcode.
-        budget: steps after which the run is given up.
+        launch: how the kernel is launched.
+        execution: returns the handler of an opcode.
+        budget: number of steps after which the run is stopped.
     """
 
     def __init__(
@@ -126,152 +129,162 @@ class Machine(Schedule):
             for index, step in enumerate(self.steps)
         ]
         self._counted = [self._is_counted(index) for index in range(len(self.steps))]
-        self.count = 0  # steps so far
-        self.bits = 0  # accesses so far
-        self.hung = False  # whether it ended with threads that wait
+        self.count = 0  # number of steps so far
+        self.bits = 0  # number of accesses so far
+        self.hung = False  # whether the run ended with threads that wait
         self.barriers = Mbarriers()
         self.issues = Issues()
-        self.pools: dict[int, RegisterPool] = {}  # the registers of a CTA
-        self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # setmaxnreg by CTA and warp: to, place
-        self.lanes = LaneKnowledge(self.fresh)
+        self.pools: dict[int, RegisterPool] = {}  # register pools by CTA
+        self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by CTA and warp: count, instruction
+        self.lanes = LaneKnowledge(self.new_bit)
         self.memory = Memory()
         self.follows = True  # whether origins are followed
         self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane
-        self.requests: Counter[int] = Counter()  # for another tile, by instruction
+        self.requests: Counter[int] = Counter()  # requests for another tile, by instruction
         self.notes = Notes()
         self.executing: Fragment | None = None
 
     def _is_counted(self, index: int) -> bool:
-        """Whether each execution of a step is a round: of an event, but not each look of who waits."""
+        """Check that each execution of a step counts as an iteration; polls of a waiting loop do not."""
         name = self.steps[index].instruction.opcode
         return self._executions[index].guard in (Guard.PASSED, Guard.NEEDED) and "_wait." not in name
 
     # -- values
 
-    def value(self, one: Fragment, operand: Operand) -> Value:
-        """What an operand holds, for the lanes that execute."""
+    def value(self, fragment: Fragment, operand: Operand) -> Value:
+        """Return the value of an operand for the lanes that execute."""
         if isinstance(operand, int):
             return operand
         if isinstance(operand, str):
-            found = one.registers.get(operand)
-            if found is None:
-                found = self._named(one, operand)
-            if one.active is not None and type(found) is tuple:
-                return of_lanes(found, one.active)
-            return found
+            value = fragment.registers.get(operand)
+            if value is None:
+                value = self._named(fragment, operand)
+            if fragment.active is not None and type(value) is tuple:
+                return select_lanes(value, fragment.active)
+            return value
         if isinstance(operand, Negated):
-            return each(lambda a: a ^ 1, [self.value(one, operand.name)], one.many)
+            return map_lanes(lambda a: a ^ 1, [self.value(fragment, operand.name)], fragment.lane_count)
         if isinstance(operand, Address):
-            base = self.value(one, operand.base) if operand.base else 0
+            base = self.value(fragment, operand.base) if operand.base else 0
             offset = operand.offset
-            return each(lambda a: a + offset & _LOW_64, [base], one.many) if offset else base
+            return map_lanes(lambda a: a + offset & _LOW_64, [base], fragment.lane_count) if offset else base
         if isinstance(operand, Vector) and len(operand.items) == 1:
-            return self.value(one, operand.items[0])
-        return Unknown("an operand that is not read")
+            return self.value(fragment, operand.items[0])
+        return Unknown("an unsupported operand")
 
-    def _named(self, one: Fragment, name: str) -> Value:
-        """A name that is no register with a value: a special register, or a variable."""
+    def _named(self, fragment: Fragment, name: str) -> Value:
+        """Return the value of a name that is no register with a value: a special register or a variable."""
         if name.startswith("%"):
-            special = special_register(name, self.launch, one.cta, one.warp, one.lanes)
+            special = special_register(name, self.launch, fragment.cta, fragment.warp, fragment.lanes)
             if special is not None:
                 return special
         if name in self.launch.variables:
-            return self.launch.variables[name] | one.cta << RANK
+            return self.launch.variables[name] | fragment.cta << RANK
         if name in self.program.parameters:
             return PARAMETERS + (self.program.parameters[name] << 16)
         if name in self.program.function.variables:
             return LOCAL + (list(self.program.function.variables).index(name) << 20)
         return Unknown(f"{name}, which nothing writes")
 
-    def known(self, one: Fragment, operand: Operand, step: Step, what: str) -> int:
-        """A value that all lanes must share and the run needs.
+    def require_scalar(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> int:
+        """Return a value that the run needs and that all lanes must share.
 
         Raises:
-            Stop: if it is not known, or differs between lanes.
+            Stop: if the value is unknown or differs between lanes.
         """
-        value = self.value(one, operand)
+        value = self.value(fragment, operand)
         if type(value) is int:
             return value
         why = value if type(value) is Unknown else "a value that differs between the lanes of a warp"
         raise Stop(step.instruction.line, why, what)
 
-    def known_lanes(self, one: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
-        """The values of the lanes that execute, which the run needs.
+    def require_lanes(self, fragment: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
+        """Return the values of the executing lanes, which the run needs.
 
         Raises:
-            Stop: if one is not known.
+            Stop: if one is unknown.
         """
-        value = self.value(one, operand)
+        value = self.value(fragment, operand)
         if (unknown := first_unknown(value)) is not None:
             raise Stop(step.instruction.line, unknown, what)
-        return [number for number in lane_values(value, one.many) if isinstance(number, int)]
+        return [number for number in lane_values(value, fragment.lane_count) if isinstance(number, int)]
 
-    def set(self, one: Fragment, name: Operand, value: Value) -> None:
-        """Write a register, in the lanes that execute."""
+    def set(self, fragment: Fragment, name: Operand, value: Value) -> None:
+        """Write a register in the lanes that execute."""
         if not isinstance(name, str) or name == "_":
             return
-        if one.active is not None and len(one.active) < len(one.lanes):
+        if fragment.active is not None and len(fragment.active) < len(fragment.lanes):
             unset = Unknown(f"{name}, which nothing writes")
-            before = list(lane_values(one.registers.get(name, unset), len(one.lanes)))
-            for place, number in zip(one.active, lane_values(value, len(one.active)), strict=True):
+            before = list(lane_values(fragment.registers.get(name, unset), len(fragment.lanes)))
+            for place, number in zip(fragment.active, lane_values(value, len(fragment.active)), strict=True):
                 before[place] = number
-            value = together(before)
-        one.registers[name] = value
+            value = join_lanes(before)
+        fragment.registers[name] = value
 
-    def set_items(self, one: Fragment, target: Operand, value: Value) -> None:
-        """Write a register, or each of a vector."""
+    def set_items(self, fragment: Fragment, target: Operand, value: Value) -> None:
+        """Write a register, or each register of a vector."""
         for item in items_of(target):
-            self.set(one, item, value)
+            self.set(fragment, item, value)
 
-    # -- accesses, and what is noted
+    # -- accesses and notes
 
-    def access(self, one: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
-        """An ordinary access of a fragment: all between two tellings are one bit."""
-        mask = one.mask
-        if one.epoch < 0 or one.epoch_lanes != mask:
-            one.epoch, one.epoch_lanes = self.fresh(), mask
-            one.known |= 1 << one.epoch
-            self.lanes.made(one, one.epoch, mask)
-        return Access(one.epoch, step.instruction.line, kind, generic, round=self.round(one, step))
+    def access(self, fragment: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
+        """Record an ordinary access of a fragment; all accesses between two signals of it share one bit."""
+        mask = fragment.mask
+        if fragment.epoch < 0 or fragment.epoch_lanes != mask:
+            fragment.epoch, fragment.epoch_lanes = self.new_bit(), mask
+            fragment.known |= 1 << fragment.epoch
+            self.lanes.record_access(fragment, fragment.epoch, mask)
+        return Access(fragment.epoch, step.instruction.line, kind, generic, iteration=self.iteration(fragment, step))
 
-    def told(self, one: Fragment) -> tuple[int, int]:
-        """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
-        return self.lanes.told(one, self.alive[one.cta, one.warp])
+    def release_set(self, fragment: Fragment) -> tuple[int, int]:
+        """Return the accesses that a signal of the executing lanes covers: complete ones, and published ones."""
+        return self.lanes.release_set(fragment, self.alive[fragment.cta, fragment.warp])
 
-    def round(self, one: Fragment, step: Step) -> int:
-        """Return how often a fragment has reached the instruction that it executes, this time included."""
-        return one.times.get(step.place, 0) + 1
+    def iteration(self, fragment: Fragment, step: Step) -> int:
+        """Return how often a fragment has reached its instruction, including this time."""
+        return fragment.times.get(step.place, 0) + 1
 
-    def fresh(self) -> int:
-        """A bit for an access."""
+    def new_bit(self) -> int:
+        """Return a new bit for an access."""
         self.bits += 1
         return self.bits - 1
 
-    def clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
-        """Tell of two accesses without order, once for each pair of instructions."""
-        self.tell(rule, step, found, clash.earlier.line, clash.earlier.round)
+    def report_clash(self, step: Step, rule: str, clash: Clash, fact: str) -> None:
+        """Report two accesses that nothing orders, once for each pair of instructions."""
+        self.report(rule, step, fact, clash.earlier.line, clash.earlier.iteration)
 
-    def tell(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
-        """Tell of something wrong with what is executed."""
-        one = self.executing
-        witness = Witness(rule, step.place, found, other, 0 if one is None else self.round(one, step), other_round)
-        self.notes.tell(witness, released=one is not None and one.released)
+    def report(self, rule: str, step: Step, fact: str, other: int = 0, other_round: int = 0) -> None:
+        """Record a violation of a rule by the instruction that is executed.
 
-    def repeat(self, one: Fragment, step: Step) -> None:
-        """A fragment takes a branch: where that leads backward, another iteration of a loop begins."""
+        Args:
+            rule: name of the rule.
+            step: the instruction.
+            fact: what is the case, and a note after each "; ".
+            other: line of the other event; 0 for none.
+            other_round: how often its warp had reached the other event.
+        """
+        fragment = self.executing
+        witness = Witness(
+            rule, step.place, fact, other, 0 if fragment is None else self.iteration(fragment, step), other_round
+        )
+        self.notes.add_witness(witness, released=fragment is not None and fragment.released)
+
+    def count_iteration(self, fragment: Fragment, step: Step) -> None:
+        """Count an iteration of a loop if the branch that a fragment takes leads backward."""
         target = self.program.block_at(str(step.instruction.operands[-1]))
         if target not in self.program.back_edges or self.program.graph[target].start > step.place:
             return
-        warp, notes = (one.cta, one.warp), self.notes
-        held = self.iterations.setdefault((*warp, one.lanes[0]), {})
-        held[target] = many = held.get(target, 0) + 1
+        warp, notes = (fragment.cta, fragment.warp), self.notes
+        iterations = self.iterations.setdefault((*warp, fragment.lanes[0]), {})
+        iterations[target] = iteration = iterations.get(target, 0) + 1
         for other in self.program.inner[target]:
-            held.pop(other, None)
-        notes.longest[target] = max(notes.longest.get(target, 0), many)
+            iterations.pop(other, None)
+        notes.longest[target] = max(notes.longest.get(target, 0), iteration)
         notes.turns[*warp, target] = notes.turns.get((*warp, target), 0) + 1
 
-    def skip(self, step: Step, why: str) -> None:
-        """An instruction that the run does not see, or not all of it."""
+    def note_skipped(self, step: Step, why: str) -> None:
+        """Record an instruction that the run does not execute completely."""
         self.notes.skipped.setdefault(step.place, why)
         if not step.instruction.opcode.startswith(("ld", "mma")):
             self.memory.origins.clear()
@@ -279,20 +292,20 @@ class Machine(Schedule):
     # -- running
 
     def run(self) -> None:
-        """Run to the end, or to where the run cannot go on.
+        """Run to the end, or until the run cannot continue.
 
         Raises:
-            Stop: if it depends on what is not known.
+            Stop: if the run depends on an unknown value.
         """
         while True:
             while self.runnable:
                 self._advance(self.runnable.popleft())
             if not self._settle():
                 break
-        self.hung = any(not one.done for one in self.fragments)
+        self.hung = any(not fragment.done for fragment in self.fragments)
 
     def _settle(self) -> bool:
-        """What happens where nobody can go on; whether anything does."""
+        """Unblock a fragment when none can continue, and return whether one can now."""
         ended = [barrier.address for barrier in self.barriers if barrier.settle()]
         if ended:
             for address in ended:
@@ -300,83 +313,83 @@ class Machine(Schedule):
             return True
         return self.release()
 
-    def _advance(self, one: Fragment) -> None:
+    def _advance(self, fragment: Fragment) -> None:
         """Execute a fragment until it waits, ends or branches."""
         steps, executions = self.steps, self._executions
-        self.executing = one
+        self.executing = fragment
         while True:
-            if one.joins and one.pc == one.joins[-1].pc and self.meet(one):
+            if fragment.joins and fragment.pc == fragment.joins[-1].pc and self.arrive_at_join(fragment):
                 return
-            if one.pc >= len(steps):
-                self.end(one, list(range(len(one.lanes))))
+            if fragment.pc >= len(steps):
+                self.end(fragment, list(range(len(fragment.lanes))))
                 return
-            step = steps[one.pc]
+            step = steps[fragment.pc]
             self.count += 1
             if self.count > self.budget:
                 why = f"stopped after {self.budget} steps"
                 raise Stop(step.instruction.line, why, reason=Reason.ENDLESS)
-            handler, guard = executions[one.pc]
-            if one.apart and self._syncs[one.pc]:
-                one.meet_lanes(one.mask, ordered=False)
+            handler, guard = executions[fragment.pc]
+            if fragment.apart and self._syncs[fragment.pc]:
+                fragment.meet_lanes(fragment.mask, ordered=False)
             if step.place in self.program.uses:
                 for load in self.program.uses[step.place]:
-                    one.known |= one.loaded.pop(load, 0)
-                    self._use_stale(one, step, guard, load)
+                    fragment.known |= fragment.loaded.pop(load, 0)
+                    self._use_stale(fragment, step, guard, load)
             if step.instruction.predicate and guard is not Guard.OWN:
-                if not self._guarded(one, step, guard):
-                    one.pc += 1
+                if not self._guarded(fragment, step, guard):
+                    fragment.pc += 1
                     continue
-                if self._execute(handler, one, step):
+                if self._execute(handler, fragment, step):
                     return
-                one.active = None
-            elif self._execute(handler, one, step):
+                fragment.active = None
+            elif self._execute(handler, fragment, step):
                 return
-            if self._counted[one.pc]:
-                one.count(step.place)
-            one.pc += 1
+            if self._counted[fragment.pc]:
+                fragment.count(step.place)
+            fragment.pc += 1
 
-    def _use_stale(self, one: Fragment, step: Step, guard: Guard, load: int) -> None:
-        """The first use of what a ``tcgen05.ld`` brought: lanes that it had of cells that nothing wrote must not count.
+    def _use_stale(self, fragment: Fragment, step: Step, guard: Guard, load: int) -> None:
+        """Check the first use of registers of a ``tcgen05.ld``: lanes whose cells nothing wrote must not matter.
 
-        So an accumulator with M 64 is read, half of whose lanes are nobody's.
+        An accumulator with M 64 is read like this: half of the lanes hold no element.
         """
-        if not (stale := one.stale.pop(load, 0)):
+        if not (stale := fragment.stale.pop(load, 0)):
             return
-        if step.instruction.predicate and guard is not Guard.OWN and not self._guarded(one, step, guard):
+        if step.instruction.predicate and guard is not Guard.OWN and not self._guarded(fragment, step, guard):
             return
-        lanes, one.active = [lane for lane in one.executing if stale >> lane & 1], None
+        lanes, fragment.active = [lane for lane in fragment.executing if stale >> lane & 1], None
         if not lanes:
             return
         line, opcode = self.program.function.code[load].line, step.instruction.opcode
         what = f"lanes {lanes[0]} to {lanes[-1]} of line {line}, whose cells nothing wrote"
         if opcode.startswith(("st.", "red.", "atom.")):
-            self.tell("tcgen05-unwritten", step, f"found a store of registers of {what}", line)
+            self.report("tcgen05-unwritten", step, f"this instruction stores registers of {what}", line)
         else:
-            self.notes.unseen.setdefault(step.place, f"what becomes of {what}")
+            self.notes.unseen.setdefault(step.place, f"the use of {what}")
 
-    def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
-        """Execute an instruction; one that is written without its operands, as no assembler takes it, ends the run."""
+    def _execute(self, handler: Handler, fragment: Fragment, step: Step) -> bool | None:
+        """Execute an instruction; one without the operands of its opcode, which an assembler rejects, ends the run."""
         try:
-            return handler(self, one, step)
+            return handler(self, fragment, step)
         except (IndexError, ValueError) as error:
-            why = "it has not the operands of its opcode"
-            raise Stop(step.instruction.line, why, f"what {short(step.instruction)} does") from error
+            why = "its operands are not those of its opcode"
+            raise Stop(step.instruction.line, why, f"the effect of {short_opcode(step.instruction)}") from error
 
-    def _guarded(self, one: Fragment, step: Step, guard: Guard) -> bool:
-        """Whether some lane executes a guarded instruction; the fragment is left with those lanes active."""
-        value, instruction = self.value(one, step.instruction.predicate), step.instruction
+    def _guarded(self, fragment: Fragment, step: Step, guard: Guard) -> bool:
+        """Return whether some lane executes a guarded instruction, and make those lanes the active ones."""
+        value, instruction = self.value(fragment, step.instruction.predicate), step.instruction
         if type(value) is int:
             return bool(value) != instruction.negated
         unknown = first_unknown(value)
         if unknown is None:
             places = [place for place, v in enumerate(lane_values(value, 0)) if bool(v) != instruction.negated]
-            if len(places) < len(one.lanes):
-                one.active = places
+            if len(places) < len(fragment.lanes):
+                fragment.active = places
             return bool(places)
         if guard is Guard.NEEDED:
-            raise Stop(instruction.line, unknown, f"the guard of {short(instruction)}")
+            raise Stop(instruction.line, unknown, f"the guard of {short_opcode(instruction)}")
         for name in targets(instruction):
-            one.lose(name, unknown)
+            fragment.set_unknown(name, unknown)
         if guard is Guard.PASSED:
-            self.skip(step, f"a guard that depends on {origin(unknown)}")
+            self.note_skipped(step, f"a guard that depends on {origin_text(unknown)}")
         return False

@@ -1,13 +1,14 @@
-"""Where threads meet: at a barrier of a CTA or of a cluster, and in a ``wgmma`` of the warps of a warpgroup.
+"""Rendezvous of threads: at a barrier of a CTA or a cluster, and in a ``wgmma`` of the warps of a warpgroup.
 
-Who comes tells what it knows; who goes on knows what all told.
+A thread that arrives signals the accesses that it knows to be complete. A thread that continues knows all of them.
+
 Source: PTX ISA 9.1, barrier, barrier.cluster; Asynchronous Warpgroup Level Matrix Instructions.
 
-Law: an operation of a warpgroup knows what each of its warps knew.
+Invariant: an operation of a warpgroup knows the accesses that each of its warps knew.
 
 >>> issue = Issue(bit=7)
 >>> for known in (1, 2, 4, 8):
-...     issue.take(known, published=0)
+...     issue.add_warp(known, published=0)
 >>> issue.warps, issue.known
 (4, 15)
 """
@@ -20,11 +21,11 @@ from descriptors.check.execution.fragment import Fragment, Wait
 
 
 class Rendezvous:
-    """A barrier at which threads of a CTA, or of a cluster, meet: who came, who waits, and what they told.
+    """A barrier of a CTA or a cluster: the threads that arrived, those that wait, and the accesses that were signaled.
 
     Args:
-        cta: of which CTA; None for the cluster.
-        target: how many threads meet there; None for all that live.
+        cta: rank of the CTA; None for the cluster.
+        target: number of threads that must arrive; None for all that have not ended.
     """
 
     def __init__(self, cta: int | None, target: int | None) -> None:
@@ -32,29 +33,29 @@ class Rendezvous:
         self.came = self.phase = self.known = self.published = 0
         self.waiters: list[Fragment] = []
 
-    def arrive(self, one: Fragment, known: int, published: int) -> None:
-        """The threads of a fragment come, and tell what they can."""
+    def arrive(self, fragment: Fragment, known: int, published: int) -> None:
+        """Add the threads of a fragment, and the accesses that they signal."""
         self.known |= known
         self.published |= published
-        self.came += one.many
-        one.epoch = -1
+        self.came += fragment.lane_count
+        fragment.epoch = -1
 
-    def leave(self, one: Fragment) -> None:
-        """A fragment goes on, and knows what was told."""
-        one.learn(self.known, self.published)
+    def leave(self, fragment: Fragment) -> None:
+        """Let a fragment continue with the knowledge of the accesses that were signaled."""
+        fragment.learn(self.known, self.published)
 
-    def wait(self, one: Fragment, wait: Wait) -> bool:
-        """A fragment waits for the phase to end; True, for it cannot go on."""
-        one.blocked = wait
-        self.waiters.append(one)
+    def wait(self, fragment: Fragment, wait: Wait) -> bool:
+        """Let a fragment wait for the end of the phase; return True, because it cannot continue."""
+        fragment.blocked = wait
+        self.waiters.append(fragment)
         return True
 
 
 class Issue:
-    """A ``wgmma``: one operation of several warps, which begins when the last of them has issued it.
+    """A ``wgmma``: one operation of several warps, which begins when the last warp has issued it.
 
     Args:
-        bit: of its reads.
+        bit: bit of its reads.
     """
 
     __slots__ = ("bit", "complete", "known", "published", "warps")
@@ -63,39 +64,39 @@ class Issue:
         self.bit, self.complete = bit, False
         self.warps = self.known = self.published = 0
 
-    def take(self, known: int, published: int) -> None:
-        """One more warp issues it."""
+    def add_warp(self, known: int, published: int) -> None:
+        """Record that one more warp issues the operation."""
         self.warps += 1
         self.known |= known
         self.published |= published
 
 
 class Issues:
-    """The ``wgmma`` of a cluster, by warpgroup and number, and by their bits."""
+    """The ``wgmma`` operations of a cluster, by warpgroup and number, and by bit."""
 
     def __init__(self) -> None:
         self._numbered: dict[tuple[int, int, int], Issue] = {}
         self._of_bit: dict[int, Issue] = {}
 
     def open(self, cta: int, warpgroup: int, number: int) -> Issue | None:
-        """An operation that more warps are to issue; None where none is begun."""
+        """Return an operation that other warps have issued and that lacks warps; None if there is none."""
         issue = self._numbered.get((cta, warpgroup, number))
         return None if issue is None or issue.complete else issue
 
     def begin(self, cta: int, warpgroup: int, number: int, bit: int) -> Issue:
-        """An operation that its first warp issues."""
+        """Add an operation that its first warp issues."""
         issue = self._numbered[cta, warpgroup, number] = self._of_bit[bit] = Issue(bit)
         return issue
 
     def items(self) -> Iterator[tuple[tuple[int, int, int], Issue]]:
-        """The operations, by CTA, warpgroup and number."""
+        """Yield the operations with CTA, warpgroup and number."""
         yield from self._numbered.items()
 
-    def of(self, bits: int) -> list[Issue]:
+    def with_bits(self, bits: int) -> list[Issue]:
         """The operations of some accesses, which are theirs alone."""
-        found = []
+        issues = []
         while bits:
             lowest = bits & -bits
-            found.append(self._of_bit[lowest.bit_length() - 1])
+            issues.append(self._of_bit[lowest.bit_length() - 1])
             bits ^= lowest
-        return found
+        return issues

@@ -1,17 +1,18 @@
-"""Where bytes come from: of each register and each word of shared memory, the global addresses of its four bytes.
+"""Follow where bytes come from: the global addresses of the four bytes of each register and shared-memory word.
 
-Data are not executed, but where they lie is. A copy of a thread brings bytes of global memory to shared memory, and
-``ldmatrix`` or a load brings them on to registers; so a register's bytes are known by where they were, while nothing is
-computed of them. Four addresses are one number, the lowest byte's in its lowest bits, so that they go the ways that
-numbers go: lanes part and meet, and moves move them. What shared memory holds of them is ``Origins``.
-Source: PTX ISA 9.1, cp.async, ldmatrix, ld, mov; which lane's row ``ldmatrix`` gives to which lane is
-``layoutalg.fragment``'s to say.
+Data are not computed, but their origin is followed. A ``cp.async`` brings bytes of global memory to shared memory, and
+``ldmatrix`` or a load brings them to registers, whose bytes are thus known by their addresses until something is
+computed from them. Four addresses are one number, with the lowest byte's address in the lowest bits, so that they are
+handled like other values of lanes. ``Origins`` is the shared-memory part.
 
-Law: the lanes of ``ldmatrix`` have all bytes of its rows among them, each once.
+Source: PTX ISA 9.1, cp.async, ldmatrix, ld, mov; ``layoutalg.fragment`` defines which lane gets which bytes of
+``ldmatrix``.
+
+Invariant: the lanes of ``ldmatrix`` together have each byte of its rows once.
 
 >>> table = matrix_bytes("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
->>> found = sorted(byte for register in table for four in register for byte in four)
->>> found == [(lane, byte) for lane in range(32) for byte in range(16)]
+>>> all_bytes = sorted(byte for register in table for four in register for byte in four)
+>>> all_bytes == [(lane, byte) for lane in range(32) for byte in range(16)]
 True
 """
 
@@ -22,64 +23,70 @@ from functools import lru_cache
 
 from descriptors.check.execution.contents import word_from
 from descriptors.check.execution.fragment import ORIGIN, Fragment
-from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
+from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values
 from descriptors.check.execution.machine import Machine, items_of
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Operand
 from layoutalg import LayoutError, fragment
 
-_UNKNOWN = Unknown("what is not followed")
+_UNKNOWN = Unknown("an origin that is not followed")
 
 
 # -- registers
 
 
 def carries(machine: Machine, step: Step) -> bool:
-    """Whether an instruction brings bytes to registers as they are, and that is followed."""
+    """Check whether an instruction brings bytes to registers unchanged and origins are followed."""
     return machine.follows and step.place in machine.program.carries
 
 
-def carry(machine: Machine, one: Fragment, name: Operand, origin: Value) -> None:
-    """Write where the bytes of a register come from."""
+def carry(machine: Machine, fragment: Fragment, name: Operand, origin: Value) -> None:
+    """Write the origin of a register."""
     if isinstance(name, str) and name in machine.program.followed:
-        machine.set(one, ORIGIN + name, origin)
+        machine.set(fragment, ORIGIN + name, origin)
 
 
-def origins(machine: Machine, one: Fragment, name: Operand) -> tuple[int | Unknown, ...]:
-    """Where the bytes of a register come from, lane by lane."""
-    held = machine.value(one, ORIGIN + name) if isinstance(name, str) else _UNKNOWN
-    return lane_values(held, one.many)
+def origins(machine: Machine, fragment: Fragment, name: Operand) -> tuple[int | Unknown, ...]:
+    """Return the origins of a register, lane by lane."""
+    value = machine.value(fragment, ORIGIN + name) if isinstance(name, str) else _UNKNOWN
+    return lane_values(value, fragment.lane_count)
 
 
-def carry_loaded(machine: Machine, one: Fragment, step: Step, places: Sequence[int] | None, *, shared: bool) -> None:
-    """A load by the threads themselves: words of 4 bytes are followed.
+def carry_loaded(
+    machine: Machine, fragment: Fragment, step: Step, places: Sequence[int] | None, *, shared: bool
+) -> None:
+    """Record the origins of a load by the threads; only words of 4 bytes are followed.
 
     Args:
-        machine, one, step: the load, whose target is its first operand.
-        places: the addresses of the lanes; None where one is not known.
-        shared: whether they are of shared memory; else of global.
+        places: addresses of the lanes; None if one is unknown.
+        shared: whether they are in shared memory; otherwise in global memory.
+        machine: the machine.
+        fragment: the threads.
+        step: the load, whose target is its first operand.
     """
     if not carries(machine, step):
         return
-    whole = step.instruction.qualifiers[-1] in ("b32", "u32", "s32", "f32", "f16x2", "bf16x2")
+    is_word = step.instruction.qualifiers[-1] in ("b32", "u32", "s32", "f32", "f16x2", "bf16x2")
     for number, item in enumerate(items_of(step.instruction.operands[0])):
-        row: Value = _UNKNOWN
-        if places is not None and whole:
-            at = [place + 4 * number for place in places]
-            row = together(_found(machine, at) if shared else [word_from(place) for place in at])
-        carry(machine, one, item, row)
+        origin: Value = _UNKNOWN
+        if places is not None and is_word:
+            addresses = [place + 4 * number for place in places]
+            origin = join_lanes(_words_at(machine, addresses) if shared else [word_from(place) for place in addresses])
+        carry(machine, fragment, item, origin)
 
 
-def _found(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
-    held = [machine.memory.origins.word(place) for place in places]
-    return [_UNKNOWN if word is None else word for word in held]
+def _words_at(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
+    words = [machine.memory.origins.word(place) for place in places]
+    return [_UNKNOWN if word is None else word for word in words]
 
 
-def carry_stored(machine: Machine, one: Fragment, places: Sequence[int], items: Sequence[Operand], width: int) -> None:
-    """A store: what its registers hold lies in shared memory then."""
+def carry_stored(
+    machine: Machine, fragment: Fragment, places: Sequence[int], items: Sequence[Operand], width: int
+) -> None:
+    """Record the origins of a store into shared memory."""
     for number, item in enumerate(items if machine.follows else ()):
-        row = origins(machine, one, item) if width == 4 else (_UNKNOWN,) * one.many
-        for place, word in zip(places, row, strict=True):
+        words = origins(machine, fragment, item) if width == 4 else (_UNKNOWN,) * fragment.lane_count
+        for place, word in zip(places, words, strict=True):
             if width == 4:
                 machine.memory.origins.store(place + 4 * number, word)
             else:
@@ -88,9 +95,9 @@ def carry_stored(machine: Machine, one: Fragment, places: Sequence[int], items: 
 
 @lru_cache(maxsize=64)
 def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ...] | None:
-    """Of each register and lane of an ``ldmatrix``, its four bytes: the lane that points at the row, and which byte.
+    """Return the four bytes of each register and lane of an ``ldmatrix``: lane that gives the row address, and byte.
 
-    None for a format whose elements are not bytes in shared memory.
+    None for a format whose elements are not whole bytes in shared memory.
 
     >>> matrix_bytes("ldmatrix.sync.aligned.m8n8.x1.shared.b16")[0][5]
     ((1, 4), (1, 5), (1, 6), (1, 7))
@@ -103,62 +110,66 @@ def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ..
     height, bits = (16, 8) if "m16n16" in words else (8, 16)
     count = next((int(word[1:]) for word in words if word in ("x1", "x2", "x4")), 1)
     try:
-        held = fragment(f"{name}.{height * count}x{128 // bits}")
+        layout = fragment(f"{name}.{height * count}x{128 // bits}")
     except LayoutError:
         return None
     size = bits // 8
 
     def of(lane: int, register: int) -> tuple[tuple[int, int], ...]:
-        elements = [held.element(lane, value) for value in range(register * 4 // size, (register + 1) * 4 // size)]
-        return tuple([(row, column * size + byte) for row, column in elements for byte in range(size)])
+        elements = [layout.element(lane, value) for value in range(register * 4 // size, (register + 1) * 4 // size)]
+        return tuple([(row_lane, column * size + byte) for row_lane, column in elements for byte in range(size)])
 
-    registers = held.values * size // 4
+    registers = layout.values * size // 4
     return tuple([tuple([of(lane, register) for lane in range(32)]) for register in range(registers)])
 
 
-def carry_matrices(machine: Machine, one: Fragment, step: Step, places: Sequence[int] | None) -> None:
-    """``ldmatrix``: of each register the bytes of the rows that lanes point at."""
+def carry_matrices(machine: Machine, fragment: Fragment, step: Step, places: Sequence[int] | None) -> None:
+    """Record the origins of the registers of an ``ldmatrix``."""
     if not carries(machine, step):
         return
     table = matrix_bytes(step.instruction.opcode) if places is not None and len(places) == 32 else None
     memory = machine.memory.origins
     for register, item in enumerate(items_of(step.instruction.operands[0])):
-        row: Value = _UNKNOWN
+        origin: Value = _UNKNOWN
         if table is not None and places is not None and register < len(table):
-            held: list[int | Unknown] = []
+            words: list[int | Unknown] = []
             for four in table[register]:
-                at = [places[lane] + byte for lane, byte in four]
-                word = memory.word(at[0]) if at[3] - at[0] == 3 and at[1] - at[0] == 1 else memory.bytes(at)
-                held.append(_UNKNOWN if word is None else word)
-            row = together(held)
-        carry(machine, one, item, row)
+                addresses = [places[lane] + byte for lane, byte in four]
+                word = (
+                    memory.word(addresses[0])
+                    if addresses[3] - addresses[0] == 3 and addresses[1] - addresses[0] == 1
+                    else memory.bytes(addresses)
+                )
+                words.append(_UNKNOWN if word is None else word)
+            origin = join_lanes(words)
+        carry(machine, fragment, item, origin)
 
 
-def carry_moved(machine: Machine, one: Fragment, step: Step) -> None:
-    """``mov`` of a register."""
+def carry_moved(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Record the origin of a register that ``mov`` writes."""
     if carries(machine, step):
         target, source = step.instruction.operands
-        carry(machine, one, target, together(origins(machine, one, source)))
+        carry(machine, fragment, target, join_lanes(origins(machine, fragment, source)))
 
 
-def carry_copied(machine: Machine, one: Fragment, step: Step, places: Sequence[int], size: int) -> None:
-    """``cp.async``: bytes of global memory come to shared memory; one with a size of its source brings zeros, too."""
+def carry_copied(machine: Machine, fragment: Fragment, step: Step, places: Sequence[int], size: int) -> None:
+    """Record the origins of a ``cp.async``; one with a smaller source size writes zeros, too, and is not followed."""
     if not machine.follows:
         return
-    _, source, *rest = step.instruction.operands
+    _, source, *options = step.instruction.operands
     if "L2::cache_hint" in step.instruction.qualifiers:
-        rest.pop()
-    whole = lane_values(machine.value(one, rest[1]) if len(rest) > 1 else size, one.many)
-    sources = lane_values(machine.value(one, source), one.many)
-    for place, address, brought in zip(places, sources, whole, strict=True):
+        options.pop()
+    source_sizes = lane_values(machine.value(fragment, options[1]) if len(options) > 1 else size, fragment.lane_count)
+    sources = lane_values(machine.value(fragment, source), fragment.lane_count)
+    for place, address, brought in zip(places, sources, source_sizes, strict=True):
         if isinstance(address, int) and brought == size:
             machine.memory.origins.copy(place, address, size)
         else:
             machine.memory.origins.forget(place, size)
 
 
-def carry_bulk(machine: Machine, one: Fragment, source: Operand, place: int, size: int) -> None:
-    """A bulk copy without a tensor map, of one thread: bytes come as they lie."""
-    address = machine.value(one, source) if machine.follows else None
+def carry_bulk(machine: Machine, fragment: Fragment, source: Operand, place: int, size: int) -> None:
+    """Record the origins of a bulk copy without a tensor map."""
+    address = machine.value(fragment, source) if machine.follows else None
     if isinstance(address, int):
         machine.memory.origins.copy(place, address, size)

@@ -1,25 +1,27 @@
-"""The state of a run, so that two moments can be compared: everything that decides what happens from there on.
+r"""The state of a run, for comparing two moments: everything that decides how the run continues.
 
-Rounds of a loop come back to the same state but for names: the numbers of accesses grow, those of phases and of
-``wgmma`` too. An access is named by who knows it: two of one kind that the same sets hold are known to the same threads
-ever after, for sets only unite. Phases are counted from the last, registers are apart, for they may move, and in which
-order those go on who can is no part of it, as one schedule stands for all (``machine``).
-Source: PTX ISA 9.1, mbarrier (phase); that equal states have equal futures holds for a machine that draws no lots.
+Iterations of a loop return to the same state except for names: the numbers of accesses grow, and so do those of phases
+and of ``wgmma``. An access is therefore named by the sets of known accesses that contain it: two accesses of one kind
+that the same sets contain are known to the same threads from then on, since sets are only united. Phases are counted
+from the last one. Registers are compared separately, because they may drift. The order of runnable fragments is no part
+of the state, since one schedule stands for all (``machine``).
 
-Law: a loop comes back to its state, and a barrier of it after two phases.
+Source: PTX ISA 9.1, mbarrier (phase); equal states have equal futures because the machine is deterministic.
+
+Invariant: a loop returns to its state, and an mbarrier in it after two phases.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def law(rounds):
+>>> def final_state(rounds):
 ...     init = "mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1; L: mbarrier.arrive.shared.b64 _, [b]; add.u32 k, k, 1;"
 ...     body = f"{init} setp.lt.u32 p, k, {rounds}; @p bra L; bar.sync 1, 64; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return state(held)
->>> law(3) == law(4), law(3) == law(5)
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return state(machine)
+>>> final_state(3) == final_state(4), final_state(3) == final_state(5)
 (False, True)
 """
 
@@ -34,19 +36,19 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.meetings import Issue
 
-#: A state: equal ones have equal futures, but for what registers hold.
+#: A state; runs continue equally from equal states, except for the values of registers.
 State: TypeAlias = tuple[Any, ...]
-#: What names lanes that go one way.
+#: Key of a fragment: CTA, warp and lanes.
 Key: TypeAlias = tuple[int, int, tuple[int, ...]]
 
 
-def key_of(one: Fragment) -> Key:
-    """The CTA, the warp and the lanes of a fragment."""
-    return one.cta, one.warp, one.lanes
+def key_of(fragment: Fragment) -> Key:
+    """Return the CTA, the warp and the lanes of a fragment."""
+    return fragment.cta, fragment.warp, fragment.lanes
 
 
 def state(machine: Machine) -> State:
-    """The state of a machine, between two of its steps."""
+    """Return the state of a machine between two of its steps."""
     return _States(machine).whole()
 
 
@@ -66,15 +68,15 @@ class _States:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.live = sorted((one for one in machine.fragments if not one.done), key=key_of)
-        self.ended = sorted((one for one in machine.fragments if one.done), key=key_of)
+        self.live = sorted((fragment for fragment in machine.fragments if not fragment.done), key=key_of)
+        self.ended = sorted((fragment for fragment in machine.fragments if fragment.done), key=key_of)
         self.base: dict[tuple[int, int], int] = {}
-        for one in self.live:
-            group = (one.cta, one.warp // 4)
-            self.base[group] = min(self.base.get(group, one.sequence), one.sequence)
+        for fragment in self.live:
+            group = (fragment.cta, fragment.warp // 4)
+            self.base[group] = min(self.base.get(group, fragment.sequence), fragment.sequence)
         self.issues = self._issues()
         self.asked = self._asked()
-        self.sets: dict[int, int] = {}  # what is known anywhere of accesses that somebody may ask for, by their order
+        self.sets: dict[int, int] = {}  # number of each set of known accesses
         for bits in self._sets():
             self.sets.setdefault(bits & self.asked, len(self.sets))
         self.names: dict[int, int] = {}
@@ -82,110 +84,136 @@ class _States:
     # -- accesses
 
     def _asked(self) -> int:
-        """The accesses that somebody may ask for, as bits."""
-        machine, found = self.machine, {one.epoch for one in self.live}
+        """Return the accesses that a later step may look for, as bits."""
+        machine, bits = self.machine, {fragment.epoch for fragment in self.live}
         for memory in (
             machine.memory.shared,
-            *(row for tensor in machine.memory.tensor.values() for row in tensor.cells),
+            *(segments for tensor in machine.memory.tensor.values() for segments in tensor.cells),
         ):
-            for _, _, writer, readers in memory.touched():
-                found.update(one.bit for one in (writer, *readers) if one is not None)
-        found.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
+            for _, _, writer, readers in memory.segments():
+                bits.update(access.bit for access in (writer, *readers) if access is not None)
+        bits.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
         for barrier in machine.barriers:
-            found.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
-            found.update(_bits(barrier.events | barrier.events_before))
-        found.update(bit for bits in machine.notes.reaches.values() for bit in bits)
-        found.update(issue.bit for issue in self.issues)
-        found.update(machine.lanes.shares_of([*found]))
-        return sum(1 << bit for bit in found if bit >= 0)
+            bits.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
+            bits.update(_bits(barrier.events | barrier.events_before))
+        bits.update(bit for accesses in machine.notes.reaches.values() for bit in accesses)
+        bits.update(issue.bit for issue in self.issues)
+        bits.update(machine.lanes.shares_of([*bits]))
+        return sum(1 << bit for bit in bits if bit >= 0)
 
     def _sets(self) -> Iterator[int]:
-        """All that is known anywhere."""
+        """Yield all sets of known accesses."""
         machine = self.machine
-        for one in (*self.live, *self.ended):
-            yield from (one.known, one.published)
-        for one in self.live:
-            yield from (one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
-            yield from one.loaded.values()
-            yield from (bits for held in (one.apart, one.loose, one.copies) for bits in held.values())
-            yield from (bits for kind in sorted(one.groups.kinds) for bits in one.groups.rows(kind))
+        for fragment in (*self.live, *self.ended):
+            yield from (fragment.known, fragment.published)
+        for fragment in self.live:
+            yield from (
+                fragment.issued,
+                fragment.issued_known,
+                fragment.issued_published,
+                fragment.loads,
+                fragment.stores,
+            )
+            yield from fragment.loaded.values()
+            yield from (
+                bits for accesses in (fragment.apart, fragment.loose, fragment.copies) for bits in accesses.values()
+            )
+            yield from (bits for kind in sorted(fragment.groups.kinds) for bits in fragment.groups.rows(kind))
         for barrier in machine.barriers:
-            yield from (barrier.told_known, barrier.told_published, barrier.known, barrier.published)
+            yield from (barrier.next_known, barrier.next_published, barrier.known, barrier.published)
             yield from (barrier.events, barrier.events_before)
-        for held in machine.rendezvous.values():
-            yield from (held.known, held.published)
+        for rendezvous in machine.rendezvous.values():
+            yield from (rendezvous.known, rendezvous.published)
         for issue in self.issues:
             yield from (issue.known, issue.published)
 
     def _issues(self) -> list[Issue]:
-        """The ``wgmma`` that are not complete, and those in groups."""
+        """Return the ``wgmma`` operations that are incomplete or in a group."""
         waiting = 0
-        for one in self.live:
-            waiting |= one.groups.all("wgmma")
+        for fragment in self.live:
+            waiting |= fragment.groups.all("wgmma")
         return [issue for _, issue in self.machine.issues.items() if not issue.complete or waiting >> issue.bit & 1]
 
     def name(self, bit: int) -> int:
-        """An access by the sets that hold it; -1 for none."""
+        """Return the name of an access, which is the sets that contain it; -1 for none."""
         if bit < 0:
             return -1
-        found = self.names.get(bit)
-        if found is None:
-            found = self.names[bit] = sum(1 << n for bits, n in self.sets.items() if bits >> bit & 1)
-        return found
+        name = self.names.get(bit)
+        if name is None:
+            name = self.names[bit] = sum(1 << n for bits, n in self.sets.items() if bits >> bit & 1)
+        return name
 
-    def access(self, one: Access | None) -> tuple[Any, ...]:
-        """An access, by its name and what is told of it; rounds only grow."""
-        return () if one is None else (self.name(one.bit), *one[1:-1])
+    def access(self, access: Access | None) -> tuple[Any, ...]:
+        """Return an access by its name and description, without its iteration."""
+        return () if access is None else (self.name(access.bit), *access[1:-1])
 
     def memory(self, memory: Segments) -> tuple[Any, ...]:
-        """Who touched what; neighbours that the same touched are one."""
-        rows: list[list[Any]] = []
-        for start, end, writer, readers in memory.touched():
-            held = (self.access(writer), frozenset(map(self.access, readers)))
-            if rows and rows[-1][1] == start and rows[-1][2] == held:
-                rows[-1][1] = end
+        """Return the accesses of a memory; adjacent segments with the same accesses are joined."""
+        segments: list[list[Any]] = []
+        for start, end, writer, readers in memory.segments():
+            content = (self.access(writer), frozenset(map(self.access, readers)))
+            if segments and segments[-1][1] == start and segments[-1][2] == content:
+                segments[-1][1] = end
             else:
-                rows.append([start, end, held])
-        return tuple(map(tuple, rows))
+                segments.append([start, end, content])
+        return tuple(map(tuple, segments))
 
     # -- threads
 
-    def fragment(self, one: Fragment) -> tuple[Any, ...]:
-        """Lanes that go one way, but for their registers."""
-        step, address, phase = one.failed
-        barrier = self.machine.barriers.at(address)
-        groups = tuple((kind, *map(self._number, one.groups.rows(kind))) for kind in sorted(one.groups.kinds))
+    def fragment(self, fragment: Fragment) -> tuple[Any, ...]:
+        """Return the state of a fragment without its registers."""
+        step, address, phase = fragment.failed
+        barrier = self.machine.barriers.find(address)
+        groups = tuple((kind, *map(self._number, fragment.groups.rows(kind))) for kind in sorted(fragment.groups.kinds))
         meeting = self.machine.rendezvous.get(Wait(Awaited.CLUSTER, ()))
-        history = (one.known, one.published, one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
+        history = (
+            fragment.known,
+            fragment.published,
+            fragment.issued,
+            fragment.issued_known,
+            fragment.issued_published,
+            fragment.loads,
+            fragment.stores,
+        )
         return (
-            (*key_of(one), one.pc, one.blocked, one.alone, None if one.active is None else tuple(one.active)),
+            (
+                *key_of(fragment),
+                fragment.pc,
+                fragment.blocked,
+                fragment.alone,
+                None if fragment.active is None else tuple(fragment.active),
+            ),
             (step, address, barrier.phase - phase if barrier else 0),
             tuple(map(self._number, history)),
-            tuple((load, self._number(bits)) for load, bits in sorted(one.loaded.items())),
-            tuple(tuple(self._shared(held)) for held in (one.apart, one.loose, one.copies)),
-            (groups, self.name(one.epoch), one.sequence - self.base[one.cta, one.warp // 4]),
-            one.cluster_phase - (meeting.phase if meeting else 0),
-            one.cluster_phase > one.cluster_waits,
-            tuple(map(self.join, one.joins)),
+            tuple((load, self._number(bits)) for load, bits in sorted(fragment.loaded.items())),
+            tuple(tuple(self._shared(accesses)) for accesses in (fragment.apart, fragment.loose, fragment.copies)),
+            (groups, self.name(fragment.epoch), fragment.sequence - self.base[fragment.cta, fragment.warp // 4]),
+            fragment.cluster_phase - (meeting.phase if meeting else 0),
+            fragment.cluster_phase > fragment.cluster_waits,
+            tuple(map(self.join, fragment.joins)),
         )
 
-    def _shared(self, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-        """Accesses by the lanes that made them, as far as somebody may ask for them."""
-        return ((lanes, self._number(bits)) for lanes, bits in sorted(held.items()) if bits & self.asked)
+    def _shared(self, accesses: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+        """Return accesses by their lanes, as far as a later step may look for them."""
+        return ((lanes, self._number(bits)) for lanes, bits in sorted(accesses.items()) if bits & self.asked)
 
     def _number(self, bits: int) -> int:
-        """A set, by its place among all."""
+        """Return the number of a set among all sets."""
         return self.sets[bits & self.asked]
 
-    def join(self, one: Join) -> tuple[Any, ...]:
-        """Where the ways of a branch meet."""
-        place = next((n for n, held in enumerate(self.joins()) if held is one), -1)
-        return place, one.pc, tuple(sorted(one.lanes)), one.dead, frozenset(self._keys(one.arrived))
+    def join(self, join: Join) -> tuple[Any, ...]:
+        """Return the state of a reconvergence point."""
+        place = next((n for n, other in enumerate(self.joins()) if other is join), -1)
+        return place, join.pc, tuple(sorted(join.lanes)), join.dead, frozenset(self._keys(join.arrived))
 
     def joins(self) -> list[Join]:
-        """Those that somebody may still come to."""
-        wanted = [join for one in self.live for join in one.joins]
-        return [one for one in self.machine.joins if one.arrived or any(one is join for join in wanted)]
+        """Return the reconvergence points that a fragment may still reach."""
+        wanted = [join for fragment in self.live for join in fragment.joins]
+        return [
+            candidate
+            for candidate in self.machine.joins
+            if candidate.arrived or any(candidate is join for join in wanted)
+        ]
 
     @staticmethod
     def _keys(fragments: Iterable[Fragment]) -> tuple[Key, ...]:
@@ -193,44 +221,68 @@ class _States:
 
     # -- barriers
 
-    def barrier(self, one: Mbarrier) -> tuple[Any, ...]:
-        """An mbarrier; of its phase the parity."""
-        told = (one.told_known, one.told_published, one.known, one.published, one.events, one.events_before)
-        copies = tuple((*copy[:3], self.name(copy.issue)) for copy in one.landings)
+    def barrier(self, barrier: Mbarrier) -> tuple[Any, ...]:
+        """Return the state of an mbarrier, with the parity of its phase."""
+        knowledge = (
+            barrier.next_known,
+            barrier.next_published,
+            barrier.known,
+            barrier.published,
+            barrier.events,
+            barrier.events_before,
+        )
+        copies = tuple((*copy[:3], self.name(copy.issue)) for copy in barrier.landings)
         return (
-            (one.address, self.name(one.bit), one.count, one.line, one.pending, one.phase & 1, one.over),
-            (tuple(one.expected), one.came, copies),
-            tuple(map(self._number, told)),
+            (
+                barrier.address,
+                self.name(barrier.bit),
+                barrier.count,
+                barrier.line,
+                barrier.pending,
+                barrier.phase & 1,
+                barrier.over,
+            ),
+            (tuple(barrier.expected), barrier.came, copies),
+            tuple(map(self._number, knowledge)),
         )
 
-    def issue(self, key: tuple[int, int, int], one: Issue) -> tuple[Any, ...]:
-        """A ``wgmma``, by its number from the last of its warpgroup."""
+    def issue(self, key: tuple[int, int, int], issue: Issue) -> tuple[Any, ...]:
+        """Return the state of a ``wgmma``, numbered from the last one of its warpgroup."""
         sequence = key[2] - self.base.get(key[:2], 0)
-        sets = self._number(one.known), self._number(one.published)
-        return (*key[:2], sequence, one.complete, one.warps, self.name(one.bit), *sets)
+        sets = self._number(issue.known), self._number(issue.published)
+        return (*key[:2], sequence, issue.complete, issue.warps, self.name(issue.bit), *sets)
 
-    # -- all
+    # -- everything
 
     def whole(self) -> State:
-        """Everything, in an order that the future may depend on."""
-        machine, kept, issues = self.machine, self.machine.memory, {id(one) for one in self.issues}
+        """Return the complete state, in an order that the future may depend on."""
+        machine, memories, issues = self.machine, self.machine.memory, {id(issue) for issue in self.issues}
         return (
             tuple(map(self.fragment, self.live)),
-            tuple((one.cta, self._number(one.known), self._number(one.published)) for one in self.ended),
+            tuple(
+                (fragment.cta, self._number(fragment.known), self._number(fragment.published))
+                for fragment in self.ended
+            ),
             tuple((place, *sorted(lanes)) for place, lanes in machine.alive.items()),
             frozenset(self._keys(machine.runnable)),
-            frozenset((wait, frozenset(self._keys(row))) for wait, row in machine.waiting.items()),
+            frozenset((wait, frozenset(self._keys(fragments))) for wait, fragments in machine.waiting.items()),
             tuple(map(self.join, self.joins())),
             tuple(map(self.barrier, machine.barriers)),
             tuple(
-                (wait, held.target, held.came, self._number(held.known), self._number(held.published))
-                + (frozenset(self._keys(held.waiters)),)
-                for wait, held in machine.rendezvous.items()
+                (
+                    wait,
+                    rendezvous.target,
+                    rendezvous.came,
+                    self._number(rendezvous.known),
+                    self._number(rendezvous.published),
+                )
+                + (frozenset(self._keys(rendezvous.waiters)),)
+                for wait, rendezvous in machine.rendezvous.items()
             ),
-            tuple(self.issue(key, one) for key, one in machine.issues.items() if id(one) in issues),
-            self.memory(kept.shared),
-            tuple((cta, *self._tensor(cta)) for cta in sorted(kept.tensor)),
-            (kept.bytes.all(), tuple((warp, held.all()) for warp, held in sorted(kept.local.items()))),
+            tuple(self.issue(key, issue) for key, issue in machine.issues.items() if id(issue) in issues),
+            self.memory(memories.shared),
+            tuple((cta, *self._tensor(cta)) for cta in sorted(memories.tensor)),
+            (memories.bytes.all(), tuple((warp, memory.all()) for warp, memory in sorted(memories.local.items()))),
             tuple(machine.requests.items()),
             tuple((cta, *pool.held.values()) for cta, pool in sorted(machine.pools.items())),
             tuple(sorted((key, self._known(bits)) for key, bits in machine.notes.reaches.items())),

@@ -1,22 +1,22 @@
-"""``setmaxnreg`` executed: a warp gives registers back to the pool of its CTA, or waits until it can take more.
+r"""Execute ``setmaxnreg``: a warp gives registers back to the pool of its CTA, or waits until it can take more.
 
 Source: PTX ISA 9.1, setmaxnreg.
 
-Invariant: who takes registers goes on when another warp has given as many back.
+Invariant: a warp that takes registers continues when another warp has given as many back.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def held(few, more):
+>>> def result_of(few, more):
 ...     branch = "mov.u32 t, %tid.x; setp.lt.u32 p, t, 128; @p bra L;"
 ...     body = f"{branch} setmaxnreg.inc.sync.aligned.u32 {more}; ret; L: setmaxnreg.dec.sync.aligned.u32 {few}; ret;"
-...     text = f".version 8.8\\n.entry k() .reqntid 256 .maxnreg 128 {{ {body} }}"
+...     text = f".version 8.8\n.entry k() .reqntid 256 .maxnreg 128 {{ {body} }}"
 ...     launch = Launch((256, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
-...     made = Machine(program(parse(text).functions[0]), launch, execution)
-...     made.run()
-...     return made.hung, made.pools[0].free
->>> held(56, 200), held(56, 208)
+...     machine = Machine(program(parse(text).functions[0]), launch, execution)
+...     machine.run()
+...     return machine.hung, machine.pools[0].free
+>>> result_of(56, 200), result_of(56, 208)
 ((False, 0), (True, 48))
 """
 
@@ -26,11 +26,11 @@ from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.register_pool import RegisterPool, launch_registers
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 
 
 def pool_of(machine: Machine, cta: int) -> RegisterPool | None:
-    """The registers of a CTA; None where the text does not say how many a thread is launched with."""
+    """Return the registers of a CTA; None if the text does not give the number per thread at launch."""
     if cta not in machine.pools:
         at_launch = launch_registers(machine.program.function)
         if at_launch is None:
@@ -39,26 +39,32 @@ def pool_of(machine: Machine, cta: int) -> RegisterPool | None:
     return machine.pools[cta]
 
 
-def _set(machine: Machine, one: Fragment, step: Step) -> bool | None:
-    count = machine.known(one, step.instruction.operands[0], step, "a number of registers")
+def _set(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    count = machine.require_scalar(fragment, step.instruction.operands[0], step, "a number of registers")
     grows = step.instruction.qualifiers[1] == "inc"
-    whole_warp(machine, one, step, "barrier-registers-group")
-    made = machine.register_counts.setdefault((one.cta, one.warp), [])
-    pool = pool_of(machine, one.cta)
+    check_whole_warp(machine, fragment, step, "barrier-registers-group")
+    changes = machine.register_counts.setdefault((fragment.cta, fragment.warp), [])
+    pool = pool_of(machine, fragment.cta)
     if pool is None:
-        why = "the text does not say the registers at launch: .maxnreg, or .minnctapersm beside .reqntid"
+        why = "this file does not give the registers at launch, by .maxnreg or by .minnctapersm beside .reqntid"
         machine.notes.unpooled.setdefault(step.place, why)
-        made.append((count, step.place))
+        changes.append((count, step.place))
         return None
-    held = pool.held[one.warp]
-    if (count < held) if grows else (count > held):
-        way = step.instruction.qualifiers[1]
-        machine.tell("barrier-registers", step, f"found .{way} to {count} by a warp that has {held}")
-    elif count - held > pool.free:
-        return machine.park(one, Wait(Awaited.REGISTERS, (one.cta, count)))
-    made.append((count, step.place))
-    pool.held[one.warp] = count
-    for wait in [wait for wait in machine.waiting if wait.awaited is Awaited.REGISTERS and wait.where[0] == one.cta]:
+    count_now = pool.held[fragment.warp]
+    if (count < count_now) if grows else (count > count_now):
+        direction = step.instruction.qualifiers[1]
+        machine.report(
+            "barrier-registers",
+            step,
+            f"this .{direction} to {count} registers is executed by a warp that has {count_now}",
+        )
+    elif count - count_now > pool.free:
+        return machine.park(fragment, Wait(Awaited.REGISTERS, (fragment.cta, count)))
+    changes.append((count, step.place))
+    pool.held[fragment.warp] = count
+    for wait in [
+        wait for wait in machine.waiting if wait.awaited is Awaited.REGISTERS and wait.where[0] == fragment.cta
+    ]:
         machine.wake(wait)
     return None
 

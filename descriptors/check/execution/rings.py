@@ -1,10 +1,11 @@
-"""Rings: mbarriers that lie one behind the other and are used alike, and which warps do what with them.
+r"""Find rings: consecutive mbarriers that are used alike, and what each warp does with them.
 
-What a run saw is told, of the launch that it was started with; who is a producer is what he does. An mbarrier that the
-kernel invalidates before its end is in a ring as well. An address that is initialized again holds another mbarrier.
-Source: ours; the operations are those of PTX ISA 9.1, mbarrier.
+The result describes one run with its launch; a warp is a producer by what it does. An mbarrier that the kernel
+invalidates before its end is part of a ring as well. An address that is initialized again holds another mbarrier.
 
-Law: every mbarrier of a CTA is in one ring.
+Source: this project; the operations are those of PTX ISA 9.1, mbarrier.
+
+Invariant: every mbarrier of a CTA is in one ring.
 
 >>> from descriptors.check.execution.launch import Launch
 >>> from descriptors.check.execution.program import program
@@ -13,8 +14,8 @@ Law: every mbarrier of a CTA is in one ring.
 >>> init = "mbarrier.init.shared.b64 [b], 2; mbarrier.init.shared.b64 [b+8], 2; bar.sync 0;"
 >>> body = f"{init} mbarrier.arrive.shared.b64 _, [b]; mbarrier.arrive.shared.b64 _, [b+8]; ret;"
 >>> launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
->>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
->>> [(ring.place, ring.stages, ring.count, [use.what for use in ring.uses]) for ring in rings(one.machine)]
+>>> result = run(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> [(ring.place, ring.stages, ring.count, [use.what for use in ring.uses]) for ring in rings(result.machine)]
 [('[b]', 2, 2, ['arrivals'])]
 """
 
@@ -22,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.check.execution.launch import RANK, place_name
+from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from layoutalg.frozen import frozen, replace
 
-#: What it is that an instruction does which waits.
+#: The operation of an instruction that waits.
 WAITS = "waits"
-#: What an instruction does with an mbarrier, by how its opcode begins; the first that fits.
+#: Operations on an mbarrier, by prefix of the opcode; the first prefix that matches decides.
 _OPERATIONS = (
     ("mbarrier.test_wait", WAITS),
     ("mbarrier.try_wait", WAITS),
@@ -45,19 +46,19 @@ _OPERATIONS = (
 
 
 def operation_of(opcode: str) -> str:
-    """What an instruction does with the mbarrier that it names."""
+    """Return what an instruction does with the mbarrier that it names."""
     return next(what for head, what in _OPERATIONS if opcode.startswith(head))
 
 
 @frozen
 class Use:
-    """What some warps do with the mbarriers of a ring.
+    """An operation of some warps on the mbarriers of a ring.
 
     Args:
-        what: what they do.
-        warps: their numbers in the CTA.
-        lines: of the instructions.
-        ctas: the CTAs that they are in.
+        what: the operation.
+        warps: numbers of the warps in the CTA.
+        lines: lines of the instructions.
+        ctas: the CTAs of the warps.
     """
 
     what: str
@@ -68,14 +69,14 @@ class Use:
 
 @frozen
 class Ring:
-    """Mbarriers side by side that are used alike.
+    """Consecutive mbarriers that are used alike.
 
     Args:
-        place: of the first.
-        stages: how many there are.
-        count: arrivals of a phase.
-        bytes: what its phases expected; several if they differ.
-        uses: what is done with them.
+        place: address of the first, as text.
+        stages: number of mbarriers.
+        count: arrivals per phase.
+        bytes: expected bytes of its phases; several if they differ.
+        uses: operations on them.
     """
 
     place: str
@@ -86,25 +87,27 @@ class Ring:
 
 
 def rings(machine: Machine) -> list[Ring]:
-    """The rings of a run, as the first CTA of the cluster has them."""
-    found: list[Ring] = []
-    last: tuple[int, Mbarrier] | None = None
+    """Return the rings of a run, as the first CTA of the cluster has them."""
+    rings_found: list[Ring] = []
+    last_barrier: tuple[int, Mbarrier] | None = None
     users = machine.barriers.users()
-    for barrier in held(machine):
+    for barrier in ring_barriers(machine):
         address = barrier.address
         uses = tuple(_uses(machine, users.get((address, barrier.life), {})))
-        alike = last is not None and address - last[0] == 8 and barrier.count == last[1].count
-        if alike and _who(uses) == _who(found[-1].uses):
-            before = found.pop()
-            both = zip(before.uses, uses, strict=True)
-            merged = tuple(_merged(use, other) for use, other in both)
-            size = tuple(sorted({*before.bytes, *_expected(barrier)}))
-            found.append(replace(before, stages=before.stages + 1, bytes=size, uses=merged))
+        is_alike = (
+            last_barrier is not None and address - last_barrier[0] == 8 and barrier.count == last_barrier[1].count
+        )
+        if is_alike and _who(uses) == _who(rings_found[-1].uses):
+            previous = rings_found.pop()
+            pairs = zip(previous.uses, uses, strict=True)
+            merged = tuple(_merged(use, other) for use, other in pairs)
+            size = tuple(sorted({*previous.bytes, *_expected(barrier)}))
+            rings_found.append(replace(previous, stages=previous.stages + 1, bytes=size, uses=merged))
         else:
-            place = place_name(address, machine.launch._replace(cluster=(1, 1, 1)))
-            found.append(Ring(place, 1, barrier.count, _expected(barrier), uses))
-        last = address, barrier
-    return found
+            place = address_text(address, machine.launch._replace(cluster=(1, 1, 1)))
+            rings_found.append(Ring(place, 1, barrier.count, _expected(barrier), uses))
+        last_barrier = address, barrier
+    return rings_found
 
 
 def _who(uses: tuple[Use, ...]) -> list[tuple[str, tuple[int, ...]]]:
@@ -116,33 +119,33 @@ def _expected(barrier: Mbarrier) -> tuple[int, ...]:
     return tuple(sorted(sums - {0}))
 
 
-def held(machine: Machine) -> list[Mbarrier]:
+def ring_barriers(machine: Machine) -> list[Mbarrier]:
     """Return the mbarriers of the first CTA, less those that were initialized again before anything used them.
 
     The first mbarrier of each address comes first, in the order of the addresses; then the second of each, and so on.
     """
-    used = {(one.address, one.life) for one in machine.barriers.touches}
+    used = {(touch.address, touch.life) for touch in machine.barriers.touches}
     of_address: dict[int, list[Mbarrier]] = {}
-    for barrier in sorted(machine.barriers.ever(), key=lambda one: (one.address, one.life)):
+    for barrier in sorted(machine.barriers.ever(), key=lambda barrier: (barrier.address, barrier.life)):
         if not barrier.address >> RANK:
             of_address.setdefault(barrier.address, []).append(barrier)
-    found: list[tuple[int, int, Mbarrier]] = []
-    for address, row in of_address.items():
-        kept = [one for one in row if (address, one.life) in used] or row[-1:]
-        found += [(number, address, one) for number, one in enumerate(kept)]
-    return [one for _, _, one in sorted(found, key=lambda row: row[:2])]
+    numbered: list[tuple[int, int, Mbarrier]] = []
+    for address, barriers in of_address.items():
+        used_barriers = [barrier for barrier in barriers if (address, barrier.life) in used] or barriers[-1:]
+        numbered += [(number, address, barrier) for number, barrier in enumerate(used_barriers)]
+    return [barrier for _, _, barrier in sorted(numbered, key=lambda entry: entry[:2])]
 
 
 def _uses(machine: Machine, users: dict[int, set[tuple[int, int]]]) -> Iterator[Use]:
-    """What is done with one mbarrier, by operation."""
-    rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+    """Yield the uses of one mbarrier, by operation."""
+    lines_of_uses: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     ctas: dict[tuple[str, tuple[int, ...]], set[int]] = {}
     code = machine.program.function.code
     for place, used in sorted(users.items()):
         key = operation_of(code[place].opcode), tuple(sorted({warp for _, warp in used}))
-        rows.setdefault(key, []).append(code[place].line)
+        lines_of_uses.setdefault(key, []).append(code[place].line)
         ctas.setdefault(key, set()).update(cta for cta, _ in used)
-    for (what, warps), lines in sorted(rows.items()):
+    for (what, warps), lines in sorted(lines_of_uses.items()):
         yield Use(what, warps, tuple(lines), tuple(sorted(ctas[what, warps])))
 
 

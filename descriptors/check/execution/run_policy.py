@@ -14,15 +14,15 @@ from __future__ import annotations
 
 # -- values of parameters
 
-#: What all scalar parameters are, run by run: loops over K in tiles of 64 make a few iterations, even and odd numbers.
+#: Values of all scalar parameters, one per run: loops over K in tiles of 64 make few iterations, even and odd numbers.
 SIZES = (256, 448)
-#: The value of one parameter after the other, so that its loops make many iterations, and that of all others then.
+#: Value of one parameter at a time, so that its loops make many iterations, and of all others in that run.
 LARGE, LITTLE = 1024, 128
-#: Parameters that are made large one after the other: those of a kernel with more are often parts of structures.
+#: Largest number of parameters that are made large in turn: more parameters are often fields of structures.
 MOST = 8
-#: Sizes with fewer iterations than a ring has stages. What is wrong there is a doubt: a kernel may never be called so.
+#: Sizes with fewer iterations than a ring has stages. A violation there is a doubt: no launch may be like that.
 SMALL = (64, 1)
-#: Values of one parameter that leave other remainders where a loop was unrolled.
+#: Values of one parameter with other remainders for unrolled loops.
 REMAINDERS = (448, 447, 446, 445, 320, 640, 832, 192)
 #: Launches that take loops farther, if no completed run took them far enough: the value of one parameter, and of the
 #: others. The first two are 3 more than a multiple of 4, as iterations and in tiles of 64.
@@ -35,20 +35,20 @@ FARTHER_LAUNCHES = (
     (4 * LARGE, SMALL[0]),
 )
 
-# -- ways and shapes
+# -- branches and shapes
 
-#: Branches that parameters of floating point decide, both ways of which are run: each doubles the runs.
+#: Largest number of branches on floating-point parameters that are run both ways: each doubles the runs.
 FORKS = 3
-#: Shapes of a cluster with which a kernel comes to its end that are judged: what is wrong must be wrong with each.
+#: Largest number of cluster shapes that run to the end and are checked: a violation must occur with each.
 SHAPES = 2
 
 # -- numbers of steps
 
-#: Steps after which one run is given up: far more than a main loop with the sizes above takes.
+#: Steps after which one run is stopped: far more than a main loop with the sizes above takes.
 BUDGET = 75_000
-#: Steps of all runs of a kernel after which no other is begun: two that are given up, or many that end.
+#: Steps of all runs of a kernel after which no other run begins: two that are stopped, or many that end.
 LIMIT = 160_000
-#: Steps of a run that assumes something of global memory which are worth more runs: it makes nothing clean.
+#: Largest number of steps of a run with assumed global memory after which more runs follow: it makes nothing clean.
 WORTH = 50_000
 #: Steps of the runs that show that all larger values of a parameter follow from those that were run.
 CLOSING = 90_000

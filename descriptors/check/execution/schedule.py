@@ -1,18 +1,19 @@
-"""The threads of a cluster: fragments that part at a branch, wait, meet again and end, whatever they execute.
+r"""Schedule the fragments of a cluster: they separate at branches, wait, meet again and end.
 
-Lanes that meet again behind a branch know what either of them knew, which the manual does not promise without
-bar.warp.sync: compilers count on it, and a missing one is not seen. Where nobody can go on, lanes that wait for others
-of their warp go on without them, and so do those at the end of a branch. If the kernel hangs all the same, what these
-lanes came to is left out.
-Source: PTX ISA 9.1, Thread Hierarchy; barrier, bar.warp.sync; where the ways of a branch meet is said by ``program``.
+Lanes that meet again after a branch know the accesses that any of them knew. The manual does not promise this without
+bar.warp.sync, but compilers rely on it; a missing bar.warp.sync there is not found. If no fragment can continue, lanes
+that wait for others of their warp continue without them, as do lanes at the end of a branch. If the kernel hangs all
+the same, violations by these lanes are left out.
 
-Law: who waits for something goes on when somebody wakes it, and not before.
+Source: PTX ISA 9.1, Thread Hierarchy; barrier, bar.warp.sync; ``program`` defines where branches reconverge.
+
+Invariant: a fragment that waits continues when it is woken, and not before.
 
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> launch = Launch((40, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
->>> threads = Schedule(program(parse(".version 8.8\\n.entry k() { ret; }").functions[0]), launch)
->>> [len(one.lanes) for one in threads.fragments]
+>>> threads = Schedule(program(parse(".version 8.8\n.entry k() { ret; }").functions[0]), launch)
+>>> [len(fragment.lanes) for fragment in threads.fragments]
 [32, 8]
 >>> columns, first = Wait(Awaited.COLUMNS, (0,)), threads.runnable.popleft()
 >>> threads.park(first, columns), len(threads.runnable), threads.wake(columns), len(threads.runnable)
@@ -33,8 +34,8 @@ class Schedule:
     """The threads of a cluster.
 
     Args:
-        program: what they execute.
-        launch: how it is started.
+        program: the kernel that they execute.
+        launch: how the kernel is launched.
     """
 
     def __init__(self, program: Program, launch: Launch) -> None:
@@ -52,67 +53,67 @@ class Schedule:
         self.rendezvous: dict[Wait, Rendezvous] = {}
         self.joins: list[Join] = []
 
-    # -- who waits, and who goes on
+    # -- waiting and continuing
 
-    def park(self, one: Fragment, wait: Wait) -> bool:
-        """Let a fragment wait until somebody wakes who waits for this; True, for it cannot go on."""
-        one.blocked, one.active = wait, None
-        self.waiting.setdefault(wait, []).append(one)
+    def park(self, fragment: Fragment, wait: Wait) -> bool:
+        """Block a fragment until ``wake`` is called for this wait; return True, because it cannot continue."""
+        fragment.blocked, fragment.active = wait, None
+        self.waiting.setdefault(wait, []).append(fragment)
         return True
 
     def wake(self, wait: Wait) -> None:
-        """Let all go on that wait for this."""
-        for one in self.waiting.pop(wait, ()):
-            self.resume(one)
+        """Let all fragments continue that wait for this."""
+        for fragment in self.waiting.pop(wait, ()):
+            self.resume(fragment)
 
-    def resume(self, one: Fragment) -> None:
-        """Let a fragment go on."""
-        one.blocked = None
-        self.runnable.append(one)
+    def resume(self, fragment: Fragment) -> None:
+        """Let a fragment continue."""
+        fragment.blocked = None
+        self.runnable.append(fragment)
 
-    def pass_on(self, one: Fragment) -> bool:
-        """Let a fragment go on behind its instruction, but others first; True, for it does not go on now."""
-        one.pc += 1
-        one.active = None
-        self.resume(one)
+    def pass_on(self, fragment: Fragment) -> bool:
+        """Let a fragment continue after its instruction, but other fragments first; return True."""
+        fragment.pc += 1
+        fragment.active = None
+        self.resume(fragment)
         return True
 
     def release(self) -> bool:
-        """Where nobody can go on: let those go on that wait for others of their warp; whether there are any."""
+        """Let lanes continue that wait for others of their warp, when no fragment can; return whether there are any."""
         of_warp = next((wait for wait in self.waiting if wait.awaited is Awaited.WARP), None)
         if of_warp is not None:
-            for one in self.waiting.pop(of_warp):
-                one.alone = one.released = True
-                self.resume(one)
+            for fragment in self.waiting.pop(of_warp):
+                fragment.alone = fragment.released = True
+                self.resume(fragment)
             return True
         join = next((join for join in self.joins if join.arrived), None)
         if join is not None:
             self._close(join)
-            for one in join.arrived:
-                one.joins = tuple(held for held in one.joins if held is not join)
-                one.released = True
-                self.resume(one)
+            for fragment in join.arrived:
+                fragment.joins = tuple(other for other in fragment.joins if other is not join)
+                fragment.released = True
+                self.resume(fragment)
         return join is not None
 
-    # -- lanes that part, meet and end
+    # -- lanes that separate, meet and end
 
-    def split(self, one: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
-        """Take some lanes of a fragment apart, to go on elsewhere; both are one again where the ways meet."""
+    def split(self, fragment: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
+        """Separate some lanes of a fragment to continue at ``pc``; both parts join again at ``meeting``."""
         if meeting is not None:
-            join = Join(meeting, {*one.lanes})
+            join = Join(meeting, {*fragment.lanes})
             self.joins.append(join)
-            one.joins = (*one.joins, join)
-        other = one.parted(places, pc)
+            fragment.joins = (*fragment.joins, join)
+        other = fragment.split_off(places, pc)
         self.fragments.append(other)
         self.runnable.append(other)
 
-    def meet(self, one: Fragment) -> bool:
-        """At the end of a branch: whether the fragment waits for the other lanes, or is taken up by them."""
-        join = one.joins[-1]
+    def arrive_at_join(self, fragment: Fragment) -> bool:
+        """Handle the end of a branch; return whether the fragment waits for other lanes or was merged with them."""
+        join = fragment.joins[-1]
         if join.dead:
-            one.joins = one.joins[:-1]
-            return bool(one.joins and one.pc == one.joins[-1].pc and self.meet(one))
-        join.arrived.append(one)
+            fragment.joins = fragment.joins[:-1]
+            return bool(fragment.joins and fragment.pc == fragment.joins[-1].pc and self.arrive_at_join(fragment))
+        join.arrived.append(fragment)
         self._complete(join)
         return True
 
@@ -123,58 +124,58 @@ class Schedule:
         self.resume(self._merged(join.arrived, join))
 
     def _close(self, join: Join) -> None:
-        """Nobody waits at a join any more."""
+        """Mark a reconvergence point as passed."""
         join.dead = True
-        self.joins = [one for one in self.joins if one is not join]
+        self.joins = [other for other in self.joins if other is not join]
 
     def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
-        """Fragments at one place as one: where a join is, with the registers that are read behind it alone."""
+        """Merge fragments at the same step; at a join, keep only the registers that are live there."""
         first, *others = parts
-        first.joins = tuple(held for held in first.joins if held is not join)
+        first.joins = tuple(other for other in first.joins if other is not join)
         if others:
-            first.meet(others, None if join is None else self.program.live(join.pc))
-            first.released = any(one.released for one in parts) and not self._is_whole(first)
-            self.fragments = [one for one in self.fragments if not (one.done and one in others)]
+            first.merge(others, None if join is None else self.program.live(join.pc))
+            first.released = any(fragment.released for fragment in parts) and not self._is_whole(first)
+            self.fragments = [fragment for fragment in self.fragments if not (fragment.done and fragment in others)]
         return first
 
-    def _is_whole(self, one: Fragment) -> bool:
-        """Whether a fragment has all lanes of its warp that live."""
-        return self.alive[one.cta, one.warp] <= {*one.lanes}
+    def _is_whole(self, fragment: Fragment) -> bool:
+        """Check whether a fragment has all lanes of its warp that have not ended."""
+        return self.alive[fragment.cta, fragment.warp] <= {*fragment.lanes}
 
-    def gather(self, held: Rendezvous) -> None:
-        """End the phase of a rendezvous if all have come: who waited goes on, the fragments of a warp as one."""
-        wanted = self.wanted(held)
-        if not held.came or held.came < wanted:
+    def gather(self, rendezvous: Rendezvous) -> None:
+        """End the phase of a rendezvous if all threads have arrived; waiting fragments of a warp continue as one."""
+        wanted = self.wanted(rendezvous)
+        if not rendezvous.came or rendezvous.came < wanted:
             return
-        held.came, held.phase = held.came - wanted, held.phase + 1
+        rendezvous.came, rendezvous.phase = rendezvous.came - wanted, rendezvous.phase + 1
         groups: dict[tuple[int, int, int, tuple[Join, ...]], list[Fragment]] = {}
-        for one in held.waiters:
-            groups.setdefault((one.cta, one.warp, one.pc, one.joins), []).append(one)
-        held.waiters = []
+        for fragment in rendezvous.waiters:
+            groups.setdefault((fragment.cta, fragment.warp, fragment.pc, fragment.joins), []).append(fragment)
+        rendezvous.waiters = []
         for parts in groups.values():
-            one = self._merged(parts)
-            held.leave(one)
-            one.count(self.program.steps[one.pc].place)
-            self.pass_on(one)
+            fragment = self._merged(parts)
+            rendezvous.leave(fragment)
+            fragment.count(self.program.steps[fragment.pc].place)
+            self.pass_on(fragment)
 
-    def wanted(self, held: Rendezvous) -> int:
-        """How many threads meet at a rendezvous."""
-        if held.target is not None:
-            return held.target
-        return sum(len(lanes) for (cta, _), lanes in self.alive.items() if held.cta in (None, cta))
+    def wanted(self, rendezvous: Rendezvous) -> int:
+        """Return how many threads must arrive at a rendezvous."""
+        if rendezvous.target is not None:
+            return rendezvous.target
+        return sum(len(lanes) for (cta, _), lanes in self.alive.items() if rendezvous.cta in (None, cta))
 
-    def end(self, one: Fragment, places: list[int]) -> bool:
-        """Lanes end; whether they are all of their fragment."""
-        gone = {one.lanes[place] for place in places}
-        self.alive[one.cta, one.warp] -= gone
-        for join in one.joins:
-            join.lanes -= gone
-        if len(places) == len(one.lanes):
-            one.done = True
+    def end(self, fragment: Fragment, places: list[int]) -> bool:
+        """End lanes; return whether they are all lanes of their fragment."""
+        ended = {fragment.lanes[place] for place in places}
+        self.alive[fragment.cta, fragment.warp] -= ended
+        for join in fragment.joins:
+            join.lanes -= ended
+        if len(places) == len(fragment.lanes):
+            fragment.done = True
         else:
-            one.without(places)
-        for join in one.joins:
+            fragment.remove_lanes(places)
+        for join in fragment.joins:
             self._complete(join)
-        for held in list(self.rendezvous.values()):
-            self.gather(held)
-        return one.done
+        for rendezvous in list(self.rendezvous.values()):
+            self.gather(rendezvous)
+        return fragment.done

@@ -1,11 +1,12 @@
-"""``tcgen05`` executed that is asynchronous: multiplications, copies into tensor memory, shifts, and their commits.
+r"""Execute asynchronous ``tcgen05`` instructions: multiplications, copies, shifts, and their commits.
 
-The operations that a thread issues are taken to be in order among themselves, so that a copy of scale factors comes
-before the multiplication that reads them; all else is in order by commits and barriers. What a run does not see of
-tensor memory is told: shifts, parts of groups of lanes, a second CTA that issues.
+Operations of one thread are assumed to be in order among themselves, so that a copy of scale factors comes before the
+multiplication that reads them; everything else is ordered by commits and barriers. What a run does not follow of tensor
+memory is recorded as unchecked: shifts, parts of groups of lanes, a second CTA that issues.
+
 Source: PTX ISA 9.1, tcgen05: Memory Consistency Model; tcgen05.mma, cp, shift, commit.
 
-Law: what a thread issues is told to a barrier by its commit, and by nothing else.
+Invariant: an operation is signaled to an mbarrier by a commit of its thread, and by nothing else.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -15,16 +16,17 @@ Law: what a thread issues is told to a barrier by its commit, and by nothing els
 >>> copy = "elect.sync _|p, -1; @p tcgen05.cp.cta_group::1.128x256b [t], d;"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L;"
 >>> free = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
->>> def of(last):
-...     many = 32 if last == "mbarrier.arrive" else 1
-...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {many}; {alloc} mov.b64 d, 64; {copy}"
+>>> def violated_rules(last):
+...     count = 32 if last == "mbarrier.arrive" else 1
+...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {count}; {alloc} mov.b64 d, 64; {copy}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0, "b": 8}, {}, {})
-...     tell = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
-...     text = f".version 8.8\\n.entry k() {{ {body} {tell} {wait} {free} }}"
-...     held = Machine(program(parse(text).functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster"), of("mbarrier.arrive")
+...     signal = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
+...     text = f".version 8.8\n.entry k() {{ {body} {signal} {wait} {free} }}"
+...     machine = Machine(program(parse(text).functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster"
+>>> violated_rules(commit), violated_rules("mbarrier.arrive")
 ([], ['tcgen05-dealloc-early'])
 """
 
@@ -46,12 +48,12 @@ from descriptors.check.execution.footprints import (
 )
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.lanes import origin
+from descriptors.check.execution.lanes import origin_text
 from descriptors.check.execution.launch import multicast
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.tensor_memory import GROUPS
-from descriptors.check.execution.tensor_memory_events import Span, cell_of, in_order, span_of, touch_cells, unseen
+from descriptors.check.execution.tensor_memory_events import Span, cell_of, check_cells, note_unseen, order_key, span_of
 from descriptors.check.ptx.multiplications import (
     Side,
     TensorMma,
@@ -69,235 +71,251 @@ from descriptors.targets import has
 _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}
 
 
-def _elected(machine: Machine, one: Fragment, step: Step) -> None:
-    if one.many > 1:
-        machine.tell("tcgen05-elect", step, f"found {one.many} threads of a warp that issue it")
+def _check_elected(machine: Machine, fragment: Fragment, step: Step) -> None:
+    if fragment.lane_count > 1:
+        machine.report("tcgen05-elect", step, f"{fragment.lane_count} threads of a warp issue this instruction")
 
 
-def _issue(machine: Machine, one: Fragment, step: Step) -> Operation:
-    """An asynchronous operation of a thread, which its next commit covers."""
-    _elected(machine, one, step)
-    bit = machine.fresh()
-    one.issued |= 1 << bit
-    known, published = machine.told(one)
-    one.issued_known |= known
-    one.issued_published |= published
+def _issue(machine: Machine, fragment: Fragment, step: Step) -> Operation:
+    """Return an asynchronous operation of a thread, which its next commit covers."""
+    _check_elected(machine, fragment, step)
+    bit = machine.new_bit()
+    fragment.issued |= 1 << bit
+    known, published = machine.release_set(fragment)
+    fragment.issued_known |= known
+    fragment.issued_published |= published
     words = step.instruction.qualifiers
-    ordered = in_order(one, 1, pair="cta_group::2" in words)
-    made = machine.round(one, step)
-    access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered, round=made)
+    ordered = order_key(fragment, 1, pair="cta_group::2" in words)
+    iteration = machine.iteration(fragment, step)
+    access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered, iteration=iteration)
     return Operation(access, known, published)
 
 
-def _commit(machine: Machine, one: Fragment, step: Step) -> None:
+def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:
     operands = step.instruction.operands
-    address = machine.known(one, operands[0], step, "the address of an mbarrier")
+    address = machine.require_scalar(fragment, operands[0], step, "the address of an mbarrier")
     mask = None
     if any(word.startswith("multicast") for word in step.instruction.qualifiers) and len(operands) > 1:
-        mask = machine.known(one, operands[1], step, "the CTAs of a commit")
-    # Of a commit that only tells that A was read nobody learns that anything is complete.
-    done = one.reads_of_a if READS_OF_A in step.instruction.qualifiers else one.issued
-    for at in multicast(address, mask, machine.ctas):
-        # Commits of a thread arrive in their order: who has seen the last of another CTA has seen all.
-        one.issued_known |= arrive_at(machine, one, step, at, done | one.issued_known, one.issued_published)
-    _elected(machine, one, step)
+        mask = machine.require_scalar(fragment, operands[1], step, "the CTAs of a commit")
+    # A commit that only signals that A was read does not signal that an operation is complete.
+    done = fragment.reads_of_a if READS_OF_A in step.instruction.qualifiers else fragment.issued
+    for target in multicast(address, mask, machine.ctas):
+        # Commits of a thread arrive in order: a thread that saw the last commit saw all earlier ones.
+        fragment.issued_known |= arrive_at(
+            machine, fragment, step, target, done | fragment.issued_known, fragment.issued_published
+        )
+    _check_elected(machine, fragment, step)
 
 
-#: The word of a commit that arrives when the multiplications before it have read A from shared memory.
+#: Qualifier of a commit that arrives when the earlier multiplications have read A from shared memory.
 READS_OF_A = "sync_restrict::shared::read::mma::a"
 
 
-def _reading_a(machine: Machine, one: Fragment, operation: Operation) -> Operation:
-    """The read of A of an operation: by itself, where a commit of the kernel tells of that alone."""
+def _with_own_read_of_a(machine: Machine, fragment: Fragment, operation: Operation) -> Operation:
+    """Return an operation with a separate access for its read of A, if a commit signals only such reads."""
     if not any(READS_OF_A in machine.program.function.code[i].opcode for i in machine.program.function.having(_COMMIT)):
         return operation
-    bit = machine.fresh()
-    one.issued |= 1 << bit
-    one.reads_of_a |= 1 << bit
+    bit = machine.new_bit()
+    fragment.issued |= 1 << bit
+    fragment.reads_of_a |= 1 << bit
     return operation._replace(access=operation.access._replace(bit=bit))
 
 
 _COMMIT = "tcgen05.commit"
 
 
-def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
+def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
     view = tensor_mma(step.instruction)
     if view is None:
-        unseen(machine, step, "operands that are not those of its opcode")
+        note_unseen(machine, step, "its operands are not those of its opcode")
         return
-    operation = _issue(machine, one, step)
-    _collect(machine, one, step, view)
-    described = _described(machine, one, step, view)
+    operation = _issue(machine, fragment, step)
+    _check_collectors(machine, fragment, step, view)
+    described = _described_instruction(machine, fragment, step, view)
     if described is None:
         machine.notes.tensor_unknown = True
         return
-    ranks = _ranks(machine, one, step, described.cta_group)
-    _read_operands(machine, one, step, described, operation)
-    if (d := _accumulator(machine, one, step, view, described)) is not None:
-        adds = machine.value(one, view.enable) == 1
+    ranks = _target_ctas(machine, fragment, step, described.cta_group)
+    _read_operands(machine, fragment, step, described, operation)
+    if (d := _accumulator(machine, fragment, step, view, described)) is not None:
+        adds = machine.value(fragment, view.enable) == 1
         for rank in ranks:
             if adds:
                 addition = operation._replace(access=operation.access._replace(kind="an addition"))
-                touch_cells(machine, step, rank, d, addition, writes=False)
-            touch_cells(machine, step, rank, d, operation, writes=True)
-    if (a := _cells_of_a(machine, one, step, described, tensor_sides(view, described)[0])) is not None:
+                check_cells(machine, step, rank, d, addition, writes=False)
+            check_cells(machine, step, rank, d, operation, writes=True)
+    if (a := _cells_of_a(machine, fragment, step, described, tensor_sides(view, described)[0])) is not None:
         for rank in ranks:
-            touch_cells(machine, step, rank, a, operation, writes=False)
-    _read_scales(machine, one, step, described, operation)
+            check_cells(machine, step, rank, a, operation, writes=False)
+    _read_scales(machine, fragment, step, described, operation)
 
 
-def _read_operands(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
-    """A and B are read, as far as they lie in shared memory and a model reads them."""
+def _read_operands(
+    machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
+) -> None:
+    """Read A and B, if they are in shared memory and the project has a model of the read."""
     view = tensor_mma(step.instruction)
     if view is None:
         return
     for side in tensor_sides(view, described):
-        word = _word(machine, one, step, side.operand)
+        word = _descriptor_of(machine, fragment, step, side.operand)
         if side.matrix == "B" and view.table is not None:
-            _look_up(machine, one, step, described, operation)
+            _read_lookup_table(machine, fragment, step, described, operation)
         elif word is not None and not side.dtype:
-            machine.skip(step, f"types of 4 and 6 bits in {side.matrix}, packed, which no model reads")
+            machine.note_skipped(
+                step, f"{side.matrix} has packed 4-bit or 6-bit types, for which there is no read model"
+            )
         elif word is not None:
-            reading = _reading_a(machine, one, operation) if side.matrix == "A" else operation
-            for rank in _ranks(machine, one, step, described.cta_group):
-                runs = operand_runs(word, _words_of(machine), side.dtype, side.major, side.shape, rank)
-                read_operand(machine, step, runs, reading, padded=_padded(side.dtype))
+            reading = _with_own_read_of_a(machine, fragment, operation) if side.matrix == "A" else operation
+            for rank in _target_ctas(machine, fragment, step, described.cta_group):
+                runs = operand_runs(word, _descriptor_arch(machine), side.dtype, side.major, side.shape, rank)
+                read_operand(machine, step, runs, reading, padded=_has_padding(side.dtype))
                 if runs:
                     machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm100")
 
 
-def _read_scales(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
-    """The scale factors of a multiplication that has any are read."""
+def _read_scales(machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation) -> None:
+    """Read the scale factors of a multiplication, if it has any."""
     view = tensor_mma(step.instruction)
     scaled = list(zip(view.scales if view else (), columns_of_scales(described), strict=False))
     if scaled and described.sfa_lanes == 128:
-        unseen(machine, step, "scale factors of A in 128 lanes, whose places only a figure of the manual has")
+        note_unseen(machine, step, "the cells of scale factors of A in 128 lanes are published only in a figure")
         scaled = scaled[1:]
     for operand, columns in scaled:
-        if (place := cell_of(machine, one, step, operand)) is not None:
-            for rank in _ranks(machine, one, step, described.cta_group):
-                _scales(machine, step, rank, (place[1], place[1] + columns), operation)
+        if (place := cell_of(machine, fragment, step, operand)) is not None:
+            for rank in _target_ctas(machine, fragment, step, described.cta_group):
+                _read_scale_columns(machine, step, rank, (place[1], place[1] + columns), operation)
 
 
-def _look_up(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
-    """The table by which B is decompressed is read: two columns from an even one on, a lane for 8 columns of N."""
-    machine.skip(step, "indices of 3 bits in B, whose bytes no model reads")
+def _read_lookup_table(
+    machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
+) -> None:
+    """Read the table by which B is decompressed: two columns from an even one on, one lane for 8 columns of N."""
+    machine.note_skipped(step, "B has 3-bit indices, for which there is no read model")
     view = tensor_mma(step.instruction)
-    place = cell_of(machine, one, step, view.table if view else None)
+    place = cell_of(machine, fragment, step, view.table if view else None)
     if place is None:
         return
     lane, column = place
     if column % 2:
-        machine.tell("tcgen05-table", step, f"found column {column}")
+        machine.report("tcgen05-table", step, f"the lookup table of B begins in column {column}")
     if described.cta_group == 2:
-        unseen(machine, step, "which of the two CTAs has what of the lookup table")
+        note_unseen(machine, step, "the part of the lookup table in each of the two CTAs is unknown")
         return
     groups = groups_of(range(lane, lane + -(-described.n // 8)))
     kind = "a multiplication with a lookup table"
     read = operation._replace(access=operation.access._replace(kind=kind))
-    touch_cells(machine, step, one.cta, Span(groups, column, column + 2), read, writes=False)
+    check_cells(machine, step, fragment.cta, Span(groups, column, column + 2), read, writes=False)
 
 
-def _collect(machine: Machine, one: Fragment, step: Step, view: TensorMma) -> None:
-    """What a multiplication does with the collectors: what it uses must be in one, and what it does not name goes.
+def _check_collectors(machine: Machine, fragment: Fragment, step: Step, view: TensorMma) -> None:
+    """Check and update the collector buffers: a buffer that is used must be filled, and unnamed buffers are discarded.
 
-    The last use of an empty one is let be: NVIDIA's own compiler writes it where nothing is kept.
+    A last use of an empty buffer is accepted: NVIDIA's compiler emits it where no buffer was filled.
     """
-    kept = machine.memory.tensor[one.cta].collected
+    collected = machine.memory.tensor[fragment.cta].collected
     used = dict(word.split("::")[1:] for word in step.instruction.qualifiers if word.startswith("collector::"))
     for buffer in used if view.ws else ("a", "b"):
         usage, matrix = used.get(buffer, "discard"), view.a if buffer == "a" else view.b
-        value = machine.value(one, matrix)
-        held = value if isinstance(value, int) else None
+        value = machine.value(fragment, matrix)
+        word = value if isinstance(value, int) else None
         if usage in ("use", "lastuse"):
-            known = kept.get(buffer)
-            if buffer not in kept and usage == "use":
-                machine.tell("tcgen05-collector", step, f"found .collector::{buffer}::{usage} of an empty one")
-            elif None not in (held, known) and held != known:
-                found = f"found .collector::{buffer}::{usage} of {held:#x}, where {known:#x} was filled in"
-                machine.tell("tcgen05-collector", step, found)
+            filled = collected.get(buffer)
+            if buffer not in collected and usage == "use":
+                machine.report(
+                    "tcgen05-collector", step, f".collector::{buffer}::{usage} uses an empty collector buffer"
+                )
+            elif None not in (word, filled) and word != filled:
+                fact = f".collector::{buffer}::{usage} is for {word:#x}, but the buffer was filled with {filled:#x}"
+                machine.report("tcgen05-collector", step, fact)
         if usage == "fill":
-            kept[buffer] = held
+            collected[buffer] = word
         elif usage != "use":
-            kept.pop(buffer, None)
+            collected.pop(buffer, None)
 
 
-def _scales(machine: Machine, step: Step, rank: int, columns: tuple[int, int], operation: Operation) -> None:
-    """Scale factors are read: of the copies that quarters of the lanes have, those that there are."""
+def _read_scale_columns(
+    machine: Machine, step: Step, rank: int, columns: tuple[int, int], operation: Operation
+) -> None:
+    """Read scale factors from those quarters of the lanes that have a copy of them."""
     tensor, (low, high) = machine.memory.tensor[rank], columns
-    there = {group for group in GROUPS if any(writer for _, _, writer in tensor.cells[group].rows(low, high))}
+    written_groups = {
+        group for group in GROUPS if any(writer for _, _, writer in tensor.cells[group].writers_in(low, high))
+    }
     kind = "a multiplication with scale factors"
     scaled = operation._replace(access=operation.access._replace(kind=kind))
-    touch_cells(machine, step, rank, Span(frozenset(there or GROUPS), low, high), scaled, writes=False)
+    check_cells(machine, step, rank, Span(frozenset(written_groups or GROUPS), low, high), scaled, writes=False)
 
 
-def _words_of(machine: Machine) -> str:
-    """Whose shared-memory words a kernel has: those of sm107 have a bit more in the start."""
+def _descriptor_arch(machine: Machine) -> str:
+    """Return the architecture of the descriptors of a kernel: sm107 has one more bit in the start address."""
     return "sm107" if has("wide descriptor", machine.program.target) else "sm100"
 
 
-def _padded(dtype: str) -> bool:
-    """Whether a type has containers that nobody need write whole."""
+def _has_padding(dtype: str) -> bool:
+    """Check whether the containers of a type have bits that need not be written."""
     element = ELEMENT_TYPES.get(dtype)
     return element is not None and element.bits != element.storage_bits
 
 
-def _word(machine: Machine, one: Fragment, step: Step, operand: Operand) -> int | None:
-    """The descriptor of an operand; None for one elsewhere, or one that is not known."""
+def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand) -> int | None:
+    """Return the descriptor of an operand; None if the operand is elsewhere or the descriptor is unknown."""
     if isinstance(operand, Address):
         return None
-    value = machine.value(one, operand)
+    value = machine.value(fragment, operand)
     if isinstance(value, int):
         return value
-    machine.skip(step, f"a descriptor that depends on {origin(value)}")
+    machine.note_skipped(step, f"its descriptor depends on {origin_text(value)}")
     return None
 
 
-def _described(machine: Machine, one: Fragment, step: Step, view: TensorMma) -> Described | None:
-    """The instruction that its descriptor says; None for one that is not known, or none."""
-    number = machine.value(one, view.idesc)
+def _described_instruction(machine: Machine, fragment: Fragment, step: Step, view: TensorMma) -> Described | None:
+    """Decode the instruction descriptor; None if it is unknown or describes no instruction."""
+    number = machine.value(fragment, view.idesc)
     if not isinstance(number, int):
-        machine.skip(step, f"an instruction descriptor that depends on {origin(number)}")
+        machine.note_skipped(step, f"its instruction descriptor depends on {origin_text(number)}")
         return None
     described = described_by(number & 0xFFFFFFFF, use_of(view, machine.program.target))
     if described is None or not described.m or not described.n:
-        machine.skip(step, "an instruction descriptor that describes no instruction")
+        machine.note_skipped(step, "its instruction descriptor describes no instruction")
         return None
     return described
 
 
-def _ranks(machine: Machine, one: Fragment, step: Step, cta_group: int) -> list[int]:
-    """The CTAs whose memory an operation is in."""
+def _target_ctas(machine: Machine, fragment: Fragment, step: Step, cta_group: int) -> list[int]:
+    """Return the CTAs whose memory an operation accesses."""
     if cta_group == 1:
-        return [one.cta]
-    if one.cta % 2:
-        unseen(machine, step, "a second CTA of the pair issues it too, where one is to issue for both")
-        return [one.cta]
-    return [one.cta, one.cta | 1] if one.cta | 1 < machine.ctas else [one.cta]
+        return [fragment.cta]
+    if fragment.cta % 2:
+        note_unseen(machine, step, "the second CTA of the pair issues it too, although one CTA issues for both")
+        return [fragment.cta]
+    return [fragment.cta, fragment.cta | 1] if fragment.cta | 1 < machine.ctas else [fragment.cta]
 
 
-def _accumulator(machine: Machine, one: Fragment, step: Step, view: TensorMma, described: Described) -> Span | None:
-    place = cell_of(machine, one, step, view.d)
+def _accumulator(
+    machine: Machine, fragment: Fragment, step: Step, view: TensorMma, described: Described
+) -> Span | None:
+    place = cell_of(machine, fragment, step, view.d)
     if place is None:
         return None
     lane, column = place
     cells = cells_of_d(described, lane)
     if cells is None or not cells.groups:
-        unseen(machine, step, "an accumulator of no instruction")
+        note_unseen(machine, step, "no instruction has this accumulator")
         return None
     return span_of(cells, column)
 
 
-def _cells_of_a(machine: Machine, one: Fragment, step: Step, described: Described, side: Side) -> Span | None:
-    """The cells that A is read from; None where it lies in shared memory."""
-    place = cell_of(machine, one, step, side.operand)
+def _cells_of_a(machine: Machine, fragment: Fragment, step: Step, described: Described, side: Side) -> Span | None:
+    """Return the cells that A is read from; None if it is in shared memory."""
+    place = cell_of(machine, fragment, step, side.operand)
     if place is None:
         return None
     lane, column = place
     try:
         cells = cells_of_a(described.m, side.shape[1], side.dtype, described.cta_group, described.sparse, lane)
     except DescriptorError:
-        unseen(machine, step, "A of no instruction")
+        note_unseen(machine, step, "no instruction has this A")
         return None
     return span_of(cells, column)
 
@@ -305,9 +323,9 @@ def _cells_of_a(machine: Machine, one: Fragment, step: Step, described: Describe
 _SHAPE = re.compile(r"\d+x\d+b\Z")
 
 
-def _copy(machine: Machine, one: Fragment, step: Step) -> None:
-    operation, words = _issue(machine, one, step), step.instruction.qualifiers
-    place = cell_of(machine, one, step, step.instruction.operands[0])
+def _copy(machine: Machine, fragment: Fragment, step: Step) -> None:
+    operation, words = _issue(machine, fragment, step), step.instruction.qualifiers
+    place = cell_of(machine, fragment, step, step.instruction.operands[0])
     if place is None:
         return
     name = next((w for w in words if _SHAPE.match(w)), "")
@@ -315,24 +333,24 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
     try:
         cells, shape = cells_of_copy(name + warps), source_of_copy(name + warps)
     except DescriptorError:
-        unseen(machine, step, "a shape of no copy")
+        note_unseen(machine, step, "no copy has this shape")
         return
-    ranks = [one.cta] if "cta_group::1" in words else [one.cta & ~1, one.cta | 1]
-    word = _word(machine, one, step, step.instruction.operands[1])
+    ranks = [fragment.cta] if "cta_group::1" in words else [fragment.cta & ~1, fragment.cta | 1]
+    word = _descriptor_of(machine, fragment, step, step.instruction.operands[1])
     if word is not None:
-        for rank in ranks:  # rows that no multiplication reads may be left out
-            runs = operand_runs(word, _words_of(machine), "u8", "K", shape, rank)
+        for rank in ranks:  # rows that no multiplication reads need not be written
+            runs = operand_runs(word, _descriptor_arch(machine), "u8", "K", shape, rank)
             read_operand(machine, step, runs, operation, padded=True)
     lane, column = place
     if lane or not cells.groups:
-        unseen(machine, step, "lanes that are followed in groups of 16 alone")
+        note_unseen(machine, step, "lanes are followed only in groups of 16")
     for rank in ranks:
-        touch_cells(machine, step, rank, span_of(cells, column), operation, writes=True)
+        check_cells(machine, step, rank, span_of(cells, column), operation, writes=True)
 
 
-def _shift(machine: Machine, one: Fragment, step: Step) -> None:
-    _issue(machine, one, step)
-    unseen(machine, step, "which cells it moves")
+def _shift(machine: Machine, fragment: Fragment, step: Step) -> None:
+    _issue(machine, fragment, step)
+    note_unseen(machine, step, "the cells that it moves are not modeled")
 
 
 TCGEN05: dict[str, Handler] = {

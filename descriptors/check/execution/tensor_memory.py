@@ -1,11 +1,12 @@
-"""Tensor memory of a CTA: which columns are allocated, and who touched what of them.
+"""The tensor memory of a CTA: its allocated columns, and the accesses to them.
 
-Lanes are followed in groups, columns one by one. A CTA's allocator gives the first columns that are free. What an
-allocation and a deallocation do is defined in ``tmem.allocations``; an allocation has the name of its first column.
-Source: PTX ISA 9.1, tcgen05: Tensor Memory Addressing, Tensor Memory Allocation; that the first are given is ours, and
-nothing may depend on it.
+Lanes are followed in groups, columns individually. The allocator gives the first free columns. ``tmem.allocations``
+defines allocations and deallocations; an allocation is named by its first column.
 
-Law: what is freed is given again.
+Source: PTX ISA 9.1, tcgen05: Tensor Memory Addressing, Tensor Memory Allocation; giving the first columns is this
+project's choice, and nothing may depend on it.
+
+Invariant: columns that are freed can be allocated again.
 
 >>> memory, columns = TensorMemory(), Alloc(256)
 >>> [memory.room(columns), memory.allocate(0, columns, 5), memory.room(columns), memory.room(Alloc(512))]
@@ -22,7 +23,7 @@ from descriptors.tmem.allocations import Alloc, Dealloc, Fault, after, fault_of,
 from descriptors.tmem.geometry import COLUMNS, LANES
 from layoutalg.frozen import replace
 
-#: Lanes that are followed as one.
+#: Lanes per group, which are followed together.
 GROUP = 16
 #: Groups of lanes.
 GROUPS = range(LANES // GROUP)
@@ -34,23 +35,23 @@ class TensorMemory:
     def __init__(self) -> None:
         self.cells = [Segments() for _ in GROUPS]
         self.live: tuple[Alloc, ...] = ()
-        #: The instruction that made each allocation, by its name.
+        #: Index of the instruction that made each allocation, by the name of the allocation.
         self.places: dict[str, int] = {}
         self.freed: list[tuple[int, int, Access]] = []
-        #: What collectors of the tensor core keep: the word or the address of a matrix, None where it is not known.
+        #: Contents of the collector buffers: descriptor or address of a matrix; None if it is unknown.
         self.collected: dict[str, int | None] = {}
 
     @property
     def allocated(self) -> list[tuple[int, int]]:
-        """The columns of each allocation that lives, from the first to the last but one."""
-        return [(int(one.name), int(one.name) + one.granted) for one in self.live]
+        """The column range of each live allocation: first, and one after the last."""
+        return [(int(allocation.name), int(allocation.name) + allocation.granted) for allocation in self.live]
 
     def room(self, event: Alloc) -> int | None:
-        """The first columns that are free for an allocation; None where there are none. An exclusive one has all.
+        """Return the first columns that are free for an allocation, or None; an exclusive allocation takes all columns.
 
-        One of illegal size is reported by itself, and nothing waits for it: there is always room beside it.
+        An allocation of illegal size is reported by itself and never waits: it always gets columns.
         """
-        if event.exclusive or any(one.exclusive for one in self.live):
+        if event.exclusive or any(allocation.exclusive for allocation in self.live):
             return None if self.live else 0
         place = 0
         for low, high in sorted(self.allocated):
@@ -59,28 +60,28 @@ class TensorMemory:
             place = max(place, high)
         if place + event.granted <= COLUMNS:
             return place
-        return None if all(one.is_legal for one in (*self.live, event)) else 0
+        return None if all(allocation.is_legal for allocation in (*self.live, event)) else 0
 
     def has_columns_apart(self, event: Alloc) -> bool:
-        """Return whether enough columns are free for an allocation, even if they are not adjacent."""
-        is_exclusive = event.exclusive or any(one.exclusive for one in self.live)
-        return not is_exclusive and event.granted + sum(one.granted for one in self.live) <= COLUMNS
+        """Check whether enough columns are free for an allocation, even if they are not adjacent."""
+        is_exclusive = event.exclusive or any(allocation.exclusive for allocation in self.live)
+        return not is_exclusive and event.granted + sum(allocation.granted for allocation in self.live) <= COLUMNS
 
     def allocate(self, low: int, event: Alloc, place: int) -> None:
-        """Columns from one on are somebody's, by an instruction, and nobody touched them yet."""
+        """Allocate columns from ``low`` on, by the instruction at ``place``; nothing has accessed them yet."""
         high = low + event.granted
         self.live = after(self.live, replace(event, name=str(low)))
         self.places[str(low)] = place
-        self.freed = [row for row in self.freed if row[1] <= low or row[0] >= high]
+        self.freed = [freed for freed in self.freed if freed[1] <= low or freed[0] >= high]
         self._clear(low, high)
 
     def deallocation(self, low: int, columns: int, exclusive: bool = False) -> Dealloc:
-        """The event that frees columns: it means the allocation in which the first of them is."""
+        """Return the event that frees columns: it names the allocation that contains the first of them."""
         own = next((first for first, last in self.allocated if first <= low < last), low)
         return Dealloc(columns, str(own), exclusive)
 
     def fault(self, low: int, event: Dealloc) -> Fault | None:
-        """What is wrong with a deallocation from a column on."""
+        """Return what is wrong with a deallocation from a column on; None if it is right."""
         fault = fault_of(self.live, event)
         return fault if fault is not None or str(low) == event.name else Fault.UNKNOWN
 
@@ -90,7 +91,7 @@ class TensorMemory:
         return None if freed is None else (int(freed.name), int(freed.name) + freed.granted)
 
     def free(self, event: Dealloc, access: Access) -> None:
-        """Columns that are allocated are nobody's from here on."""
+        """Deallocate columns."""
         span = self.span(event)
         self.live = after(self.live, event)
         if span is not None:
@@ -102,15 +103,15 @@ class TensorMemory:
             memory.clear(low, high)
 
     def holds(self, low: int, high: int) -> bool:
-        """Whether columns lie in one allocation; what one of illegal size would have is not known."""
-        ends = {one.name: COLUMNS for one in self.live if not one.is_legal}
+        """Check whether columns are in one allocation; the extent of one of illegal size is unknown."""
+        ends = {allocation.name: COLUMNS for allocation in self.live if not allocation.is_legal}
         return any(first <= low and high <= ends.get(str(first), last) for first, last in self.allocated)
 
     def freed_by(self, low: int, high: int) -> Access | None:
-        """What freed columns that lay in one allocation; None where nothing did."""
+        """Return the access that freed columns of one allocation; None if none did."""
         return next((access for first, last, access in self.freed if first <= low and high <= last), None)
 
     @property
     def shown(self) -> str:
-        """The allocated columns, for a person."""
+        """The allocated columns, as text."""
         return ", ".join(f"{low} to {high - 1}" for low, high in self.allocated) or "none"

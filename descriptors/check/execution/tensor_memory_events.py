@@ -1,10 +1,11 @@
-"""Tensor memory executed: it is allocated and freed, loaded and stored by warps.
+r"""Execute the allocation and deallocation of tensor memory, and its loads and stores by warps.
 
-A load or store is done when a wait for it is over, or, of a load, where its registers are used. Addresses are followed
-by columns and by groups of lanes; what is not followed is told.
+A load or store is complete after a wait, or, for a load, where its registers are used. Addresses are followed by
+columns and by groups of lanes; what is not followed is recorded as unchecked.
+
 Source: PTX ISA 9.1, tcgen05: Tensor Memory Addressing, Memory Consistency Model; tcgen05.alloc, dealloc, ld, st, wait.
 
-Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
+Invariant: columns are allocated from ``alloc`` to ``dealloc``, and no longer.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -13,13 +14,13 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 >>> alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32; ld.shared.b32 t, [s];"
 >>> store, load = (f"tcgen05.{word}.sync.aligned.32x32b.x1.b32" for word in ("st", "ld"))
 >>> use = f"{store} [t], {{r}}; tcgen05.wait::st.sync.aligned; {load} {{q}}, [t+%d]; tcgen05.wait::ld.sync.aligned;"
->>> def of(column):
+>>> def violated_rules(column):
 ...     body = f"{alloc} mov.u32 r, 1; {use % column} tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
-...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
-...     held.run()
-...     return [one.rule for one in held.notes.wrong.values()]
->>> of(0), of(8), of(64)
+...     machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     machine.run()
+...     return [witness.rule for witness in machine.notes.wrong.values()]
+>>> violated_rules(0), violated_rules(8), violated_rules(64)
 ([], ['tcgen05-unwritten'], ['tcgen05-unallocated'])
 """
 
@@ -28,28 +29,28 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from descriptors.check.execution.accesses import Operation, touch
+from descriptors.check.execution.accesses import Operation, check_access
 from descriptors.check.execution.footprints import Cells, groups_of, move_of
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.lanes import Unknown, origin
+from descriptors.check.execution.lanes import Unknown, origin_text
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.tensor_memory import GROUP
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 from descriptors.tmem.allocations import Alloc, Fault
 from descriptors.tmem.geometry import quarter_of
 
 
-def unseen(machine: Machine, step: Step, why: str) -> None:
-    """Something about tensor memory that the run does not see."""
+def note_unseen(machine: Machine, step: Step, why: str) -> None:
+    """Record what the run does not follow of tensor memory."""
     machine.notes.unseen.setdefault(step.place, why)
     machine.notes.tensor_unknown = True
 
 
 class Span(NamedTuple):
-    """Cells of tensor memory: groups of lanes, and columns from the first to the last but one."""
+    """Cells of tensor memory: groups of lanes, and columns from ``low`` to before ``high``."""
 
     groups: frozenset[int]
     low: int
@@ -57,54 +58,54 @@ class Span(NamedTuple):
 
 
 def span_of(cells: Cells, column: int) -> Span:
-    """Cells of an instruction, from the column of its address on."""
+    """Return the cells of an instruction, from the column of its address on."""
     return Span(cells.groups, column, column + cells.columns)
 
 
-def touch_cells(
+def check_cells(
     machine: Machine, step: Step, cta: int, span: Span, operation: Operation, *, writes: bool, apart: bool = False
 ) -> list[int]:
-    """An access of the tensor memory of a CTA; and the groups of lanes that it reads and nothing wrote.
+    """Check an access of the tensor memory of a CTA; return the groups of lanes that it reads and nothing wrote.
 
     Args:
-        machine: that executes it.
+        machine: the machine.
         step: the instruction.
-        cta: whose memory it is.
+        cta: rank of the CTA.
         span: the cells.
         operation: the access.
         writes: whether it writes.
-        apart: whether each lane goes to a thread of its own, so that it matters what the threads do with them.
+        apart: whether each lane goes to a thread of its own, so that the use by the threads decides.
     """
     (groups, low, high), tensor = span, machine.memory.tensor[cta]
     access, known, _ = operation
     read = () if writes else groups
-    nobodys = [g for g in read if any(writer is None for _, _, writer in tensor.cells[g].rows(low, high))]
+    unwritten = [g for g in read if any(writer is None for _, _, writer in tensor.cells[g].writers_in(low, high))]
     is_allocated = tensor.holds(low, high)
-    if is_allocated and nobodys and not (apart and len(nobodys) < len(groups)):
-        machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
+    if is_allocated and unwritten and not (apart and len(unwritten) < len(groups)):
+        machine.report("tcgen05-unwritten", step, f"{access.this} reads columns that nothing wrote")
     for group in groups:
         memory = tensor.cells[group]
         for clash in memory.write(low, high, access, known) if writes else memory.read(low, high, access, known):
-            earlier, verb = clash.earlier, "written" if clash.wrote else "read"
-            found = f"{access.kind} of columns that {earlier.kind} in line {earlier.line} has {verb}"
-            machine.clash(step, "tcgen05-order", clash, f"found {found}, with nothing that waits for it")
+            fact = clash.fact(access, "columns", writes=writes)
+            machine.report_clash(step, "tcgen05-order", clash, f"{fact}; nothing waits for the earlier access")
     if is_allocated:
-        return nobodys
-    if (gone := tensor.freed_by(low, high)) is not None:
-        found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
-        machine.tell("tcgen05-dealloc-early", step, found, gone.line, gone.round)
+        return unwritten
+    if (deallocation := tensor.freed_by(low, high)) is not None:
+        fact = f"{access.this} accesses columns that line {deallocation.line} frees, and nothing orders the two"
+        machine.report("tcgen05-dealloc-early", step, fact, deallocation.line, deallocation.iteration)
     else:
-        machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
-    return nobodys
+        fact = f"columns {low} to {high - 1} are not in one allocation; allocated columns: {tensor.shown}"
+        machine.report("tcgen05-unallocated", step, fact)
+    return unwritten
 
 
-def cell_of(machine: Machine, one: Fragment, step: Step, operand: Operand | None) -> tuple[int, int] | None:
-    """Lane and column of an address of tensor memory."""
+def cell_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand | None) -> tuple[int, int] | None:
+    """Return lane and column of an address of tensor memory; None if it is unknown."""
     if not isinstance(operand, Address):
         return None
-    value = machine.value(one, operand)
+    value = machine.value(fragment, operand)
     if not isinstance(value, int):
-        unseen(machine, step, f"an address that depends on {origin(value)}")
+        note_unseen(machine, step, f"its address depends on {origin_text(value)}")
         return None
     return value >> 16 & 0x7F, value & 0x3FF
 
@@ -112,49 +113,52 @@ def cell_of(machine: Machine, one: Fragment, step: Step, operand: Operand | None
 # -- allocation
 
 
-def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
-    whole_warp(machine, one, step, "tcgen05-aligned")
+def _allocate(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    check_whole_warp(machine, fragment, step, "tcgen05-aligned")
     slot, size = step.instruction.operands[:2]
-    columns = machine.known(one, size, step, "the columns of an allocation")
-    tensor = machine.memory.tensor[one.cta]
+    columns = machine.require_scalar(fragment, size, step, "the columns of an allocation")
+    tensor = machine.memory.tensor[fragment.cta]
     event = Alloc(columns, exclusive="exclusive" in step.instruction.qualifiers)
     place = tensor.room(event)
     if place is None:
         machine.notes.apart[step.place] = tensor.has_columns_apart(event)
-        return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
+        return machine.park(fragment, Wait(Awaited.COLUMNS, (fragment.cta,)))
     tensor.allocate(place, event, step.place)
-    address = machine.value(one, slot)
+    address = machine.value(fragment, slot)
     if isinstance(address, int):
-        access = machine.access(one, step, "the store of tcgen05.alloc", generic=True)
-        touch(machine, one, step, [(address, address + 4)], access, writes=True)
+        access = machine.access(fragment, step, "the store of tcgen05.alloc", generic=True)
+        check_access(machine, fragment, step, [(address, address + 4)], access, writes=True)
         machine.memory.bytes.store(address, 4, place)
     return None
 
 
-def _free(machine: Machine, one: Fragment, step: Step) -> None:
-    whole_warp(machine, one, step, "tcgen05-aligned")
-    low, columns = (machine.value(one, operand) for operand in step.instruction.operands[:2])
+def _free(machine: Machine, fragment: Fragment, step: Step) -> None:
+    check_whole_warp(machine, fragment, step, "tcgen05-aligned")
+    low, columns = (machine.value(fragment, operand) for operand in step.instruction.operands[:2])
     if not isinstance(low, int) or not isinstance(columns, int):
-        machine.skip(step, f"an address that depends on {origin(low)}")
+        machine.note_skipped(step, f"its address depends on {origin_text(low)}")
         return
     low &= 0x1FF
-    tensor = machine.memory.tensor[one.cta]
+    tensor = machine.memory.tensor[fragment.cta]
     event = tensor.deallocation(low, columns, "exclusive" in step.instruction.qualifiers)
     if fault := tensor.fault(low, event):
-        found = f"columns {low} to {low + columns - 1}, with {tensor.shown} allocated"
+        fact = f"columns {low} to {low + columns - 1} are no allocation; allocated columns: {tensor.shown}"
         if fault is Fault.EXCLUSIVE:
-            found = ".exclusive" if event.exclusive else "no .exclusive"
-        machine.tell("tcgen05-dealloc-unknown", step, f"found {found}")
+            only = "deallocation" if event.exclusive else "allocation"
+            fact = f"only the {only} is .exclusive"
+        machine.report("tcgen05-dealloc-unknown", step, fact)
     if (span := tensor.span(event)) is None:
         return
-    access = Access(machine.fresh(), step.instruction.line, "the deallocation", round=machine.round(one, step))
+    access = Access(
+        machine.new_bit(), step.instruction.line, "the deallocation", iteration=machine.iteration(fragment, step)
+    )
     for memory in tensor.cells:
-        for clash in memory.write(*span, access, one.known):
+        for clash in memory.write(*span, access, fragment.known):
             user = f"{clash.earlier.kind} in line {clash.earlier.line}"
-            found = f"found columns that {user} is at, with nothing that waits for it"
-            machine.clash(step, "tcgen05-dealloc-early", clash, found)
+            fact = f"this deallocation frees columns that {user} may still access; nothing waits for that access"
+            machine.report_clash(step, "tcgen05-dealloc-early", clash, fact)
     tensor.free(event, access)
-    machine.wake(Wait(Awaited.COLUMNS, (one.cta,)))
+    machine.wake(Wait(Awaited.COLUMNS, (fragment.cta,)))
 
 
 # -- loads and stores
@@ -165,64 +169,67 @@ def _groups(lane: int, lanes: int) -> frozenset[int]:
     return groups_of(range(lane, lane + lanes))
 
 
-def _move(machine: Machine, one: Fragment, step: Step) -> None:
-    """``tcgen05.ld`` and ``st``, which a wait covers."""
+def _move(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``tcgen05.ld`` or ``st``, which a later wait completes."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
     stores = words[1] == "st"
-    whole_warp(machine, one, step, "tcgen05-aligned")
+    check_whole_warp(machine, fragment, step, "tcgen05-aligned")
     if not stores:
         loaded = Unknown("a value loaded from tensor memory", step.instruction.line)
         for operand in operands:
-            if isinstance(operand, Vector | str):  # a reduction and metadata, too
-                machine.set_items(one, operand, loaded)
-    place = cell_of(machine, one, step, next((o for o in operands if isinstance(o, Address)), None))
+            if isinstance(operand, Vector | str):  # also a reduction and metadata
+                machine.set_items(fragment, operand, loaded)
+    place = cell_of(machine, fragment, step, next((o for o in operands if isinstance(o, Address)), None))
     if place is None:
         return
     move = move_of(step.instruction)
     if move is None:
-        unseen(machine, step, "a shape of no load or store")
+        note_unseen(machine, step, "no load or store has this shape")
         return
-    bit, (lane, column) = machine.fresh(), place
-    kind, made = f"tcgen05.{words[1]}", machine.round(one, step)
-    access = Access(bit, step.instruction.line, kind, ordered=in_order(one, 2), round=made)
-    # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
-    reach = range(32) if lane < 32 else quarter_of(one.warp)
+    bit, (lane, column) = machine.new_bit(), place
+    kind, iteration = f"tcgen05.{words[1]}", machine.iteration(fragment, step)
+    access = Access(bit, step.instruction.line, kind, ordered=order_key(fragment, 2), iteration=iteration)
+    # Kernels in use name lanes of the first quarter in the address: each warp accesses its own quarter.
+    reach = range(32) if lane < 32 else quarter_of(fragment.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
-        machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
+        fact = (
+            f"warp {fragment.warp} accesses lanes {lane} to {lane + move.lanes - 1}, which are not all in its quarter"
+        )
+        machine.report("tcgen05-warp", step, fact)
     elif lane < 32:
-        lane += quarter_of(one.warp)[0]
+        lane += quarter_of(fragment.warp)[0]
     groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
     half = move.num * (1 + move.packed)
     if move.offset >= half:
         pieces = [(column, column + half), (column + move.offset, column + move.offset + half)]
-    apart, nobodys = not stores and move.shape == "32x32b", set[int]()
+    apart, unwritten = not stores and move.shape == "32x32b", set[int]()
     for low, high in pieces:
-        operation, span = Operation(access, one.known, one.published), Span(groups, low, high)
-        nobodys.update(touch_cells(machine, step, one.cta, span, operation, writes=stores, apart=apart))
+        operation, span = Operation(access, fragment.known, fragment.published), Span(groups, low, high)
+        unwritten.update(check_cells(machine, step, fragment.cta, span, operation, writes=stores, apart=apart))
     if stores:
-        one.stores |= 1 << bit
+        fragment.stores |= 1 << bit
         return
-    one.loads |= 1 << bit
-    one.loaded[step.place] = one.loaded.get(step.place, 0) | 1 << bit
-    if apart and len(nobodys) < len(groups):
-        one.stale[step.place] = sum(1 << at for at in range(32) if (lane + at) // GROUP in nobodys)
+    fragment.loads |= 1 << bit
+    fragment.loaded[step.place] = fragment.loaded.get(step.place, 0) | 1 << bit
+    if apart and len(unwritten) < len(groups):
+        fragment.stale[step.place] = sum(1 << offset for offset in range(32) if (lane + offset) // GROUP in unwritten)
 
 
-def in_order(one: Fragment, kind: int, pair: bool = False) -> int:
-    """A number for what one warp's instructions of a kind are in order by; those of a pair of CTAs are one's."""
-    return ((one.cta & ~1 if pair else one.cta) << 16 | one.warp << 4 | kind) + 1
+def order_key(fragment: Fragment, kind: int, pair: bool = False) -> int:
+    """Return a number for the instructions of a kind that one warp, or one pair of CTAs, issues in order."""
+    return ((fragment.cta & ~1 if pair else fragment.cta) << 16 | fragment.warp << 4 | kind) + 1
 
 
-def _wait(machine: Machine, one: Fragment, step: Step) -> None:
-    whole_warp(machine, one, step, "tcgen05-aligned")
+def _wait(machine: Machine, fragment: Fragment, step: Step) -> None:
+    check_whole_warp(machine, fragment, step, "tcgen05-aligned")
     if "wait::ld" in step.instruction.opcode:
-        one.known |= one.loads
-        one.loads = 0
+        fragment.known |= fragment.loads
+        fragment.loads = 0
     else:
-        one.known |= one.stores
-        one.stores = 0
-    one.epoch = -1
+        fragment.known |= fragment.stores
+        fragment.stores = 0
+    fragment.epoch = -1
 
 
 TENSOR_MEMORY: dict[str, Handler] = {

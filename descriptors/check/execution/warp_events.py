@@ -1,10 +1,11 @@
-"""What the lanes of a warp do together: they elect one, shuffle, vote and meet.
+r"""Execute what the lanes of a warp do together: elect, shuffle, vote and ``bar.warp.sync``.
 
-The lanes of a mask that live execute such an instruction together, from whatever fragments they are; until all have
-come the first ones wait. Where nobody else can go on, they do it alone.
+All living lanes of a mask execute such an instruction together, whatever fragments they are in. The first lanes wait
+until all have arrived. If no other lane can continue, they execute it alone.
+
 Source: PTX ISA 9.1, bar.warp.sync, elect.sync, shfl.sync, vote.sync.
 
-Law: lanes that a branch took apart vote together.
+Invariant: lanes that a branch separated vote together.
 
 >>> from descriptors.check.execution.dispatch import execution
 >>> from descriptors.check.execution.launch import Launch
@@ -13,9 +14,9 @@ Law: lanes that a branch took apart vote together.
 >>> vote = "vote.sync.ballot.b32 v, p, 15; st.shared.b32 [s], v; ret;"
 >>> body = f"mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; nop; L: {vote}"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
->>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
->>> held.run()
->>> [one.registers["v"] for one in held.fragments]
+>>> machine = Machine(program(parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+>>> machine.run()
+>>> [fragment.registers["v"] for fragment in machine.fragments]
 [7]
 """
 
@@ -25,40 +26,42 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
-from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
+from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values
 from descriptors.check.execution.launch import WARP
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Operand, Pair
 
-#: What fragments do that execute an instruction together.
+#: The effect of an instruction that fragments execute together.
 _Finish: TypeAlias = Callable[[Machine, list[Fragment], Step], None]
 _ALL_LANES = 0xFFFFFFFF
 
 
-def whole_warp(machine: Machine, one: Fragment, step: Step, rule: str) -> None:
-    """Tell where only some lanes of a warp execute what all of them must."""
-    lanes = machine.alive[one.cta, one.warp]
-    if one.many < len(lanes):
-        machine.tell(rule, step, f"found {one.many} of {len(lanes)} threads of a warp")
+def check_whole_warp(machine: Machine, fragment: Fragment, step: Step, rule: str) -> None:
+    """Report an instruction that only some lanes of a warp execute, although all must."""
+    lanes = machine.alive[fragment.cta, fragment.warp]
+    if fragment.lane_count < len(lanes):
+        machine.report(
+            rule, step, f"only {fragment.lane_count} of {len(lanes)} threads of a warp execute this instruction"
+        )
 
 
-def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
-    """What executes an instruction of several lanes.
+def _collective(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
+    """Return the handler of an instruction of several lanes.
 
     Args:
-        mask: the operand that says which.
-        finish: what they do when all are there.
+        mask: returns the operand with the mask of lanes.
+        finish: what the fragments do when all lanes are there.
     """
 
-    def execute(machine: Machine, one: Fragment, step: Step) -> bool | None:
-        value = machine.value(one, mask(step))
+    def execute(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+        value = machine.value(fragment, mask(step))
         lanes = value if isinstance(value, int) else _ALL_LANES
-        wanted = {lane for lane in machine.alive[one.cta, one.warp] if lanes >> lane & 1}
-        wait = Wait(Awaited.WARP, (one.cta, one.warp, step.place))
-        parts = [*machine.waiting.get(wait, ()), one]
-        if not one.alone and not wanted <= {lane for part in parts for lane in part.lanes}:
-            return machine.park(one, wait)
+        wanted = {lane for lane in machine.alive[fragment.cta, fragment.warp] if lanes >> lane & 1}
+        wait = Wait(Awaited.WARP, (fragment.cta, fragment.warp, step.place))
+        parts = [*machine.waiting.get(wait, ()), fragment]
+        if not fragment.alone and not wanted <= {lane for part in parts for lane in part.lanes}:
+            return machine.park(fragment, wait)
         machine.waiting.pop(wait, None)
         meeting = sum(1 << lane for part in parts for lane in part.executing)
         for part in parts:
@@ -66,7 +69,7 @@ def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
         finish(machine, parts, step)
         for part in parts:
             part.alone = False
-            if part is not one:
+            if part is not fragment:
                 machine.pass_on(part)
         return None
 
@@ -74,7 +77,7 @@ def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
 
 
 def _meet(machine: Machine, parts: list[Fragment], step: Step) -> None:
-    """Who meets knows what each of them knew."""
+    """Share the known accesses between the fragments that meet."""
     known = published = 0
     for part in parts:
         known |= part.known
@@ -84,33 +87,35 @@ def _meet(machine: Machine, parts: list[Fragment], step: Step) -> None:
 
 
 def _elect(machine: Machine, parts: list[Fragment], step: Step) -> None:
-    target, value = step.instruction.operands[0], machine.value(parts[-1], _second(step))
+    target, value = step.instruction.operands[0], machine.value(parts[-1], _second_operand(step))
     mask = value if isinstance(value, int) else _ALL_LANES
     leader = min((lane for part in parts for lane in part.lanes if mask >> lane & 1), default=0)
     for part in parts:
         if isinstance(target, Pair):
             machine.set(part, target.first, leader)
-            machine.set(part, target.second, together([int(lane == leader) for lane in part.executing]))
+            machine.set(part, target.second, join_lanes([int(lane == leader) for lane in part.executing]))
 
 
 def _shuffle(machine: Machine, parts: list[Fragment], step: Step) -> None:
-    target, source, by, *_ = step.instruction.operands
+    target, source, distances, *_ = step.instruction.operands
     mode, values = step.instruction.qualifiers[2], _by_lane(machine, parts, source)
-    name, whether = (target.first, target.second) if isinstance(target, Pair) else (target, None)
-    absent = Unknown("a shuffle from a lane that is not there", step.instruction.line)
+    name, predicate = (target.first, target.second) if isinstance(target, Pair) else (target, None)
+    absent = Unknown("a shuffle from a lane that is not active", step.instruction.line)
     for part in parts:
-        rows: list[int | Unknown] = []
-        for lane, distance in zip(part.executing, lane_values(machine.value(part, by), part.many), strict=True):
+        results: list[int | Unknown] = []
+        for lane, distance in zip(
+            part.executing, lane_values(machine.value(part, distances), part.lane_count), strict=True
+        ):
             if isinstance(distance, Unknown):
-                rows.append(distance)
+                results.append(distance)
             elif mode == "idx":
-                rows.append(values.get(distance % WARP, absent))
+                results.append(values.get(distance % WARP, absent))
             else:
                 other = {"up": lane - distance, "down": lane + distance, "bfly": lane ^ distance}.get(mode, -1)
-                rows.append(values.get(other, values[lane]))
-        machine.set(part, name, together(rows))
-        if whether is not None:
-            machine.set(part, whether, Unknown("whether a shuffle had a source", step.instruction.line))
+                results.append(values.get(other, values[lane]))
+        machine.set(part, name, join_lanes(results))
+        if predicate is not None:
+            machine.set(part, predicate, Unknown("the source predicate of a shuffle", step.instruction.line))
 
 
 def _vote(machine: Machine, parts: list[Fragment], step: Step) -> None:
@@ -129,29 +134,29 @@ def _vote(machine: Machine, parts: list[Fragment], step: Step) -> None:
 
 
 def _by_lane(machine: Machine, parts: list[Fragment], operand: Operand) -> dict[int, int | Unknown]:
-    """What each lane of several fragments has for an operand."""
+    """Return the value of an operand in each lane of several fragments."""
     return {
         lane: value
         for part in parts
-        for lane, value in zip(part.executing, lane_values(machine.value(part, operand), part.many), strict=True)
+        for lane, value in zip(part.executing, lane_values(machine.value(part, operand), part.lane_count), strict=True)
     }
 
 
-def _first(step: Step) -> Operand:
+def _first_operand(step: Step) -> Operand:
     return step.instruction.operands[0] if step.instruction.operands else _ALL_LANES
 
 
-def _second(step: Step) -> Operand:
+def _second_operand(step: Step) -> Operand:
     return step.instruction.operands[1] if len(step.instruction.operands) > 1 else _ALL_LANES
 
 
-def _last(step: Step) -> Operand:
+def _last_operand(step: Step) -> Operand:
     return step.instruction.operands[-1]
 
 
 WARPS: dict[str, Handler] = {
-    "bar.warp": _together(_first, _meet),
-    "elect": _together(_second, _elect),
-    "shfl": _together(_last, _shuffle),
-    "vote": _together(_last, _vote),
+    "bar.warp": _collective(_first_operand, _meet),
+    "elect": _collective(_second_operand, _elect),
+    "shfl": _collective(_last_operand, _shuffle),
+    "vote": _collective(_last_operand, _vote),
 }

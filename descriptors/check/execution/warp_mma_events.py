@@ -1,21 +1,22 @@
-"""``mma.sync`` executed: whether the registers of A and B hold what the instruction takes them for.
+"""Execute ``mma.sync``: check that the registers of A and B hold the elements that the instruction expects.
 
-Where the bytes of all registers come from is known, a fragment must be a matrix there, as the instruction counts rows
-and K: the address of a byte is what its row adds and what its K adds (*a matrix*). And what K of A meets what K of B:
-where both have the same steps of K, they must have them in the same order (*in order*). Rows may be in any order, as
-the stores of D may put them right again; where they do not follow one another, that is told as not decided.
+If the origins of all bytes of a fragment are known, it must be a matrix there, with the rows and K of the instruction:
+the address of a byte is the sum of a term for its row and a term for its K. A and B must have the same K at the same
+position: if their steps of K are the same, they must be in the same order. Rows may be in any order, because the stores
+of D may restore it; if they do not follow one another, the fragment is undecided.
 
-A multiplication of bytes that are computed, or that come by a tensor copy, is not looked at, and told so.
+A multiplication of bytes that are computed, or that a tensor copy brings, is not checked, and reported as undecided.
+
 Source: PTX ISA 9.1, matrix fragments for mma: a register has four bytes of K, whatever the type (register r of lane t:
 row t/4 + 8(r%2), bytes from 16(r/2) + 4(t%4) on of A; row t/4, bytes from 16r + 4(t%4) on of B).
 
-Law: a fragment of a matrix in memory is one, with whatever pitch; with two lanes exchanged it is none.
+Invariant: a fragment of a matrix in memory is accepted with any pitch; with two lanes exchanged it is not.
 
 >>> from descriptors.check.execution.contents import word_from
 >>> def word(t, r):
 ...     return word_from(4096 + 512 * (t // 4 + 8 * (r % 2)) + 16 * (r // 2) + 4 * (t % 4))
->>> held = matrix_of(tuple(tuple(word(t, r) for t in range(32)) for r in range(4)), 16)
->>> held.rows[:3], held.steps[:3], held.rest
+>>> matrix = matrix_of(tuple(tuple(word(t, r) for t in range(32)) for r in range(4)), 16)
+>>> matrix.rows[:3], matrix.steps[:3], matrix.rest
 ((4096, 4608, 5120), (0, 1, 2), None)
 >>> matrix_of(tuple(tuple(word(t ^ (t < 8), r) for t in range(32)) for r in range(4)), 16).rest
 (2, 4)
@@ -36,25 +37,26 @@ from descriptors.check.execution.launch import WARP
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.origins import origins
 from descriptors.check.execution.program import Step
-from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Vector
 from descriptors.check.ptx.warp_mma import WarpMma, selectors_of, stored_bits, warp_mma
 
-#: Rounds of a warp and an instruction that are looked at: more than a ring has stages.
+#: Largest number of iterations of an instruction that are checked per warp: more than a ring has stages.
 ROUNDS = 12
-#: Bytes that rows of a matrix are apart at least; what lies closer may be a tile that was swizzled beforehand.
+#: Least distance of the rows of a matrix in bytes; at a smaller distance, a tile may have been swizzled beforehand.
 _APART = 256
 
 
 class Matrix(NamedTuple):
-    """A fragment as it lies in global memory.
+    """A fragment as it is stored in global memory.
 
     Args:
-        rows: the address of K 0 of each row.
-        steps: what each byte of K adds.
-        rest: row and byte of K of the first byte that is not where its row and its K say; None where all are.
-        apart: the fewest bytes between the beginnings of pieces that follow one another in memory.
+        rows: address of K 0 of each row.
+        steps: offset of each byte of K.
+        rest: row and byte of K of the first byte that is at another address than its row and K give; None if there
+            is none.
+        apart: least distance in bytes between the starts of consecutive contiguous pieces.
     """
 
     rows: tuple[int, ...]
@@ -65,50 +67,56 @@ class Matrix(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
-    """A fragment by where its bytes come from.
+    """Return a fragment by the origins of its bytes.
 
     Args:
-        words: of each register and lane.
-        rows: 16 or 8 of A, 8 of B.
+        words: origins of each register and lane.
+        rows: 16 or 8 for A, 8 for B.
     """
     pairs = rows // 8
     place: dict[tuple[int, int], int] = {}
-    for register, row in enumerate(words):
-        for lane, word in enumerate(row):
+    for register, lane_words in enumerate(words):
+        for lane, word in enumerate(lane_words):
             m, k = lane // 4 + 8 * (register % pairs), 16 * (register // pairs) + 4 * (lane % 4)
             for byte, address in enumerate(addresses_of(word)):
                 place[m, k + byte] = address
     extent = 16 * len(words) // pairs
     bases = tuple([place[m, 0] for m in range(rows)])
     steps = tuple([place[0, k] - bases[0] for k in range(extent)])
-    rest = next((at for at in sorted(place) if place[at] != bases[at[0]] + steps[at[1]]), None)
-    held = sorted(set(place.values()))
-    starts = [address for before, address in zip([held[0] - 2, *held], held, strict=False) if address - before > 1]
+    rest = next(
+        (position for position in sorted(place) if place[position] != bases[position[0]] + steps[position[1]]), None
+    )
+    addresses = sorted(set(place.values()))
+    starts = [
+        address
+        for before, address in zip([addresses[0] - 2, *addresses], addresses, strict=False)
+        if address - before > 1
+    ]
     apart = min((after - before for before, after in pairwise(starts)), default=0)
     return Matrix(bases, steps, rest, apart)
 
 
 def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
-    """Steps of K by elements, the least of them 0 and in their own unit; and whether the bytes of each lie together.
+    """Return the steps of K per element, from 0 on and in their own unit, and whether the bytes of each are contiguous.
 
     >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
     ((8, 9, 0, 1), True)
     """
-    of = steps[::size]
-    together = all(step == of[at // size] + at % size for at, step in enumerate(steps))
-    unit = reduce(gcd, (step - min(of) for step in of), 0) or 1
-    return tuple([(step - min(of)) // unit for step in of]), together
+    element_steps = steps[::size]
+    together = all(step == element_steps[index // size] + index % size for index, step in enumerate(steps))
+    unit = reduce(gcd, (step - min(element_steps) for step in element_steps), 0) or 1
+    return tuple([(step - min(element_steps)) // unit for step in element_steps]), together
 
 
-def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
-    machine.count -= 1  # nothing moves, so that it is no step of a run's budget
-    whole_warp(machine, one, step, "fragment-aligned")
+def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
+    machine.count -= 1  # it changes nothing, so that it does not count as a step
+    check_whole_warp(machine, fragment, step, "fragment-aligned")
     view = _view(step.instruction)
-    if not machine.follows or view is None or one.many < WARP or machine.round(one, step) > ROUNDS:
+    if not machine.follows or view is None or fragment.lane_count < WARP or machine.iteration(fragment, step) > ROUNDS:
         return
     if view.scaled:
-        _selectors(machine, one, step, view)
-    why = _decided(machine, one, step, view)
+        _check_selectors(machine, fragment, step, view)
+    why = _check_operands(machine, fragment, step, view)
     if not machine.notes.fragments.get(step.place):
         machine.notes.fragments[step.place] = why
 
@@ -119,89 +127,91 @@ def _view(instruction: Instruction) -> WarpMma | None:
     return view if len(instruction.operands) > 3 else None
 
 
-def _decided(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
-    """What of a multiplication is not decided; "" for nothing. What is wrong is told."""
+def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
+    """Check the operands of a multiplication and report what is wrong; return why it is undecided, or ""."""
     bits = stored_bits(view)
     if bits in (0, 64):
-        return "elements of 64 bits, and quads of threads, are not looked at"
-    a, b = (_operand(machine, one, step, number) for number in (1, 2))
+        return "64-bit elements and quads of threads are not checked"
+    a, b = (_locate_operand(machine, fragment, step, number) for number in (1, 2))
     if isinstance(a, str):
         return a
     if isinstance(b, str):
         return b
-    why = _judged(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
-    return why or (_scales(machine, one, step, view) if view.scaled else "")
+    why = _compare_operands(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
+    return why or (_check_scales(machine, fragment, step, view) if view.scaled else "")
 
 
-def _selectors(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> None:
-    """Byte-ids and thread-ids in registers, which no assembler sees: they must be those that there are."""
+def _check_selectors(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> None:
+    """Report byte-ids and thread-ids in registers, which no assembler checks, that do not exist."""
     for matrix, pair, legal in zip("ab", step.instruction.operands[-3::2], selectors_of(view), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
-        for what, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
-            wrong = {v for v in lane_values(machine.value(one, item), one.many) if isinstance(v, int)} - {*numbers}
+        for selector, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
+            wrong = {
+                v for v in lane_values(machine.value(fragment, item), fragment.lane_count) if isinstance(v, int)
+            } - {*numbers}
             if isinstance(item, str) and wrong:
-                found = f"found {what}-{matrix} {min(wrong)} in {item}, which must be of {', '.join(map(str, numbers))}"
-                machine.tell("fragment-selector", step, found)
+                fact = f"{selector}-{matrix} in {item} is {min(wrong)}; there are {', '.join(map(str, numbers))}"
+                machine.report("fragment-selector", step, fact)
 
 
-def _scales(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
-    """What of the scale factors is not decided: whether the threads that give them have those of their rows."""
-    given = step.instruction.operands[-4:]
-    for letter, scale, pair, threads in zip("AB", given[::2], given[1::2], (2, 1), strict=True):
+def _check_scales(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
+    """Return why the scale factors are undecided; "" if the selected threads hold those of their rows."""
+    operands = step.instruction.operands[-4:]
+    for letter, scale, pair, threads in zip("AB", operands[::2], operands[1::2], (2, 1), strict=True):
         items = pair.items if isinstance(pair, Vector) else ()
-        ids = [machine.value(one, item) for item in items]
-        words = origins(machine, one, scale)
+        ids = [machine.value(fragment, item) for item in items]
+        words = origins(machine, fragment, scale)
         if len(ids) != 2 or not isinstance(ids[0], int) or not isinstance(ids[1], int):
-            return f"the selectors of the scale factors of {letter} are not known"
-        if not 0 <= ids[0] < 4:  # told already
+            return f"the selectors of the scale factors of {letter} are unknown"
+        if not 0 <= ids[0] < 4:  # reported by ``_check_selectors``
             return ""
         lanes = [lane for lane in range(WARP) if lane % 4 // threads == ids[1]]
-        held = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
-        if any(isinstance(word, Unknown) for word in held.values()):
-            return f"where the scale factors of {letter} come from is not known"
-        rows = [addresses_of(held[row])[ids[0]] for row in sorted(held)]  # type: ignore[arg-type]  # each is known
-        if len({after - before for before, after in pairwise(rows)}) > 1:
-            return f"the scale factors of {letter} do not follow one another in memory as rows do"
+        words_by_row = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
+        if any(isinstance(word, Unknown) for word in words_by_row.values()):
+            return f"the origin of the scale factors of {letter} is unknown"
+        addresses = [addresses_of(words_by_row[row])[ids[0]] for row in sorted(words_by_row)]  # type: ignore[arg-type]  # all are known
+        if len({after - before for before, after in pairwise(addresses)}) > 1:
+            return f"the scale factors of {letter} are not equally spaced in memory"
     return ""
 
 
-def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix | str:
-    """A or B as it lies in global memory; or why that is not known."""
+def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: int) -> Matrix | str:
+    """Return A or B as it is stored in global memory, or why that is unknown."""
     letter, operand = " AB"[number], step.instruction.operands[number]
     items = operand.items if isinstance(operand, Vector) else (operand,)
-    rows = [origins(machine, one, item) for item in items]
-    for row in rows:
-        if any(isinstance(word, Unknown) for word in row):
-            return f"where {letter} comes from is not known"
+    words = [origins(machine, fragment, item) for item in items]
+    for lane_words in words:
+        if any(isinstance(word, Unknown) for word in lane_words):
+            return f"the origin of {letter} is unknown"
     pairs = 1 if number == 2 or ".m8n8" in step.instruction.opcode else 2
-    if not rows or len(rows) % pairs:
-        return f"{letter} has not the registers of its form"
-    return matrix_of(tuple(rows), 8 * pairs)
+    if not words or len(words) % pairs:
+        return f"{letter} does not have the registers of its form"
+    return matrix_of(tuple(words), 8 * pairs)
 
 
-def _judged(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
-    """Tell of what is wrong with the operands; or what of them is not decided, "" for nothing."""
-    for letter, held in (("A", a), ("B", b)):
-        if held.rest is not None:
-            row, byte = held.rest
-            if held.apart > _APART:
-                found = f"found byte {byte} of K in row {row} of {letter} from elsewhere than in row 0"
-                machine.tell("fragment-matrix", step, found)
+def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
+    """Report what is wrong with the operands, and return why they are undecided; "" if they are decided."""
+    for letter, matrix in (("A", a), ("B", b)):
+        if matrix.rest is not None:
+            row, byte = matrix.rest
+            if matrix.apart > _APART:
+                fact = f"byte {byte} of K in row {row} of {letter} comes from another position than in row 0"
+                machine.report("fragment-matrix", step, fact)
                 return ""
-            return f"{letter} is no matrix in memory, as a tile that was swizzled beforehand is none"
+            return f"{letter} is not a matrix in memory, for example because its tile was swizzled beforehand"
     (order_a, whole_a), (order_b, whole_b) = order_of(a.steps, size), order_of(b.steps, size)
     if sparse:
-        return "metadata of sparse instructions are not looked at"
+        return "the metadata of sparse instructions are not checked"
     if not (whole_a and whole_b) or sorted(order_a) != sorted(order_b):
-        return "K of A and of B have other steps"
+        return "A and B have different steps of K"
     if order_a != order_b:
         k = next(k for k, (x, y) in enumerate(zip(order_a, order_b, strict=True)) if x != y)
-        found = f"found element {order_a[k]} of K of A at k {k}, where B has element {order_b[k]}"
-        machine.tell("fragment-order", step, found)
+        fact = f"at k = {k}, A has element {order_a[k]} of K and B has element {order_b[k]}"
+        machine.report("fragment-order", step, fact)
         return ""
-    for letter, held in (("A", a), ("B", b)):
-        if len({after - before for before, after in pairwise(held.rows)}) > 1:
-            return f"rows of {letter} do not follow one another in memory"
+    for letter, matrix in (("A", a), ("B", b)):
+        if len({after - before for before, after in pairwise(matrix.rows)}) > 1:
+            return f"the rows of {letter} are not equally spaced in memory"
     return ""
 
 

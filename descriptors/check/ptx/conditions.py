@@ -1,17 +1,17 @@
-"""When an instruction runs: what its guard says, traced to what decides it, and what follows where two are compared.
+r"""The conditions of guards and branches, traced to the registers and comparisons that decide them.
 
-A *condition* is a register, a comparison, an election, or made of those by *not*, *and*, *or*. A register whose
-value one instruction made stands for that instruction as long as nothing in between has written what it was computed
-from; any other stands for itself. All elections of one mask elect the same thread. What is known to hold or not to
-hold is a mapping from conditions to truth.
+A *condition* is a register, a comparison, an election, or a combination of conditions by *not*, *and*, *or*. A register
+with a single definition is replaced by that definition, unless a register that it was computed from is written in
+between; any other register stands for itself. All elections with the same mask elect the same thread. The known truth
+values are a mapping from conditions to booleans.
 Source: PTX ISA 9.1, Predicated Execution; setp, selp, elect.sync ("deterministic: the same leader for the same mask").
 
-Law: a condition and what negates it are never both true.
+Invariant: a condition and its negation are never both true.
 
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "setp.eq.s32 p, r, 0; setp.ne.s32 q, r, 0; not.pred n, q; and.pred m, p, e; @p x; @q y; @n z; @m w; ret;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> known = Conditions(function, blocks(function))
 >>> x, y, z, w = (known.guard(index) for index in range(4, 8))
 >>> x == z, truth(y, {x: True}), truth(w, {x: False}), truth(w, {x: True})
@@ -30,19 +30,19 @@ from descriptors.check.ptx.integer_instructions import IntegerOperation, decode,
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
 
-#: A condition: its kind, and what it is made of.
+#: A condition: its kind, and its parts.
 Condition: TypeAlias = tuple[Any, ...]
-#: What is known of conditions.
+#: Known truth values of conditions.
 Known: TypeAlias = Mapping[Condition, bool]
 
-#: Definitions that are followed behind one another.
+#: Largest number of definitions that are followed one after the other.
 DEPTH = 12
-#: Other instructions that write a register of which one is looked for, where they stand in other blocks.
+#: Largest number of other definitions, in other blocks, of a register whose definition is looked for.
 WRITERS = 8
 
 
 def truth(one: Condition, known: Known) -> bool | None:
-    """Whether a condition holds, as far as it follows; None where it does not.
+    """Return whether a condition holds; None if that does not follow from the known truth values.
 
     >>> truth(("or", ("register", "p"), ("constant", 1)), {})
     True
@@ -69,7 +69,7 @@ def _joined(a: bool | None, b: bool | None, decides: bool) -> bool | None:
 
 
 def follows(one: Condition, holds: bool) -> Iterator[tuple[Condition, bool]]:
-    """What is known where a condition holds, or does not."""
+    """Yield the truth values that follow from a condition that holds, or does not hold."""
     if one[0] == "not":
         yield from follows(one[1], not holds)
         return
@@ -81,7 +81,7 @@ def follows(one: Condition, holds: bool) -> Iterator[tuple[Condition, bool]]:
 
 
 def within(one: Condition) -> Iterator[Condition]:
-    """A condition and all that it is made of."""
+    """Yield a condition and its parts, without negations and constants."""
     if one[0] not in ("not", "constant"):
         yield one
     if one[0] in ("not", "and", "or"):
@@ -90,7 +90,7 @@ def within(one: Condition) -> Iterator[Condition]:
 
 
 def leaves(one: Condition) -> Iterator[str]:
-    """The registers that a condition depends on.
+    """Yield the registers that a condition depends on.
 
     >>> list(leaves(("and", ("register", "p"), ("elect", -1))))
     ['p']
@@ -118,7 +118,7 @@ class Conditions:
         self._read: dict[tuple[str, int], Condition] = {}
 
     def guard(self, index: int) -> Condition:
-        """When an instruction runs that is come to."""
+        """Return the condition under which a reached instruction is executed."""
         one = self.code[index]
         if not one.predicate:
             return ("constant", 1)
@@ -126,7 +126,7 @@ class Conditions:
         return negation(found) if one.negated else found
 
     def at(self, name: str, index: int, depth: int = DEPTH) -> Condition:
-        """What a register is at an instruction that reads it."""
+        """Return the condition that a register is, as an instruction reads it."""
         key = (name, index)
         if key not in self._read:
             self._read[key] = self._at(name, index, depth)
@@ -141,12 +141,12 @@ class Conditions:
         return found if found is not None and self.lasts(found, made, index) else plain
 
     def defined(self, name: str) -> int | None:
-        """The only instruction that writes a register, and always does."""
+        """Return the only instruction that writes a register, if it is unguarded; else None."""
         places = self.where.get(name, ())
         return places[0] if len(places) == 1 and not self.code[places[0]].predicate else None
 
     def _definition(self, name: str, index: int) -> int | None:
-        """The only instruction that another may have the value of a register from, and that always writes it."""
+        """Return the only definition of a register that reaches an instruction, if it is unguarded; else None."""
         places = self.where.get(name, ())
         if len(places) < 2:
             return self.defined(name)
@@ -160,7 +160,7 @@ class Conditions:
         return None if far else made
 
     def sum(self, name: str, index: int, depth: int = DEPTH) -> tuple[str, int]:
-        """A register as another one and a distance from it, where it is read."""
+        """Return a register, as an instruction reads it, as another register and the distance from it."""
         made = self.defined(name)
         if made is None or not depth or not self.code[made].opcode.startswith(("mov.", "add.", "cvta.", "cvt.")):
             return name, 0
@@ -173,7 +173,7 @@ class Conditions:
         return (base, offset + by) if self.lasts(("register", base), made, index) else (name, 0)
 
     def lasts(self, one: Condition, made: int, index: int) -> bool:
-        """Whether a value was made before it is read, and nothing that it was made of is written in between."""
+        """Return whether a definition always precedes a read, and none of its registers is written in between."""
         if self.passes(-1, index, made):
             return False
         return not any(self.passes(place, index, made) for name in leaves(one) for place in self.where.get(name, ()))
@@ -209,7 +209,7 @@ class Conditions:
         return self.at(operand, index, depth) if isinstance(operand, str) else ("text", str(operand), index)
 
     def passes(self, start: int, end: int, around: int = -1) -> bool:
-        """Whether a way leads from behind one instruction (-1: the start) to another, and not through a third."""
+        """Return whether a path leads from one instruction (-1: the start) to another without passing a third."""
         key = (start, end, around)
         if key not in self._reached:
             self._reached[key] = self._passes(start, end, around)
@@ -237,7 +237,7 @@ class Conditions:
         return False
 
     def comes(self, end: int, around: frozenset[int]) -> bool:
-        """Whether a way from the start comes to an instruction through none of some others."""
+        """Return whether a path from the start reaches an instruction without passing some others."""
         barred = {self.block[at]: at for at in sorted(around, reverse=True)}
         waiting, seen, last = [0], set[int](), self.block[end]
         while waiting:
@@ -253,7 +253,7 @@ class Conditions:
 
 
 def negation(one: Condition) -> Condition:
-    """What holds where a condition does not.
+    """Return the negation of a condition.
 
     >>> negation(negation(("register", "p")))
     ('register', 'p')

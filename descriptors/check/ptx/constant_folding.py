@@ -1,27 +1,27 @@
-"""Constants folded out of a function: what is known of the operands of the instructions that one asks about.
+r"""Constant folding: the known bits and values of the operands of some instructions of a function.
 
-Only registers on which those depend are looked at. A register is what the definition made it that arrives where it is
-read; where several arrive, what they agree on, and the few values that it may have if each has few. So the stage of a
-pipeline that counts up and starts again is known by its values, and what is computed from it with it. A definition
-under a guard is one of two, what it makes and what was there before. A register that nothing defines on some way is not
-known. A shared-memory variable is its name plus an offset, of known alignment. What ``tcgen05.alloc`` writes and
-``ld.shared`` further on reads back from a place that nothing else is seen to write is an address of tensor memory, of
-which only the bits of lane and column can be set.
+Only the registers on which these operands depend are computed. The value of a register is that of the definition that
+reaches the read. If several definitions reach it, the value is what they agree on, and the set of their values if each
+has few. So the stage of a pipeline, which counts up and wraps around, is known by its values, and so is everything that
+is computed from it. A guarded definition may leave the earlier value. A register that is not defined on some path is
+not known. The address of a shared-memory variable is its name plus an offset, with known alignment. A value that
+``ld.shared`` reads from a place that only ``tcgen05.alloc`` is seen to write is an address of tensor memory: only its
+lane and column bits can be set.
 Source: PTX ISA 9.1: Predicated Execution, mov, cvta, shfl.sync, Special Registers; Tensor Memory Addressing; the rules
 of ``known_results``. Fixed points over groups of definitions that depend on each other: Tarjan 1972.
 
-Law: a constant that is folded is what the instructions compute.
+Invariant: a folded constant is what the instructions compute.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 %r1, 5; shl.b32 %r2, %r1, 4; or.b32 %r3, %r2, 3; cvt.u64.u32 %d, %r3; st.use %d;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> fold(function, {}, [4])[4]["%d"].constant(64)
 83
 
-Law: a counter has the values that the loop gives it, and no other.
+Invariant: a counter has exactly the values that the loop gives it.
 
 >>> loop = "mov.u32 %s, 0; L: add.s32 %t, %s, 1; setp.gt.s32 %p, %t, 2; selp.b32 %s, 0, %t, %p; st.use %s; bra L;"
->>> fold(parse(f".version 8.8\\n.entry k() {{ {loop} }}").functions[0], {}, [4])[4]["%s"].values(32)
+>>> fold(parse(f".version 8.8\n.entry k() {{ {loop} }}").functions[0], {}, [4])[4]["%s"].values(32)
 (0, 1, 2)
 """
 
@@ -57,25 +57,25 @@ from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
 from descriptors.check.ptx.reaching_definitions import Definition, Definitions
 from descriptors.tmem.geometry import ADDRESS_MASK
 
-#: What is known of the registers of an instruction, by its index.
+#: The known registers of each instruction, by its index.
 Values = Mapping[int, Mapping[str, Known]]
-#: Instructions that wait for an mbarrier.
+#: Beginnings of the opcodes of waits on mbarriers.
 WAITS = ("mbarrier.try_wait", "mbarrier.test_wait")
 _OBSERVED = ("mma", "cp", "commit", "alloc", "dealloc", "ld", "st")
-# Of these, vectors are data, and nobody asks about them.
+# Vectors of these instructions are data, which is not folded.
 _DATA = ("wgmma.", "tcgen05.ld", "tcgen05.st")
 
 
 def fold(
     function: Function, variables: Mapping[str, int], asked: Iterable[int], known: list[Block] | None = None
 ) -> dict[int, dict[str, Known]]:
-    """What is known of the registers that some instructions read, at each of them.
+    """Return what is known of the registers that some instructions read, by the index of the instruction.
 
     Args:
         function: the function.
         variables: variables of the module and their alignment in bytes.
         asked: indices of the instructions.
-        known: its basic blocks, if they are at hand.
+        known: the basic blocks of the function; computed if None.
     """
     folder = _Folder(function, variables, blocks(function) if known is None else known)
     folder.note_allocations()
@@ -89,16 +89,16 @@ def fold(
 
 
 class _Work(NamedTuple):
-    """How a definition comes by its value.
+    """The computation of a definition.
 
     Args:
-        rule: from what is known of the operands to what is known of the result.
+        rule: returns what is known of the result from what is known of the operands.
         read: the operands: what is known of them, or their definitions.
-        bits: of the register.
-        origin: what the value is counted from, if it is nothing else.
+        bits: width of the register.
+        origin: the base of the value, if it has no other.
         joins: whether several definitions meet here.
-        grows: whether it only adds or copies, so that a loop of such has no end.
-        other: whether the operands are those of another thread, which may have made another choice.
+        grows: whether it only adds or copies, so that a loop of such definitions has unboundedly many values.
+        other: whether the operands are those of another thread, whose choices may differ.
     """
 
     rule: Rule
@@ -110,15 +110,15 @@ class _Work(NamedTuple):
     other: bool = False
 
 
-#: How often a definition of a loop is looked at before nothing is known of it, and before what changes is given up.
+#: Visits of a definition in a loop after which nothing is known of it, and after which bits that change are given up.
 ROUNDS, PATIENCE = 200, 3
-#: How often those of a loop are looked at on the average before nothing is known of any.
+#: Average number of visits of the definitions of a loop after which nothing is known of any of them.
 LOOKS = 50
 
-#: Allocations whose places are looked for: far more than any kernel has.
+#: Largest number of allocations whose places are tracked, far more than any kernel has.
 ALLOCATIONS = 64
 
-# Special registers that have an end.
+# Special registers with a limited range.
 _SPECIAL = {
     "%laneid": below(31),
     **{f"%tid.{axis}": below(1023) for axis in "xyz"},
@@ -129,7 +129,7 @@ _SIZE = re.compile(r"(?:\.v(\d))?\.[a-z]+(\d+)\Z")
 
 
 class _Folder:
-    """What is known of the definitions of a function, each computed when it is first asked about."""
+    """The values of the definitions of a function, each computed when it is first needed."""
 
     def __init__(self, function: Function, variables: Mapping[str, int], graph: list[Block]) -> None:
         self.function, self.code, self.variables = function, function.code, variables
@@ -138,11 +138,11 @@ class _Folder:
         self.work: dict[Definition, _Work] = {}
         self.bases: dict[str, Definition] = {}
         self.allocated: dict[tuple[str, int], list[int]] = {}
-        # Kernels have one join in thirty instructions at most; a graph that has far more is not followed.
+        # Kernels have at most one join per thirty instructions; a graph with far more is not followed.
         self.joins = 1000 + len(self.code) // 2
 
     def value(self, operand: Operand, index: int) -> Known:
-        """What is known of an operand of an instruction."""
+        """Return what is known of an operand of an instruction."""
         found = self._operand(operand, index)
         if isinstance(found, Known):
             return found
@@ -151,7 +151,7 @@ class _Folder:
         return self._refined(self.known[found])
 
     def place(self, operands: Sequence[Operand], index: int) -> tuple[str, int] | None:
-        """The shared-memory place that an address names, as a base and an offset."""
+        """Return the shared-memory place of an address as a base and an offset; None if it is not known."""
         if not operands or not isinstance(operands[0], Address):
             return None
         address = operands[0]
@@ -159,9 +159,9 @@ class _Folder:
         return (one.base, one.offset + address.offset) if one.base else None
 
     def note_allocations(self) -> None:
-        """Note which instructions put an address of tensor memory where, places left out that a store is seen to write.
+        """Record the places to which allocations write their address, without those that a store may write.
 
-        What one warp puts there another reads, so that no path of one thread has to lead through it.
+        Another warp may read the address, so the allocation need not be on a path to the read.
         """
         for index in self.function.having("tcgen05.alloc"):
             if place := self.place(self.code[index].operands[:1], index):
@@ -177,12 +177,12 @@ class _Folder:
                 for base, at in list(self.allocated) if place is not None else ():
                     if place is not None and _hit(base, at, place, one.opcode):
                         del self.allocated[base, at]
-        # What was computed so far knew of no place.
+        # Values computed so far did not take the places into account.
         self.known.clear()
         self.work.clear()
 
     def _refined(self, made: Known) -> Known:
-        """What is known by the steps, and by one step from the base, which loses less to carries."""
+        """Combine the value with one addition from its base, which loses fewer bits to carries."""
         if made.mask == ALL or made.base not in self.bases:
             return made
         origin = self.known.get(self.bases[made.base], NOTHING)
@@ -191,7 +191,7 @@ class _Folder:
         return made._replace(value=made.value | once.value & low, mask=made.mask | once.mask & low)
 
     def _operand(self, operand: Operand, index: int) -> Known | Definition:
-        """A constant, the address of a variable, or the definition of a register that an instruction reads."""
+        """Return a constant, the address of a variable, or the definition of a register that an instruction reads."""
         if isinstance(operand, int):
             return exactly(operand)
         if isinstance(operand, Negated):
@@ -207,7 +207,7 @@ class _Folder:
         return Known(0, (align & -align) - 1, f"&{operand}") if align else _SPECIAL.get(operand, NOTHING)
 
     def _solve(self, wanted: Definition) -> None:
-        """Compute a definition and all that it depends on, those first that depend on nothing else."""
+        """Compute a definition and all that it depends on, in the order of the dependencies (Tarjan)."""
         number, lowest, stack = {wanted: 0}, {wanted: 0}, [wanted]
         waiting = [(wanted, self._needs(wanted))]
         while waiting:
@@ -242,7 +242,7 @@ class _Folder:
         return [other for other in work.read if not isinstance(other, Known)]
 
     def _settle(self, group: list[Definition]) -> None:
-        """Compute definitions that depend on each other, from no value on to all that they may have."""
+        """Compute definitions that depend on each other, starting with no values, until no value is added."""
         if len(group) == 1 and group[0] not in self.work[group[0]].read:
             self.known[group[0]] = self._computed(group[0], {}, None)
             return
@@ -254,7 +254,7 @@ class _Folder:
         endless = all(self.work[one].grows for one in group)
         now: dict[Definition, Known] = {}
         seen = dict.fromkeys(group, 0)
-        # In the order of the text, so that what stands in an inner loop settles first.
+        # Process definitions in the order of the text, so that inner loops settle first.
         order = {one: (self._position(one), number) for number, one in enumerate(group)}
         waiting = sorted((place, one) for one, place in order.items())
         held, left = set(group), LOOKS * (40 + len(group))
@@ -272,11 +272,11 @@ class _Folder:
         self.known.update({one: now.get(one, NOTHING) if not waiting else NOTHING for one in group})
 
     def _position(self, one: Definition) -> int:
-        """Where a definition stands; a join before all that is in its block."""
+        """Return the position of a definition in the text; a join is before the instructions of its block."""
         return 2 * one[0] + 1 if one[0] >= 0 else 2 * self.definitions.starts[~one[0]]
 
     def _of_a_loop(self, one: Definition, now: dict[Definition, Known], seen: int, endless: bool) -> Known | None:
-        """What is known of a definition by what is known of others so far; less each time, so that it ends."""
+        """Return what is known of a definition from the values so far; known bits only decrease, so it terminates."""
         if seen > ROUNDS:
             return NOTHING
         work, before = self.work[one], now.get(one)
@@ -284,7 +284,7 @@ class _Folder:
         if not (any(there) if work.joins else all(there)):
             return None
         made = self._computed(one, now, before)
-        if work.joins and made.mask != ALL:  # what comes from elsewhere as well has a distance to nothing else
+        if work.joins and made.mask != ALL:  # a value with several sources has no distance from another base
             made = made._replace(base=work.origin, offset=0)
         if made.choices and endless:
             made = made._replace(choices=(), root="")
@@ -295,7 +295,7 @@ class _Folder:
         return made
 
     def _computed(self, one: Definition, now: dict[Definition, Known], before: Known | None) -> Known:
-        """What is known of a definition by what is known of its operands."""
+        """Return what is known of a definition from what is known of its operands."""
         work, known = self.work[one], self.known
         held = [other if isinstance(other, Known) else now.get(other) or known.get(other) for other in work.read]
         read = [other for other in held if other is not None]
@@ -310,7 +310,7 @@ class _Folder:
         return made if made.base else made._replace(base=work.origin, offset=0)
 
     def _work(self, one: Definition) -> _Work:
-        """How a definition comes by its value."""
+        """Return the computation of a definition."""
         index, name = one
         if index < 0:
             origin = f"{name}@L{~index}"
@@ -334,7 +334,7 @@ class _Folder:
         return _Work(found, read, bits, origin, grows=grows, other=made.opcode.startswith("shfl"))
 
     def _rule(self, one: Instruction, name: str, index: int) -> tuple[Rule, Sequence[Operand]]:
-        """How an instruction computes a register that it writes, and from which operands."""
+        """Return the rule and the operands by which an instruction computes a register that it writes."""
         written = targets(one)
         if written.count(name) != 1:
             return _nothing, ()
@@ -354,7 +354,7 @@ class _Folder:
         found = rule(operation if number == 0 else operation.opposite())
         constants = {operand for operand in read if isinstance(operand, int)}
         allowed = {0} if operation.type[0] == "f" else {0, 1, -1} if operation.type == "pred" else constants
-        if found is None or not allowed >= constants:  # a number may stand for a float of another width
+        if found is None or not allowed >= constants:  # the number may be a float of another width
             return _nothing, ()
         return found, read
 
@@ -365,14 +365,14 @@ _GROWS = ("add.", "sub.", "mov.", "cvt.")
 
 
 def _hit(base: str, at: int, place: tuple[str, int], opcode: str) -> bool:
-    """Whether a store to a place writes the four bytes at another."""
+    """Return whether a store to a place writes the four bytes at another place."""
     size = _SIZE.search(opcode)
     many = int(size[1] or 1) * int(size[2]) // 8 if size else 32
     return base == place[0] and place[1] - 4 < at < place[1] + many
 
 
 def _width(kind: str, one: Instruction) -> int:
-    """The bits of a register of a class; of one that is not declared what the instruction says."""
+    """Return the width of a register by its class, or by the instruction if it is not declared."""
     if kind == "pred":
         return 1
     if not kind[1:].isdigit():
@@ -385,7 +385,7 @@ def _nothing(_: Sequence[Known]) -> Known:
 
 
 def _applied(how: Rule, read: Sequence[Known]) -> Known:
-    """What a rule makes of operands, of which some have choices: each choice by itself."""
+    """Apply a rule to operands, separately for each combination of their choices."""
     roots = {one.root: len(one.choices) for one in read if one.choices}
     plain = how(read)
     if not roots or plain.mask == ALL or prod(roots.values()) > MOST:
@@ -403,7 +403,7 @@ def _applied(how: Rule, read: Sequence[Known]) -> Known:
 
 
 def _guarded(how: Rule, bits: int, negated: bool, read: Sequence[Known]) -> Known:
-    """One of two: what an instruction makes, and what was there before."""
+    """Return the result of a guarded instruction: its result if the guard holds, and the earlier value if not."""
     guard, before = read[0].constant(1), read[1]
     if guard is not None:
         return how(read[2:]) if bool(guard) != negated else before
@@ -411,18 +411,18 @@ def _guarded(how: Rule, bits: int, negated: bool, read: Sequence[Known]) -> Know
 
 
 def _turned(how: Rule, turned: tuple[bool, ...], read: Sequence[Known]) -> Known:
-    """A rule of operands of which some are negated predicates."""
+    """Apply a rule to operands of which some are negated predicates."""
     return how([differ(one, exactly(1), 1) if other else one for one, other in zip(read, turned, strict=True)])
 
 
 def _lane(read: Sequence[Known]) -> Known:
-    """The value that some thread has, this one or another: what is known of it in all of them."""
+    """Return what is known of a value of some thread, this one or another."""
     one = read[0]
     return one if one.base[:1] == "&" else Known(one.value, one.mask, "", 0, tuple(dict.fromkeys(one.choices)))
 
 
 def _generic(to: bool, variables: Sequence[Mapping[str, int]], read: Sequence[Known]) -> Known:
-    """A generic address of a variable, of which no bit is known; and back to that of its state space."""
+    """Convert the address of a variable to a generic address, of which no bit is known, or back."""
     base, offset = read[0].base, read[0].offset
     if not to:
         return Known(0, 0, f"{_GENERIC}{base}", offset) if base[:1] == "&" else NOTHING
@@ -437,13 +437,13 @@ _GENERIC = "generic "
 
 
 def _loaded(allocated: frozenset[tuple[str, int]], offset: int, read: Sequence[Known]) -> Known:
-    """What is loaded from shared memory: an address of tensor memory, if one was stored there."""
+    """Return what a load from shared memory yields: an address of tensor memory, if an allocation wrote it there."""
     one = read[0]
     return Known(0, ALL & ~ADDRESS_MASK) if (one.base, one.offset + offset) in allocated else NOTHING
 
 
 def _pack(first: Operand, source: Operand, total: int, number: int) -> tuple[Rule, Sequence[Operand]]:
-    """How a ``mov`` puts a register together from parts, the lowest first, or takes one apart."""
+    """Return the rule and the operands of a ``mov`` that packs a register from parts, or unpacks it."""
     if isinstance(first, Vector) and not isinstance(source, Vector):
         part = total // len(first.items)
         return partial(_part, number * part, part, total), (source,)
@@ -470,10 +470,10 @@ def _packed(part: int, total: int, read: Sequence[Known]) -> Known:
 
 
 def observed(function: Function) -> list[int]:
-    """The instructions whose operands have to be folded.
+    r"""Return the indices of the instructions whose operands the checker needs.
 
     >>> from descriptors.check.ptx.ptx_module import parse
-    >>> observed(parse(".version 8.8\\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
+    >>> observed(parse(".version 8.8\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
     [1]
     """
     wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _OBSERVED))
@@ -481,7 +481,7 @@ def observed(function: Function) -> list[int]:
 
 
 def number(operand: Operand, values: Mapping[str, Known], bits: int = 32) -> int | None:
-    """The value of an operand, if it is a constant.
+    """Return the value of an operand if it is a constant, else None.
 
     >>> number(5, {}), number("%r1", {})
     (5, None)

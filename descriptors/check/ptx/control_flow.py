@@ -1,19 +1,20 @@
-"""The control flow of a function: its basic blocks, states that are carried along it, and what stands under a branch.
+r"""The control flow of a function: basic blocks, fixed points of states, dominators, and control dependence.
 
-A block ends at a branch, or before a label. A family of states that only grow finitely many times comes to a fixed
-point; a bound on the rounds ends the others with an error. A block stands under a branch if one way out of the branch
-always comes to it and another may not, or if it stands under a branch of such a block.
-Source: PTX ISA 9.1, Control Flow Instructions; control dependence, as compilers have it (Ferrante, Ottenstein, Warren
-1987; post-dominators as Cooper, Harvey and Kennedy 2001 compute dominators), whose judge is enumeration of paths.
+A block ends at a branch or before a label. States that can only grow finitely many times reach a fixed point; for
+others, a limit on the visits of a block ends the computation with an error. A block is *under* a branch (control
+dependent on it) if one way out of the branch always reaches the block and another may not, or if it is under a branch
+of such a block.
+Source: PTX ISA 9.1, Control Flow Instructions; control dependence: Ferrante, Ottenstein, Warren 1987; post-dominators:
+the dominator algorithm of Cooper, Harvey and Kennedy 2001. The tests compare with an enumeration of paths.
 
-Law: every instruction is in one block, in order, and an edge ends where a block begins.
+Invariant: every instruction is in one block, in order, and each edge ends at the start of a block.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> text = ".version 8.8\\n.entry k() { L: add.s32 r, r, 1; @p bra L; ret; }"
+>>> text = ".version 8.8\n.entry k() { L: add.s32 r, r, 1; @p bra L; ret; }"
 >>> [(one.start, one.end, one.next) for one in blocks(parse(text).functions[0])]
 [(0, 2, (1, 0)), (2, 3, ())]
 
-Law: where two ways out of a branch meet again, nothing stands under it any more.
+Invariant: after the ways out of a branch have met, no block is under the branch.
 
 >>> graph = [Block(0, 1, (1, 2)), Block(1, 2, (2,)), Block(2, 3, ())]
 >>> postdominators(graph), under(graph, {0})
@@ -33,10 +34,10 @@ from layoutalg.frozen import frozen
 
 _S = TypeVar("_S")
 
-#: How often a block is looked at before a fixed point is given up.
+#: Largest number of visits of a block before the fixed point is given up.
 ROUNDS = 64
 _ENDS, _BRANCHES = ("ret", "exit", "trap"), ("bra", "brx")
-#: Ways on that branches by tables may have in a function: far more than any kernel has.
+#: Largest number of labels in the branch tables of a function, far more than any kernel has.
 WAYS = 1 << 18
 
 
@@ -54,10 +55,10 @@ class Block:
 
 
 def blocks(function: Function) -> list[Block]:
-    """The basic blocks of a function, the first of them where it begins.
+    """Return the basic blocks of a function; the first one is its entry.
 
     Raises:
-        DescriptorError: if a branch leads to no label.
+        DescriptorError: if a branch does not lead to a label.
     """
     code = function.code
     marks = {0, len(code), *function.labels.values()}
@@ -68,7 +69,7 @@ def blocks(function: Function) -> list[Block]:
     number = {start: index for index, start in enumerate(starts)}
     ways = sum(len(_table(function, code[index])) for index in function.having("brx"))
     if ways > WAYS:
-        raise DescriptorError(f"ptx: the tables of branches must have at most {WAYS} labels together, found {ways}")
+        raise DescriptorError(f"ptx: the branch tables have {ways} labels together, which is more than {WAYS}")
     return [Block(a, b, _next(function, b, number, starts)) for a, b in pairwise(starts)]
 
 
@@ -95,12 +96,12 @@ def _targets(function: Function, branch: Instruction) -> list[str]:
     if branch.opcode.startswith("brx"):
         return [one for one in _table(function, branch) if one in function.labels]
     if not isinstance(wanted, str) or wanted not in function.labels:
-        raise DescriptorError(f"ptx: a branch must lead to a label, found {wanted}; line {branch.line}")
+        raise DescriptorError(f"ptx: a branch leads to {wanted or 'nothing'}, which is not a label; line {branch.line}")
     return [wanted]
 
 
 def _table(function: Function, branch: Instruction) -> Collection[str]:
-    """The labels to which a branch by a table may lead; all that there are, if the table is not there."""
+    """Return the labels of the table of a branch, or all labels of the function if the table is missing."""
     return function.tables.get(str(branch.operands[-1]) if branch.operands else "", function.labels)
 
 
@@ -108,17 +109,17 @@ def fixed_point(
     known: list[Block], start: _S, through: Callable[[int, _S], _S], meet: Callable[[_S, _S], _S],
     back: Callable[[_S], _S] | None = None,
 ) -> list[_S | None]:  # fmt: skip
-    """The state before each block; None where no path leads.
+    """Return the state before each block; None for a block that no path reaches.
 
     Args:
         known: the blocks.
-        start: the state before the first.
-        through: from the number of a block and the state before it to the state behind it.
-        meet: the state where two paths meet.
-        back: what the way back to an earlier block does to a state; nothing if it is not said.
+        start: the state before the first block.
+        through: returns the state after a block from its number and the state before it.
+        meet: returns the state where two paths meet.
+        back: returns the state after an edge to an earlier block; None if it does not change.
 
     Raises:
-        DescriptorError: if the states do not settle.
+        DescriptorError: if the states do not reach a fixed point.
 
     >>> loop = [Block(0, 1, (1,)), Block(1, 2, (1, 2)), Block(2, 3, ())]
     >>> fixed_point(loop, frozenset(), lambda number, state: state | {number}, frozenset.union)
@@ -136,7 +137,7 @@ def fixed_point(
         state = before[number]
         seen[number] += 1
         if seen[number] > ROUNDS or state is None:
-            raise DescriptorError(f"ptx: states must settle in {ROUNDS} rounds, found a block that does not; {number}")
+            raise DescriptorError(f"ptx: the states of block {number} do not settle in {ROUNDS} iterations")
         after = through(number, state)
         for follower in known[number].next:
             old = before[follower]
@@ -151,7 +152,7 @@ def fixed_point(
 
 
 def cycles(graph: list[Block]) -> set[int]:
-    """The blocks from which a way leads back to themselves.
+    """Return the blocks that are in a cycle.
 
     >>> sorted(cycles([Block(0, 1, (1,)), Block(1, 2, (2,)), Block(2, 3, (1, 3)), Block(3, 4, ()), Block(4, 5, (4,))]))
     [1, 2, 4]
@@ -172,7 +173,7 @@ def components(onward: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
             before[follower].append(number)
     found: list[frozenset[int]] = []
     seen: set[int] = set()
-    # With all edges turned round, what the node that was left last leads to is one component (Kosaraju).
+    # In the reversed graph, all nodes reachable from the node that finished last are one component (Kosaraju).
     for root in _reverse_postorder(onward, sorted(onward)):
         group, waiting = set[int](), [root]
         while waiting:
@@ -186,14 +187,14 @@ def components(onward: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
     return found
 
 
-#: Steps after which blocks under branches are no longer looked for: far more than any kernel needs.
+#: Largest number of steps of ``under``, far more than any kernel needs.
 STEPS = 2_000_000
 
 
 def postdominators(graph: list[Block]) -> list[int]:
-    """For each block the nearest block that every way from it to the end comes to; ``len(graph)`` is the end itself.
+    """Return the immediate post-dominator of each block; ``len(graph)`` stands for the end of the function.
 
-    A block from which no way leads to the end has the end.
+    The post-dominator of a block from which no path leads to the end is the end.
 
     >>> postdominators([Block(0, 1, (0,))])
     [1]
@@ -205,7 +206,7 @@ def postdominators(graph: list[Block]) -> list[int]:
 
 
 def dominators(graph: list[Block]) -> list[int | None]:
-    """For each block the nearest block that every way to it comes from; 0 for the first, None where no way leads.
+    """Return the immediate dominator of each block: 0 for the first block, None for an unreachable one.
 
     >>> dominators([Block(0, 1, (1, 2)), Block(1, 2, (2,)), Block(2, 3, ()), Block(3, 4, (2,))])
     [0, 0, 0, None]
@@ -215,7 +216,7 @@ def dominators(graph: list[Block]) -> list[int | None]:
 
 
 def _turned(onward: list[Sequence[int]]) -> list[Sequence[int]]:
-    """A graph with its edges turned round."""
+    """Return a graph with reversed edges."""
     before: list[list[int]] = [[] for _ in onward]
     for number, followers in enumerate(onward):
         for follower in followers:
@@ -224,7 +225,7 @@ def _turned(onward: list[Sequence[int]]) -> list[Sequence[int]]:
 
 
 def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int) -> list[int | None]:
-    """The nearest dominator of each node of a graph, given by its edges in both directions."""
+    """Return the immediate dominator of each node of a graph, given by its edges in both directions."""
     order = _reverse_postorder(onward, [root])
     place = {number: index for index, number in enumerate(order)}
     nearest: list[int | None] = [None] * len(onward)
@@ -245,7 +246,7 @@ def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int
 def _reverse_postorder(
     onward: Sequence[Sequence[int]] | Mapping[int, Sequence[int]], roots: Iterable[int]
 ) -> list[int]:
-    """The nodes to which the roots lead, each before those to which it leads, but for the ways back of loops."""
+    """Return the nodes reachable from the roots in reverse postorder: before their successors, except back edges."""
     seen, done = set[int](), list[int]()
     for root in roots:
         waiting = [(root, iter(onward[root]))] if root not in seen else []
@@ -263,6 +264,7 @@ def _reverse_postorder(
 
 
 def _common(a: int, b: int, nearest: list[int | None], place: dict[int, int]) -> int:
+    """Return the nearest common dominator of two nodes."""
     while a != b:
         if place[a] < place[b]:
             a, b = b, a
@@ -273,7 +275,7 @@ def _common(a: int, b: int, nearest: list[int | None], place: dict[int, int]) ->
 
 
 def under(graph: list[Block], branches: Iterable[int]) -> set[int]:
-    """The blocks that stand under the branches at the ends of some blocks.
+    """Return the blocks that are under the branches at the ends of some blocks.
 
     >>> sorted(under([Block(0, 1, (1, 3)), Block(1, 2, (2, 1)), Block(2, 3, (3,)), Block(3, 4, ())], {1}))
     [1]

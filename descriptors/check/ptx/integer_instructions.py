@@ -12,13 +12,13 @@ are decoded, with all their qualifiers: ``add.s32`` is, ``add.sat.s32``, ``add.f
 Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison and Selection, Data Movement and Conversion
 Instructions; Operand Size Exceeding Instruction-Type Size.
 
-Law: a number and its negative add to nothing, whatever the width.
+Invariant: the sum of a number and its negative is 0 for every width.
 
 >>> def compute(opcode, *values): return exact(decode(opcode))(*values)
 >>> [compute(f"add.s{bits}", 5, compute(f"neg.s{bits}", 5)) for bits in (16, 32, 64)]
 [0, 0, 0]
 
-Law: a wide product is the product of the signed numbers.
+Invariant: a wide product is the product of the signed numbers.
 
 >>> compute("mul.wide.s32", 2**32 - 2, 16) == 2**64 - 32
 True
@@ -366,9 +366,9 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
-#: The comparisons that only unsigned types have, and what they are called for all.
+#: The comparisons that only unsigned types have, with their general names.
 _OF_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-#: The width of results that do not have that of the type.
+#: The width of results that differs from that of the type.
 _RESULT_BITS = {"cvt": 64, "setp": 1, "popc": 32, "clz": 32, "bfind": 32}
 
 _UNSIGNED, _SIGNED = frozenset("u16 u32 u64".split()), frozenset("s16 s32 s64".split())
@@ -386,7 +386,7 @@ _COMPARED = {
 
 TABLE: Mapping[str, Row] = {
     "mov": Row(1, {"": _INTEGERS | _BITS | _PREDICATE | _FLOATS | {"b128"}}, _copy, rearranged=1),
-    # An address keeps its bits: a run numbers the addresses of all state spaces apart.
+    # An address keeps its bits: in an execution, addresses of different state spaces do not overlap.
     "cvta": Row(1, {f"{to}{space}": frozenset(["u32", "u64"]) for to in ("", "to.") for space in _SPACES}, _copy),
     "cvt": Row(1, dict.fromkeys(_INTEGERS | _BYTES, _INTEGERS | _BYTES), _convert, rearranged=1),
     "selp": Row(3, {"": _INTEGERS | _BITS | _FLOATS}, _select, rearranged=2),

@@ -1,15 +1,14 @@
-"""The words of a kernel's multiplications, judged: instruction descriptors, and shared-memory descriptors that are
-constants, but for where an operand starts.
+"""Checks of the descriptors of a multiplication: instruction descriptors, and shared-memory descriptors.
 
-An instruction descriptor is held against the instruction that it goes to: kind, cta_group, .ws, .sp, where A lies.
-``decode_idesc`` reads a word alone and takes what it does not hold as it fits; here nothing is left to fit. Of a
-shared-memory descriptor the instruction says the type, the major and the shape, so that all that ``decode`` can say is
-said. Of a word that is known in part its known fields are judged. How the words of one accumulation go together is for
-``k_steps``. An assembler looks at no word: it may be in a register.
+An instruction descriptor is compared with the instruction that uses it: kind, cta_group, .ws, .sp, location of A.
+``decode_idesc`` assumes suitable values for what the descriptor does not store; here the instruction gives these
+values. For a shared-memory descriptor, the instruction gives type, major and shape, so all checks of ``decode`` apply.
+The start address may be unknown; if other bits are unknown, only the known fields are checked. ``k_steps`` compares the
+descriptors of one accumulation. An assembler does not check descriptors, because they may be in registers.
 Source: PTX ISA 9.1, tcgen05.mma (.ashift, .sp); the rows of ``smem.instructions.tables``; as
 ``descriptors.smem.debug.decode``.
 
-Law: a word of ``idesc`` has no complaint where it is used as it was made.
+Invariant: a descriptor made by ``idesc`` has no violation if it is used with the same parameters.
 
 >>> from descriptors.smem.instructions.idesc import idesc
 >>> made = [(cta_group, m, n) for cta_group, m in ((1, 64), (1, 128), (2, 128), (2, 256)) for n in range(32, 257, 32)]
@@ -17,7 +16,7 @@ Law: a word of ``idesc`` has no complaint where it is used as it was made.
 >>> any(complaints(word, Use("f16", cta_group=cta_group)) for word, cta_group in words)
 False
 
-Law: a word that is derived for an operand has no finding.
+Invariant: a descriptor that is derived for an operand has no finding.
 
 >>> from descriptors import derive
 >>> word = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
@@ -55,17 +54,17 @@ from layoutalg.frozen import contents, frozen
 
 @frozen
 class Use:
-    """What the qualifiers and operands of a ``tcgen05.mma`` say.
+    """The qualifiers and operands of a ``tcgen05.mma`` that an instruction descriptor must agree with.
 
     Args:
         kind: as in ``KindRow``.
         cta_group: 1 or 2.
         sparse: whether it is ``.sp``.
         ws: whether it is ``.ws``.
-        a_source: where A lies, ``smem`` or ``tmem``.
+        a_source: location of A, ``smem`` or ``tmem``.
         ashift: whether A is shifted.
-        scale_vector: elements that share a scale factor; None for a kind without.
-        target: the ``.target`` of the module; "" where any may be meant.
+        scale_vector: number of elements that share a scale factor; None for a kind without scale factors.
+        target: the ``.target`` of the module; "" for any.
     """
 
     kind: str
@@ -79,12 +78,12 @@ class Use:
 
     @property
     def arch(self) -> str:
-        """The architecture whose word it is: sm107, and what follows it, has one of its own."""
+        """The architecture of the descriptor format; sm107 and later ones have their own format for some kinds."""
         return word_arch(self.target) if self.kind in RUBIN_DESCRIPTORS else "sm100"
 
 
 def word_arch(target: str) -> str:
-    """The architecture whose words the ``tcgen05`` instructions of a target take; that of sm_100 if it is not known.
+    """Return the architecture of the descriptor format of a target; sm100 if the target is not known.
 
     >>> word_arch("sm_107f"), word_arch("sm_103a"), word_arch("")
     ('sm107', 'sm100', 'sm100')
@@ -93,7 +92,7 @@ def word_arch(target: str) -> str:
 
 
 def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
-    """The instruction that a word and its use are together; None where a field has a code that names nothing."""
+    """Return the instruction that a descriptor and its use describe; None if a field has an undefined code."""
     values = {name: value for name, value in read.values if not name.startswith("k_is_") and name != "sparse"}
     if any(isinstance(value, UnknownCode) for value in values.values()):
         return None
@@ -113,15 +112,15 @@ def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
 
 
 def complaints(word: int, use: Use) -> list[str]:
-    """What is illegal about a word where it is used so, leniently read.
+    """Return the violations of an instruction descriptor in its use, by the lenient rules.
 
     Args:
-        word: the 32 bits.
-        use: the instruction.
+        word: the 32-bit descriptor.
+        use: the instruction that uses it.
 
     Raises:
-        FieldError: if ``word`` is no 32-bit integer.
-        ChoiceError: if there is no such kind.
+        FieldError: if ``word`` is not a 32-bit integer.
+        ChoiceError: if the kind does not exist.
 
     >>> complaints(0x04200490, Use("f16", cta_group=2))[0].partition(";")[0]
     'M must be 128, 256, found 64'
@@ -132,13 +131,15 @@ def complaints(word: int, use: Use) -> list[str]:
     if read.unknown_bits:
         told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
     if read["sparse"] != use.sparse:
-        told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
+        told.append(
+            f"bit 2 means {'sparse' if read['sparse'] else 'dense'}, but the instruction has {_sp(use.sparse)}.sp"
+        )
     if values.get("k_is_96") and use.target and not has("K = 96", use.target):
-        told.append(f"bit 31 (K 96) must be 0 but on {holders('K = 96')}, found {use.target}")
+        told.append(f"bit 31 (K 96) is set, which {use.target} does not support; supported by {holders('K = 96')}")
     of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
     told += illegal(use.kind, values, arch=use.arch, **of_use)
     if use.ashift and values["m"] not in (128, 256):
-        told.append(f"M must be 128 or 256 with .ashift, found {values['m']}")
+        told.append(f"M is {values['m']}, but .ashift needs 128 or 256")
     return told
 
 
@@ -147,7 +148,7 @@ _complaints = lru_cache(maxsize=4096)(complaints)
 
 
 def common_complaints(words: Sequence[int], use: Use) -> tuple[list[str], bool]:
-    """What is illegal about each of the words that a register may hold, and whether one of them is illegal otherwise.
+    """Return the violations that all possible descriptors share, and whether one of them has another violation.
 
     >>> common_complaints((0x08200490, 0x08202490), Use("f16")), common_complaints((0x08200490, 0), Use("f16"))[1]
     (([], False), True)
@@ -162,25 +163,25 @@ def _sp(sparse: bool) -> str:
 
 
 _ALL = (1 << 64) - 1
-#: All bits but those of where an operand starts, and the two above them that belong to no field.
+#: All bits except those of the start address, and the two bits above it that belong to no field.
 START_FREE = _ALL & ~0xFFFF
-#: Remarks that are certain mistakes; what is about the start of an operand is told only if that is known.
+#: Kinds of remarks that are certain mistakes, and kinds that are about the start, reported only if that is known.
 _MISTAKES = ("invalid-swizzle-code", "illegal-operand", "repeated-rows")
 _OF_THE_START = ("pattern-start", "memory")
 
 
 @frozen
 class SmemOperand:
-    """An operand in shared memory, as an instruction has it.
+    """An operand in shared memory of one instruction.
 
     Args:
         matrix: ``A`` or ``B``.
         arch: ``sm90`` or ``sm100``.
-        dtype: the element type as it lies in shared memory.
+        dtype: the element type in shared memory.
         major: ``K`` or ``MN``.
-        shape: MN and K that one CTA's instruction reads.
+        shape: MN and K that the instruction reads from the memory of one CTA.
         word: what is known of the descriptor.
-        shifts: by how many bits addresses of variables are shifted on their way into it.
+        shifts: right shifts, in bits, that are applied to addresses of variables in the computation of the descriptor.
     """
 
     matrix: Literal["A", "B"]
@@ -193,12 +194,12 @@ class SmemOperand:
 
     @property
     def resolved(self) -> bool:
-        """Whether the word is known but for where the operand starts."""
+        """Whether the descriptor is known except for the start address."""
         return self.word.mask & START_FREE == START_FREE
 
     @property
     def known_fields(self) -> tuple[str, ...]:
-        """The fields whose bits are known, but for where the operand starts."""
+        """The fields whose bits are known, without the start address."""
         fields = smem_word(self.arch).fields[1:]
         return tuple(field.name for field in fields if self.word.mask & field.mask == field.mask)
 
@@ -210,12 +211,12 @@ class SmemOperand:
 
     @property
     def checked(self) -> bool:
-        """Whether all of the word is known that says how its operand lies, so that it is judged."""
+        """Whether enough of the descriptor is known for a check: all of it, or at least swizzle and SBO."""
         return self.resolved or {"swizzle", STRIDE} <= set(self.known_fields)
 
 
 def field_value(one: SmemOperand, name: str) -> Any:
-    """The value of a field of an operand's word, in bytes where it is an address; None where it is not known.
+    """Return the value of a field of the descriptor, addresses and offsets in bytes; None if it is not known.
 
     >>> one = SmemOperand("A", "sm90", "bf16", "K", (64, 16), Known(0x4000004000000000, 0xFFFFFFFF00000000))
     >>> field_value(one, "stride_byte_offset"), field_value(one, "leading_byte_offset"), field_value(one, "version")
@@ -227,12 +228,12 @@ def field_value(one: SmemOperand, name: str) -> Any:
     return smem_word(one.arch).decode(one.word.value & (START_FREE | start_mask(one.arch)))[name]
 
 
-#: Types that are read as others are: bits lie eight to a byte.
+#: Types that are read as other types, with the number of elements per element of these: b1 as bytes.
 _READ_AS = {"b1": ("u8", 8)}
 
 
 def read_as(dtype: str, shape: tuple[int, int]) -> tuple[str, tuple[int, int]]:
-    """The type and extents that the models of reading know for an operand: of single bits, those of its bytes.
+    """Return the type and extents of an operand for the read model; single bits are read as bytes.
 
     >>> read_as("b1", (64, 256)), read_as("bf16", (64, 16))
     (('u8', (64, 32)), ('bf16', (64, 16)))
@@ -242,9 +243,9 @@ def read_as(dtype: str, shape: tuple[int, int]) -> tuple[str, tuple[int, int]]:
 
 
 def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
-    """What is wrong with the descriptor of an operand: the rule, and what was found.
+    """Yield the findings about the descriptor of an operand: rule and fact.
 
-    Of a word that is known in part just that is told which is wrong whatever its other bits are.
+    If the descriptor is known in part, only findings that hold for all values of the other bits are reported.
     """
     yield from _of_the_address(one)
     if not one.checked or not one.dtype:
@@ -255,8 +256,8 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     word = one.word.value & (START_FREE | (0xFFFF if started else phase if phased else 0))
     version = fields["version"].mask if not has_wgmma(one.arch) else 0
     if version and one.word.mask & version == version and not word & version:
-        # Such words are in use, so the rest of the word is judged as if they had the version.
-        yield "word-version", f"found {shown} for {one.matrix}, which has 0"
+        # Compilers emit such descriptors, so the rest is checked as if the version were right.
+        yield "word-version", f"descriptor {shown} of {one.matrix} has 0 in bits [46,49)"
         word |= fields.encode() & version
     elif one.word.mask & version != version:
         word = word & ~version | fields.encode() & version
@@ -269,23 +270,23 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         if remark.kind in _OF_THE_START and (not known or remark.field == "start_address"):
             continue
         if all(kind in other for other in told):
-            yield _rule(remark), f"found {shown} for {one.matrix}: {remark}"
+            yield _rule(remark), f"descriptor {shown} of {one.matrix}: {remark}"
 
 
 def _phase(one: SmemOperand) -> int:
-    """The bits of a start that say where in the pattern of its swizzle it lies."""
+    """Return the bits of the start address that give the position in the swizzle pattern."""
     mode = field_value(one, "swizzle")
     return mode.period_bytes // 16 - 1 if isinstance(mode, SwizzleMode) else 0
 
 
 def unplaced(one: SmemOperand) -> bool:
-    """Whether a base offset is right of some starts alone, of which it is not known whether they are the operand's."""
+    """Return whether the base offset is right only for some start addresses, and the start is not known."""
     base, phase = field_value(one, "base_offset"), _phase(one)
     return bool(base) and base % (phase // 8 + 1) > 0 and one.word.mask & phase != phase
 
 
 def bytes_off_the_grid(one: SmemOperand) -> int:
-    """How far behind a beginning of the pattern of its swizzle an operand starts without a base offset; 0 within a row.
+    """Return the bytes from the beginning of a swizzle pattern to the start, if the base offset is 0; 0 within a row.
 
     >>> words = [Known(1 << 62 | units, -1) for units in (2, 8)]
     >>> [bytes_off_the_grid(SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)) for word in words]
@@ -304,7 +305,7 @@ def _read(one: SmemOperand) -> tuple[str, Literal["K", "MN"], tuple[int, int]]:
 
 
 def unreadable(one: SmemOperand) -> bool:
-    """Whether no model reads such an operand, so that its word is not judged."""
+    """Return whether the read model does not support the operand, so that its descriptor is not checked."""
     return one.checked and bool(one.dtype) and _remarks(one.word.value & START_FREE, one.arch, *_read(one)) is None
 
 
@@ -319,7 +320,7 @@ def _remarks(
 
 
 def _completions(word: int, one: SmemOperand) -> Iterator[int]:
-    """Whole words that an operand's may be: with LBO as a tile of some size has it, if it is not known."""
+    """Yield the possible descriptors of an operand; an unknown LBO has the values that tiles of some sizes have."""
     leading = smem_word(one.arch)[LEADING]
     if not leading.mask & ~one.word.mask:
         yield word
@@ -335,7 +336,7 @@ def _completions(word: int, one: SmemOperand) -> Iterator[int]:
 
 
 def word_shown(word: Known, arch: Arch) -> str:
-    """A word in hexadecimal digits, one that is not known a ``?``; where an operand starts it is left 0.
+    """Return a descriptor in hexadecimal, with ``?`` for unknown digits, and 0 for an unknown start address.
 
     >>> partly, without_start = Known(0x4000004000000000, 0xFFFFFFFF00000000), Known(1 << 62, START_FREE)
     >>> word_shown(partly, "sm90"), word_shown(without_start, "sm90")
@@ -354,11 +355,9 @@ def _rule(remark: Remark) -> str:
 
 
 def _of_the_address(one: SmemOperand) -> Iterator[tuple[str, str]]:
-    """A start that is an address of shared memory, shifted by another number of bits than the field counts."""
+    """Yield a finding if the start is a shared-memory address that is shifted by a wrong number of bits."""
     right = smem_word(one.arch)["start_address"].unit.bit_length() - 1
     if one.shifts and right not in one.shifts:
         by = " or ".join(map(str, one.shifts))
-        yield (
-            "word-start",
-            f"found {one.matrix} at an address shifted by {by} bits; the field counts {1 << right} bytes",
-        )
+        fact = f"the start of {one.matrix} is an address shifted right by {by} bits"
+        yield "word-start", f"{fact}; the field is in units of {1 << right} bytes"

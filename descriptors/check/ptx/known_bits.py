@@ -1,12 +1,13 @@
-"""What is known of a register's value: bits, and a distance from a value that is not known.
+"""Partial knowledge of a register's value: known bits, and a distance from an unknown value.
 
-``Known(value, mask, base, offset)``: the bits of ``mask`` have the values in ``value``; and the whole is ``base`` plus
-``offset``, modulo 2**32, where ``base`` names something that is the same each time it is named. Arithmetic keeps both
-if it can. A value that can only be one of a few has ``choices``: as many as what ``root`` names has, and it has one of
-them where that has its own at the same place. Rules here know nothing of those; whoever applies a rule to each does.
-Source: the algebra of known bits, as compilers have it; its judge is enumeration.
+In ``Known(value, mask, base, offset)`` the bits of ``mask`` have the values in ``value``, and the number is ``base``
+plus ``offset`` modulo 2**32, where ``base`` names a value that is the same each time it is named. Arithmetic keeps both
+if possible. A value that is one of a few has ``choices``, one for each choice of the value that ``root`` names: if that
+has its n-th choice, this value has its n-th, too. The rules in this module ignore choices; ``constant_folding`` applies
+a rule to each choice.
+Source: the algebra of known bits that compilers use; tested by enumeration.
 
-Law: whatever two values are, within what is known of them, the result is within what is known of the result.
+Invariant: for all operands that agree with what is known of them, the result agrees with what is known of it.
 
 >>> from itertools import product
 >>> masks = [(value, mask) for mask in range(8) for value in range(8) if value & ~mask == 0]
@@ -25,20 +26,20 @@ from typing import NamedTuple
 
 #: All bits that a value can have.
 ALL = (1 << 64) - 1
-#: Bits that may be unknown in a value of which each possibility is looked at.
+#: Largest number of unknown bits of a value whose possible values are enumerated.
 FEW = 8
 
 
 class Known(NamedTuple):
-    """What is known of a value.
+    """Partial knowledge of a value.
 
     Args:
-        value: the known bits; 0 where nothing is known.
+        value: the known bits; unknown bits are 0.
         mask: which bits are known.
-        base: what the value is counted from; "" for nothing that has a name, or for a constant.
-        offset: the value less that base.
-        choices: what the value may be, in the order of what ``root`` may be; none where that is not known.
-        root: what the choice between them hangs on.
+        base: name of the value to which ``offset`` is relative; "" for a constant or if there is none.
+        offset: the value minus the base.
+        choices: the possible values, in the order of the choices of ``root``; empty if they are not known.
+        root: name of the value that determines the choice.
     """
 
     value: int
@@ -49,7 +50,7 @@ class Known(NamedTuple):
     root: str = ""
 
     def constant(self, bits: int) -> int | None:
-        """The value, if all its bits are known.
+        """Return the low bits of the value if all of them are known, else None.
 
         >>> Known(5, 0xFF).constant(8), Known(5, 0x0F).constant(8)
         (5, None)
@@ -58,7 +59,7 @@ class Known(NamedTuple):
         return self.value & full if self.mask & full == full else None
 
     def values(self, bits: int) -> tuple[int, ...]:
-        """All that the low bits may be, in order, if that is known to be little; none if it may be much.
+        """Return the possible values of the low bits in ascending order; empty if there may be many.
 
         >>> exactly(5).values(8), Known(4, 0xFC).values(8), NOTHING.values(9)
         ((5,), (4, 5, 6, 7), ())
@@ -77,7 +78,7 @@ NOTHING = Known(0, 0)
 
 
 def exactly(value: int, bits: int = 64) -> Known:
-    """A constant; bits above its width are known to be zero.
+    """Return a constant; bits above its width are known to be zero.
 
     >>> exactly(-1, 32).value == 0xFFFFFFFF
     True
@@ -86,19 +87,19 @@ def exactly(value: int, bits: int = 64) -> Known:
 
 
 def narrow(one: Known, bits: int) -> Known:
-    """The low bits, the rest zero."""
+    """Return the low bits, with zeros above them."""
     low = (1 << bits) - 1
     high = ALL & ~low
     if one.mask & high == high and not one.value & high:
         return one
-    if bits == 32 and one.base[:1] == "&":  # an address in shared memory has no more bits
-        offset = (one.offset + (1 << 31) & low) - (1 << 31)  # that of a word has its upper half too
+    if bits == 32 and one.base[:1] == "&":  # an address in shared memory has only 32 bits
+        offset = (one.offset + (1 << 31) & low) - (1 << 31)  # the offset of a descriptor includes its upper half
         return Known(one.value & low, one.mask & low | high, one.base, offset)
     return Known(one.value & low, one.mask & low | high)
 
 
 def extend(one: Known, bits: int, to: int) -> Known:
-    """A signed value of so many bits as one of more.
+    """Return a signed value extended to more bits.
 
     >>> extend(exactly(0x80), 8, 16).value == 0xFF80, extend(Known(0, 0x7F), 8, 16).mask & 0xFFFF == 0x7F
     (True, True)
@@ -110,12 +111,12 @@ def extend(one: Known, bits: int, to: int) -> Known:
 
 
 def add(a: Known, b: Known, bits: int, carry: int = 0) -> Known:
-    """The sum, in so many bits."""
+    """Return the sum, with a number of bits."""
     low = (1 << bits) - 1
     most_a, most_b = a.value | low & ~a.mask, b.value | low & ~b.mask  # the largest that each can be
     most = (most_a & low) + (most_b & low) + carry
     least = (a.value & low) + (b.value & low) + carry
-    # A bit is known where both operands' bits and the carry into it are.
+    # A bit of the sum is known if the bits of both operands and the carry into it are known.
     carry_zero, carry_one = ~(most ^ most_a ^ most_b), least ^ a.value ^ b.value
     mask = a.mask & b.mask & (carry_zero | carry_one) & low
     value = least & mask
@@ -132,7 +133,7 @@ def _moved(a: Known, b: Known, carry: int, bits: int) -> tuple[str, int]:
 
 
 def subtract(a: Known, b: Known, bits: int) -> Known:
-    """The difference, in so many bits."""
+    """Return the difference, with a number of bits."""
     by = b.constant(bits)
     if by is not None:
         return add(a, exactly(-by, bits), bits)
@@ -142,7 +143,7 @@ def subtract(a: Known, b: Known, bits: int) -> Known:
 
 
 def both(a: Known, b: Known, bits: int) -> Known:
-    """Bitwise and."""
+    """Return the bitwise and."""
     low = (1 << bits) - 1
     ones = a.value & b.value
     zeros = a.mask & ~a.value | b.mask & ~b.value
@@ -151,7 +152,7 @@ def both(a: Known, b: Known, bits: int) -> Known:
 
 
 def either(a: Known, b: Known, bits: int) -> Known:
-    """Bitwise or; of operands without a common bit it is the sum."""
+    """Return the bitwise or, which is the sum if the operands have no common bit."""
     low = (1 << bits) - 1
     ones = a.value | b.value
     zeros = a.mask & ~a.value & b.mask & ~b.value
@@ -163,14 +164,14 @@ def either(a: Known, b: Known, bits: int) -> Known:
 
 
 def differ(a: Known, b: Known, bits: int) -> Known:
-    """Bitwise exclusive or."""
+    """Return the bitwise exclusive or."""
     low = (1 << bits) - 1
     mask = a.mask & b.mask & low
     return Known((a.value ^ b.value) & mask, mask | (ALL & ~low))
 
 
 def _same(made: Known, a: Known, b: Known) -> Known:
-    """An ``and`` that takes no bit away leaves what it was; one of low bits alone leaves it modulo those."""
+    """Return the result of an ``and`` with its base: unchanged if no bit is cleared, modulo 2**n for n low bits."""
     for one, other in ((a, b), (b, a)):
         if one.base and (~one.mask | one.value) & ~(other.value & other.mask) == 0:
             return made._replace(base=one.base, offset=one.offset)
@@ -182,7 +183,7 @@ def _same(made: Known, a: Known, b: Known) -> Known:
 
 
 def shift_left(a: Known, by: int, bits: int) -> Known:
-    """Moved up, zeros below.
+    """Return the value shifted left, with zeros below.
 
     >>> shift_left(exactly(3), 2, 8).value
     12
@@ -194,7 +195,7 @@ def shift_left(a: Known, by: int, bits: int) -> Known:
 
 
 def shift_right(a: Known, by: int, bits: int) -> Known:
-    """Moved down, zeros above.
+    """Return the value shifted right, with zeros above.
 
     >>> shift_right(Known(0x30, 0xF0), 4, 8) == Known(3, (1 << 64) - 1)
     True
@@ -206,14 +207,14 @@ def shift_right(a: Known, by: int, bits: int) -> Known:
         return exactly(0)
     above, lost = ALL & ~(low >> by), (1 << by) - 1
     made = Known((a.value & low) >> by, (a.mask & low) >> by | above)
-    # A multiple of the step that is lost is moved as a whole, whatever it is added to.
+    # An offset that is a multiple of 2**by is shifted exactly, whatever the base is.
     if a.base and not a.offset & lost:
         return made._replace(base=f"{a.base}>>{by}", offset=a.offset >> by)
     return made
 
 
 def modulo(one: Known, bits: int) -> Known:
-    """The low bits of a value; its distance from a base is then one modulo ``2**bits``, and the base says so.
+    """Return the low bits of a value, whose distance from its base is then known modulo ``2**bits``.
 
     >>> modulo(Known(0, 0, "r", 5), 14)[2:4]
     ('r%14', 5)
@@ -223,7 +224,7 @@ def modulo(one: Known, bits: int) -> Known:
 
 
 def multiply(a: Known, b: Known, bits: int) -> Known:
-    """The product, in so many bits: as many of the low ones as the factors say, and zeros above the largest.
+    """Return the product: the low bits that the factors determine, and zeros above the largest possible product.
 
     >>> multiply(Known(4, ALL & ~0xF0), exactly(3), 64) == Known(12, ALL & ~0x3F0)
     True
@@ -240,19 +241,19 @@ def multiply(a: Known, b: Known, bits: int) -> Known:
 
 
 def _run(mask: int) -> int:
-    """How many low bits are known before the first that is not."""
+    """Return the number of low bits below the first unknown bit."""
     free = ~mask & ALL
     return (free & -free).bit_length() - 1 if free else 64
 
 
 def _zeros(one: Known) -> int:
-    """How many low bits are known to be zero."""
+    """Return the number of low bits that are known to be zero."""
     other = ~(one.mask & ~one.value) & ALL
     return (other & -other).bit_length() - 1 if other else 64
 
 
 def below(most: int) -> Known:
-    """A value that is no larger than this.
+    """Return a value of which only an upper limit is known.
 
     >>> below(5) == Known(0, ALL & ~7)
     True
@@ -261,12 +262,12 @@ def below(most: int) -> Known:
 
 
 def largest(one: Known) -> int:
-    """The largest value that there may be."""
+    """Return the largest possible value."""
     return one.value | ALL & ~one.mask
 
 
 def insert(field: Known, into: Known, position: int, length: int, bits: int) -> Known:
-    """A value with some of its bits taken from the low bits of another.
+    """Return a value with some of its bits replaced by the low bits of another.
 
     >>> insert(exactly(0xFF), exactly(0), 4, 2, 8).value
     48
@@ -277,7 +278,7 @@ def insert(field: Known, into: Known, position: int, length: int, bits: int) -> 
 
 
 def meet(a: Known, b: Known) -> Known:
-    """What is known of a value that is one or the other.
+    """Return what is known of a value that is one of two.
 
     >>> meet(exactly(4), exactly(6)).mask == (1 << 64) - 3
     True
@@ -289,16 +290,16 @@ def meet(a: Known, b: Known) -> Known:
     return Known(a.value & mask, mask, same, a.offset if same else 0)
 
 
-#: A value that may be one of more than these has no choices.
+#: Largest number of choices of a value.
 MOST = 32
 
 
 def merge(several: Sequence[Known], first: tuple[int, ...] = ()) -> Known:
-    """What is known of a value that is one of several; which of them hangs on nothing that is known.
+    """Return what is known of a value that is one of several.
 
     Args:
-        several: what it may be.
-        first: choices that come first, if there are choices.
+        several: the possible values.
+        first: choices that come first, if the result has choices.
 
     >>> merge([exactly(4), exactly(6)]).choices, merge([exactly(4), NOTHING]).choices
     ((4, 6), ())

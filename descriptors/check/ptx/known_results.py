@@ -8,7 +8,7 @@ value, and the distance from a base. Nothing is known of the result of any other
 Operands have as many bits as their registers; a result has zeros above the width of its type, and a predicate is one
 bit.
 
-Law: of operands that are known all is known.
+Invariant: if all operands are known, the result is known.
 
 >>> from descriptors.check.ptx.integer_instructions import decode
 >>> opcodes = "add.s32", "shr.u32", "xor.b32", "mul.wide.u16"
@@ -44,7 +44,7 @@ from descriptors.check.ptx.known_bits import (
     subtract,
 )
 
-#: From what is known of the operands to what is known of the result.
+#: A function that returns what is known of the result from what is known of the operands.
 Rule: TypeAlias = Callable[[Sequence[Known]], Known]
 _Refinement: TypeAlias = Callable[[IntegerOperation, Sequence[Known]], Known]
 
@@ -216,7 +216,7 @@ def _holds(operation: IntegerOperation, comparison: str, a: Known, b: Known) -> 
         return comparison == "eq" if a.mask == b.mask == ALL else None
     if comparison in ("gt", "le"):
         a, b = b, a
-    # now the question is whether a is less, or, of ge and le, whether it is not
+    # now compute whether a is less; for ge and le the result is negated below
     low, most = _range(operation, a)
     least, high = _range(operation, b)
     is_less = True if most < least else False if low >= high else None

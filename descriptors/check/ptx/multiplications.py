@@ -1,31 +1,30 @@
-"""Multiplications as a kernel has them: each with its parts by name, with what is known of its words, and in the
-accumulation that it belongs to.
+r"""The multiplications of a kernel: their operands by name, the known descriptors, and their accumulations.
 
-``wgmma`` and ``tensor_mma`` name what stands in an instruction; whether that is legal is for ``instruction_forms``.
-Operands that do not fit the order of the instruction make no view: None. An *accumulation* is of multiplications into
-one accumulator that follow one another, in whatever blocks, for compilers put one into a block of its own where a
-thread is elected for it. Two follow one another if a path leads from the first to the second, no loop begins or ends
-between them, and nothing is committed there.
-Source: PTX ISA 9.1, wgmma.mma_async (imm-trans), tcgen05.mma (instruction descriptor, cta_group): Syntax; what an
-accumulation is, is ours.
+``wgmma`` and ``tensor_mma`` parse the operands of an instruction; ``instruction_forms`` checks that they are legal. If
+the operands do not match the instruction, the result is None. An *accumulation* is a sequence of multiplications into
+one accumulator. They may be in different blocks, because compilers put a multiplication into a block of its own if an
+elected thread issues it. Two multiplications follow one another if a path leads from the first to the second, no loop
+begins or ends between them, and there is no commit between them.
+Source: PTX ISA 9.1, wgmma.mma_async (imm-trans), tcgen05.mma (instruction descriptor, cta_group): Syntax; the
+definition of an accumulation is ours.
 
-Law: a view is made from the whole of its operands: with one more there is none.
+Invariant: all operands must match: with an additional operand the result is None.
 
 >>> from descriptors.check.ptx.ptx_operands import operands
 >>> def of(text): return wgmma(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", operands(text)))
 >>> of("{a,b,c,d}, x, y, p, 1, 1, 0, 1").b_transposed, of("{a,b,c,d}, x, y, p, 1, 1, 0, 1, 1") is None
 (1, True)
 
-Law: an operand in shared memory is as large as the share of one CTA.
+Invariant: the shape of an operand in shared memory is that of one CTA.
 
 >>> [_share(cta_group, 256, 16) for cta_group in (1, 2)]
 [(256, 16), (128, 16)]
 
-Law: every multiplication is in one chain, in order.
+Invariant: instructions follow one another across branches, but not across loop boundaries.
 
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
->>> function = parse(".version 8.8\\n.entry k() { a; @p bra L; b; L: c; M: d; @q bra M; ret; }").functions[0]
+>>> function = parse(".version 8.8\n.entry k() { a; @p bra L; b; L: c; M: d; @q bra M; ret; }").functions[0]
 >>> follow = Follow(function, blocks(function))
 >>> follow(0, 2), follow(0, 3), follow(0, 4)
 (True, True, False)
@@ -86,17 +85,17 @@ class Wgmma:
 
     Args:
         shape: M, N, K.
-        types: those of D, A and B, as the qualifiers have them.
-        kind: the kind of our tables that A is of; "" if of none.
+        types: the qualifiers of the types of D, A and B.
+        kind: the kind of the tables to which the type of A belongs; "" if there is none.
         sparse: whether it is ``.sp``.
         d: the registers of D.
         a: A: a register with a descriptor, or a vector of registers.
         b: B: a register with a descriptor.
-        scale_d: whether D is added to: a predicate, or 0 or 1.
+        scale_d: scale-d, which decides whether it adds to D: a predicate, or 0 or 1.
         scales: immediates that may negate A and B.
-        transposes: immediates that say which operands in shared memory are MN-major.
-        extra: qualifiers behind the types.
-        metadata: sp-meta and sp-sel of a sparse one; none of a dense one.
+        transposes: immediates that make operands in shared memory MN-major.
+        extra: qualifiers after the types.
+        metadata: sp-meta and sp-sel of a sparse instruction; empty for a dense one.
     """
 
     shape: tuple[int, int, int]
@@ -119,12 +118,12 @@ class Wgmma:
 
     @property
     def a_transposed(self) -> Operand:
-        """imm-trans-a; 0 where there is none."""
+        """The immediate imm-trans-a; 0 if there is none."""
         return self.transposes[0] if self.transposes and not self.from_registers else 0
 
     @property
     def b_transposed(self) -> Operand:
-        """imm-trans-b; 0 where there is none."""
+        """The immediate imm-trans-b; 0 if there is none."""
         return self.transposes[-1] if self.transposes else 0
 
 
@@ -148,7 +147,7 @@ def wgmma_opcode(one: Instruction) -> WgmmaOpcode | None:
 
 
 def wgmma(one: Instruction) -> Wgmma | None:
-    """The parts of a ``wgmma.mma_async``; None where they do not fit its order.
+    """Parse the operands of a ``wgmma.mma_async``; None if they do not match its syntax.
 
     >>> wgmma(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", ())) is None
     True
@@ -189,19 +188,21 @@ class TensorMma:
 
     Args:
         kind: the qualifier without ``.kind::``.
-        cta_group: 1 or 2; 0 where there is none.
-        ws, sparse, ashift: whether it is so qualified.
+        cta_group: 1 or 2; 0 if there is no such qualifier.
+        ws: whether it is ``.ws``.
+        sparse: whether it is ``.sp``.
+        ashift: whether it is ``.ashift``.
         scale_name: the qualifier of the scale vector, as ``4X`` or ``block16``; "" without one.
         block_scaled: whether it is ``.block_scale``.
         d: the address of D.
         a: A: a register with a descriptor, or an address in tensor memory.
         b: B: a register with a descriptor.
         idesc: the register with the instruction descriptor.
-        mask: lanes whose results are not written; None without.
+        mask: mask of the lanes whose results are not written; None without one.
         scales: the addresses of the scale factors.
-        enable: whether D is added to: a predicate.
-        tail: what follows: the scale of D, or the mask of zero columns.
-        table: the address of the lookup table that B is decompressed by; None without one.
+        enable: enable-input-d, which decides whether it adds to D: a predicate.
+        tail: further operands: the scale of D, or the mask of zero columns.
+        table: the address of the lookup table that decompresses B; None without one.
     """
 
     kind: str
@@ -228,7 +229,7 @@ class TensorMma:
 
     @property
     def scale_vector(self) -> int | None:
-        """Elements that share a scale factor; None where the kind has none, or its qualifier says none."""
+        """The number of elements that share a scale factor; None without scale factors or if it is not given."""
         if not self.block_scaled:
             return None
         vectors = {"1X": 32, "2X": 32, "4X": 16, "block16": 16, "block32": 32}
@@ -236,7 +237,7 @@ class TensorMma:
 
     @property
     def k(self) -> int:
-        """K of a dense instruction, in elements; 0 for a kind that is not known."""
+        """K of a dense instruction in elements; 0 for an unknown kind."""
         return DENSE_K.get(("sm100", self.kind), 0)
 
 
@@ -260,11 +261,11 @@ def tensor_opcode(one: Instruction) -> TensorMma | None:
 
 
 def tensor_mma(one: Instruction) -> TensorMma | None:
-    """The parts of a ``tcgen05.mma``; None where they do not fit its order.
+    """Parse the operands of a ``tcgen05.mma``; None if they do not match its syntax.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> made = Instruction(1, "tcgen05.mma.cta_group::2.kind::f16", operands("[d], x, y, i, {m0,m1}, p, 3"))
-    >>> tensor_mma(made).cta_group, tensor_mma(made).tail
+    >>> mma = Instruction(1, "tcgen05.mma.cta_group::2.kind::f16", operands("[d], x, y, i, {m0,m1}, p, 3"))
+    >>> tensor_mma(mma).cta_group, tensor_mma(mma).tail
     (2, (3,))
     """
     opcode = tensor_opcode(one)
@@ -299,10 +300,10 @@ class Side:
 
     Args:
         matrix: ``A`` or ``B``.
-        operand: what the instruction has for it: a register with a descriptor, or what names it elsewhere.
-        dtype: the element type as it lies in memory; "" where that is not known.
+        operand: the operand of the instruction: a register with a descriptor, registers, or an address.
+        dtype: the element type in memory; "" if it is not known.
         major: ``K`` or ``MN``.
-        shape: MN and K that the instruction reads of one CTA's memory.
+        shape: MN and K that the instruction reads from the memory of one CTA.
     """
 
     matrix: Literal["A", "B"]
@@ -312,25 +313,25 @@ class Side:
     shape: tuple[int, int]
 
 
-#: Types that kinds with 8-bit containers keep in them, and what such an operand is called.
+#: Names of element types in 8-bit containers.
 _CONTAINERS = {"e2m1": "e2m1_unpacksmem"}
 
 
 @frozen
 class Multiplication:
-    """One MMA instruction, read.
+    """A parsed MMA instruction.
 
     Args:
-        index: of the instruction in its function.
-        line: in the text.
-        opcode: with its qualifiers.
-        operands: those in shared memory.
-        result: what names D: its registers, or the address in tensor memory.
-        view: its parts.
-        use: what a ``tcgen05.mma`` says of its instruction descriptor; None for ``wgmma``.
-        idescs: every value that the instruction descriptor may have; none where too little of it is known.
-        described: what both say together; None where that is not known.
-        adds: whether D is added to; None where that is not known.
+        index: index of the instruction in its function.
+        line: its line in the text.
+        opcode: the opcode with its qualifiers.
+        operands: the operands in shared memory.
+        result: name of D: its registers, or its address in tensor memory.
+        view: the parsed operands.
+        use: the parameters of a ``tcgen05.mma`` that its instruction descriptor must match; None for ``wgmma``.
+        idescs: the possible values of the instruction descriptor; empty if too little of it is known.
+        described: the instruction that descriptor and instruction describe together; None if it is not known.
+        adds: whether it adds to D; None if that is not known.
     """
 
     index: int
@@ -346,17 +347,17 @@ class Multiplication:
 
     @property
     def elsewhere(self) -> str:
-        """What names A where it does not lie in shared memory; "" where it does."""
+        """Name of an A that is not in shared memory; "" if A is in shared memory."""
         return "" if any(one.matrix == "A" for one in self.operands) else str(self.view.a)
 
 
 def multiplications(function: Function, values: Values, target: str = "") -> Iterator[Multiplication]:
-    """The multiplications of a function, in order; those that are not understood are left out.
+    """Yield the multiplications of a function in order, without those whose operands do not match their syntax.
 
     Args:
         function: the function.
-        values: what ``fold`` knows of the operands of its instructions.
-        target: the ``.target`` of its module; "" where any may be meant.
+        values: the operands of its instructions as ``fold`` returns them.
+        target: the ``.target`` of its module; "" for any.
     """
     shifts = Shifts(function)
     for index in function.having("wgmma.mma_async", "tcgen05.mma"):
@@ -381,7 +382,7 @@ def _word(operand: object, known: Mapping[str, Known]) -> Known:
 
 
 def wgmma_sides(view: Wgmma) -> tuple[Side, Side]:
-    """A and B of a ``wgmma``, in registers or in shared memory."""
+    """Return A and B of a ``wgmma``, in registers or in shared memory."""
     m, n, k = view.shape
     return (
         Side("A", view.a, view.types[1], _by_transpose(view.a_transposed), (m, k // (1 + view.sparse))),
@@ -394,11 +395,11 @@ def _by_transpose(transposed: Operand) -> Literal["K", "MN"]:
 
 
 def tensor_sides(view: TensorMma, described: Described) -> tuple[Side, Side]:
-    """A and B of a ``tcgen05.mma``, in tensor memory or in shared memory: what one CTA of a pair has of them.
+    """Return A and B of a ``tcgen05.mma``, in tensor memory or in shared memory, as one CTA of a pair has them.
 
     Args:
-        view: its parts.
-        described: what they and its instruction descriptor say together.
+        view: the parsed operands.
+        described: the instruction that they and the instruction descriptor describe.
     """
     one, k = described, described.k
     a, b = (_stored(one, dtype) for dtype in (one.a_dtype, one.b_dtype))
@@ -411,7 +412,7 @@ def tensor_sides(view: TensorMma, described: Described) -> tuple[Side, Side]:
 
 
 def use_of(view: TensorMma, target: str = "") -> Use:
-    """What a ``tcgen05.mma`` says of its instruction descriptor."""
+    """Return the parameters of a ``tcgen05.mma`` that its instruction descriptor must match."""
     return Use(
         kind=view.kind, cta_group=view.cta_group or 1, sparse=view.sparse, ws=view.ws, ashift=view.ashift,
         a_source="tmem" if view.in_tensor_memory else "smem", scale_vector=view.scale_vector,
@@ -421,7 +422,7 @@ def use_of(view: TensorMma, target: str = "") -> Use:
 
 @lru_cache(maxsize=1024)
 def described_by(word: int, use: Use) -> Described | None:
-    """The instruction that a word and its use are together; None where they are none.
+    """Return the instruction that a descriptor and its use describe; None if there is none.
 
     >>> described_by(0x08200490, Use("f16")).m, described_by(0x08200490, Use("no kind"))
     (128, None)
@@ -450,7 +451,7 @@ def _tensor(
     known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _word(view.idesc, known)
     words = known_bits.values(32)
     described = _described(words, use) if view.k else None
-    # Without the instruction descriptor the words of the operands are known, but not what they are of.
+    # Without the instruction descriptor, the type, major and shape of the operands are not known.
     operands = tuple(_tensor_operands(view, described, known, shifts, word_arch(target)))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
@@ -461,7 +462,7 @@ def _tensor(
 
 
 def _described(words: tuple[int, ...], use: Use) -> Described | None:
-    """The instruction, if all that a descriptor may be agree on its extents, types and majors."""
+    """Return the instruction if all possible descriptors agree on extents, types and majors, else None."""
     read = [described_by(word, use) for word in words]
     told = {(one.m, one.n, one.k, one.a_dtype, one.b_dtype, one.a_major, one.b_major) if one else None for one in read}
     return read[0] if len(told) == 1 else None
@@ -484,7 +485,7 @@ def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
 
 
 def _stored(one: Described, dtype: str) -> str:
-    """A type as it lies in shared memory; "" for one that no model reads: of 4 and 6 bits, packed, of doubled K."""
+    """Return a type as it is stored in shared memory; "" for packed 4- and 6-bit types of doubled K (no model)."""
     if not one.kind.endswith("f8f6f4"):
         return dtype
     doubled = one.k == 2 * DENSE_K["sm100", one.kind] * (1 + one.sparse)
@@ -496,12 +497,12 @@ def _major(major: object) -> Literal["K", "MN"]:
 
 
 def _share(cta_group: int, extent: int, k: int) -> tuple[int, int]:
-    """MN and K of an operand in the memory of one CTA; two of a pair hold a half each."""
+    """Return MN and K of an operand in the memory of one CTA; each CTA of a pair has one half of MN."""
     return extent // cta_group, k
 
 
 class Follow:
-    """Whether one instruction of a function follows another, as multiplications of one accumulation do.
+    """A test whether one instruction follows another, as multiplications of one accumulation do.
 
     Args:
         function: the function.
@@ -514,7 +515,7 @@ class Follow:
         back = [(number, to) for number, one in enumerate(graph) for to in one.next if to <= number]
         heads, ends = {graph[to].start for _, to in back}, {graph[number].end for number, _ in back}
         marks = sorted(heads | ends | {index + 1 for index in function.having(*_CLOSING)})
-        #: For each instruction the number of borders at or before it.
+        #: For each instruction, the number of loop boundaries and commits at or before it.
         self.borders = []
         passed = 0
         for index in range(len(function.code) + 1):
@@ -523,7 +524,7 @@ class Follow:
             self.borders.append(passed)
 
     def __call__(self, first: int, second: int) -> bool:
-        """Whether the second, which stands further down, follows the first."""
+        """Return whether the second instruction, which is later in the text, follows the first."""
         if self.borders[first] != self.borders[second]:
             return False
         wanted, waiting, seen = self.block[second], [self.block[first]], set[int]()
@@ -541,7 +542,7 @@ _CLOSING = ("wgmma.commit_group", "wgmma.wait_group", "tcgen05.commit")
 
 
 def chains(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
-    """The accumulations of a function.
+    """Yield the accumulations of a function.
 
     Args:
         function: the function.
@@ -549,7 +550,7 @@ def chains(function: Function, found: list[Multiplication], graph: list[Block]) 
         graph: its basic blocks.
     """
     follow = Follow(function, graph)
-    # Accumulations of several accumulators may be issued in turn.
+    # Multiplications into several accumulators may be interleaved.
     held: list[list[Multiplication]] = []
     latest: dict[tuple[str, str], list[Multiplication]] = {}
     for one in found:

@@ -1,27 +1,26 @@
-"""A PTX text read: cut into statements, and made a module of functions with their instructions.
+r"""Parse PTX text into statements, and into a module of functions with their instructions.
 
-All of the text is read: comments and strings are passed over, braces of vectors are told from those of blocks by where
-they stand, and directives that end with their line are ended there. A block in braces has registers and labels of its
-own, as inline assembly does; those get a suffix, so that in what is returned a name means one thing in all of its
-function. The directives of a kernel say how many registers a thread may have: 65,536 a multiprocessor, given in eights,
-at most 255 a thread.
+Comments and strings are skipped. Braces of vectors and of blocks are distinguished by their position. Directives
+without a semicolon end with their line. A block in braces has its own registers and labels, as inline assembly does.
+These names get a suffix, so that a name has one meaning in its function. The directives of a kernel limit the registers
+of a thread: 65,536 per multiprocessor, allocated in steps of 8, at most 255 per thread.
 Source: PTX ISA 9.1, Syntax; Kernel and Function Directives; Variable Declarations; Performance-Tuning Directives
 (.maxnreg, .maxntid, .reqntid, .minnctapersm), setmaxnreg; the CUDA programming guide.
 
-Law: every statement of code is an instruction of some function, with its line.
+Invariant: each code statement is an instruction of a function, with its line.
 
->>> text = ".version 8.8\\n.target sm_90a\\n.entry k() {\\n.reg .b32 %r<2>;\\nmov.b32 %r0, 1;\\n@%p1 ret;\\n}"
+>>> text = ".version 8.8\n.target sm_90a\n.entry k() {\n.reg .b32 %r<2>;\nmov.b32 %r0, 1;\n@%p1 ret;\n}"
 >>> [(one.opcode, one.line) for one in parse(text).functions[0].code]
 [('mov.b32', 5), ('ret', 6)]
 
-Law: nothing but comments and white space is lost.
+Invariant: statements contain the whole text except comments and white space.
 
->>> text = ".version 8.8\\n{ .reg .b32 %r<2>; L: mov.b32 %r0, {%r1, 0}; /* ; */ }\\n"
->>> wanted = "".join(re.sub(r"/\\*.*?\\*/", "", text).split())
+>>> text = ".version 8.8\n{ .reg .b32 %r<2>; L: mov.b32 %r0, {%r1, 0}; /* ; */ }\n"
+>>> wanted = "".join(re.sub(r"/\*.*?\*/", "", text).split())
 >>> "".join("".join(one.text.split()) + _END[one.kind] for one in statements(text)) == wanted
 True
 
-Law: more threads a CTA never give a thread more registers.
+Invariant: with more threads per CTA, a thread never has more registers.
 
 >>> from itertools import pairwise
 >>> given = [registers(f".entry k() .maxntid {32 * warps}, 1, 1") for warps in range(1, 33)]
@@ -56,17 +55,18 @@ from descriptors.errors import ChoiceError, DescriptorError, brief
 from descriptors.targets import generation
 from layoutalg.frozen import frozen
 
-#: What a text may have at most: in bytes, in nested blocks, and in the letters of a name.
+#: Largest number of bytes of a text, of nested blocks, and of characters of a name.
 LIMIT, DEPTH, NAME_LETTERS = 32 << 20, 64, 1 << 16
 
 
 class Statement(NamedTuple):
-    """One statement.
+    """A statement.
 
     Args:
-        kind: ``directive``, ``code``, ``label``, ``open`` or ``close`` (the braces of a block).
-        text: without what ends it; of ``open`` the head before the brace.
-        line: where it begins, from 1.
+        kind: ``directive``, ``code``, ``label``, ``line`` (a directive without semicolon), ``open`` or ``close`` (the
+            braces of a block).
+        text: the text without its terminator; for ``open``, the head before the brace.
+        line: its first line, from 1.
     """
 
     kind: str
@@ -76,7 +76,7 @@ class Statement(NamedTuple):
 
 _END = {"directive": ";", "code": ";", "label": ":", "open": "{", "close": "}", "line": ""}
 
-# Directives without a semicolon: what each takes, and whatever stands in its line if that is something else.
+# Directives without a semicolon: the expected operands of each, or else the rest of its line.
 _LINE = re.compile(
     r"""\.(?:version\s+\d+\.\d+
     |target\s+\w+(?:\s*,\s*\w+)*
@@ -86,36 +86,35 @@ _LINE = re.compile(
     )(?![\w.]) | \.(?:version|target|address_size|file|loc)\b[^\n]*?(?=//|/\*|\n|;|$)""",
     re.VERBOSE,
 )
-# The assembler takes \r for white space, and a comment to end at \n alone.
+# For the assembler, \r is white space, and only \n ends a comment.
 _SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[ \t]*(?:line\b|\d)[^\n]*)+", re.DOTALL)
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:(?!:)")
 _STOP = re.compile(r'[;{}"]|//|/\*')
 _STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
 _LONG_NAME = re.compile(rf"(?<![\w$%])[\w$%]{{{NAME_LETTERS + 1}}}")
 _FAST = re.compile(r'[^;{}"/]*;')
-# What nearly all statements are: code, perhaps with vectors in it, and without a label, a string or a comment.
+# The pattern of most statements: code, possibly with vectors, without a label, a string or a comment.
 _PLAIN = r'[^;{}"/:]*+(?:::[^;{}"/:]*+)*+'
 _CODE = re.compile(rf"\s*+([\w%$@]{_PLAIN}(?:\{{{_PLAIN}\}}{_PLAIN})*+);")
-# A section of debug data has braces of its own.
+# A section of debug data has its own braces.
 _SECTION = re.compile(r"\.section\b[^{;]*\{[^}]*\}")
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The statements of a PTX text, in order.
+    r"""Yield the statements of a PTX text, in order.
 
     Raises:
         DescriptorError: if the text is too long, or a brace, a string or a comment is not closed.
 
-    >>> [one.kind for one in statements(".version 8.8\\n.entry k() { ret; }")]
+    >>> [one.kind for one in statements(".version 8.8\n.entry k() { ret; }")]
     ['line', 'open', 'code', 'close']
     """
     if len(text) > LIMIT:
-        raise DescriptorError(f"ptx: a text must have at most {LIMIT} bytes, found {len(text)}")
+        raise DescriptorError(f"ptx: the text has {len(text)} bytes, which is more than {LIMIT}")
     if found := _LONG_NAME.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        raise DescriptorError(
-            f"ptx: a name must have at most {NAME_LETTERS} letters, found {brief(found[0])}; line {line}"
-        )
+        name = brief(found[0])
+        raise DescriptorError(f"ptx: the name {name} has more than {NAME_LETTERS} characters; line {line}")
     place, line, depth, counted = 0, 1, 0, 0
     while True:
         if found := _CODE.match(text, place):
@@ -131,15 +130,17 @@ def statements(text: str) -> Iterator[Statement]:
         kind, body, place = _next(text, place, line)
         depth += {"open": 1, "close": -1}.get(kind, 0)
         if depth < 0 or depth > DEPTH:
-            what = "closed must be open" if depth < 0 else f"open must be one of at most {DEPTH} nested"
-            raise DescriptorError(f"ptx: a block that is {what}, found a brace too many; line {line}")
+            what = "a '}' closes no block" if depth < 0 else f"more than {DEPTH} blocks are nested"
+            raise DescriptorError(f"ptx: {what}; line {line}")
         yield Statement(kind, body, line)
     if depth:
-        raise DescriptorError(f"ptx: every block must be closed, found {depth} open at the end")
+        raise DescriptorError(
+            f"ptx: {depth} {'block is' if depth == 1 else 'blocks are'} not closed at the end of the text"
+        )
 
 
 def _next(text: str, place: int, line: int) -> tuple[str, str, int]:
-    """The kind and text of the statement that begins here, and where the next may."""
+    """Return the kind and text of the statement at a place, and the place after it."""
     first = text[place]
     if first in "{};":
         return {"{": "open", "}": "close", ";": "directive"}[first], "", place + 1
@@ -156,7 +157,7 @@ def _next(text: str, place: int, line: int) -> tuple[str, str, int]:
 
 
 def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
-    """A statement with braces, strings or comments inside."""
+    """Return a statement that contains braces, strings or comments, and the place after it."""
     place, depth, parts, kept = start, 0, [], start
     head = text.startswith(".", start) and re.match(r"(?:\.\w+\s+)*\.(?:entry|func)\b", text[start : start + 200])
     while found := _STOP.search(text, place):
@@ -165,12 +166,12 @@ def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
             parts.append(text[kept : found.start()])
             end = text.find("\n" if mark == "//" else "*/", place)
             if end < 0:
-                raise DescriptorError(f"ptx: a comment must end before the text does; line {line}")
+                raise DescriptorError(f"ptx: a comment is not closed; line {line}")
             place = kept = end + (0 if mark == "//" else 2)
         elif mark == '"':
             string = _STRING.match(text, place)
             if string is None:
-                raise DescriptorError(f"ptx: a string must be closed; line {line}")
+                raise DescriptorError(f"ptx: a string is not closed; line {line}")
             place = string.end()
         elif mark == ";" and depth == 0:
             parts.append(text[kept : found.start()])
@@ -183,18 +184,18 @@ def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
             if depth < 0:
                 break
     shown = brief(text[start : start + 40])
-    raise DescriptorError(f"ptx: a statement must end with a semicolon, found {shown}; line {line}")
+    raise DescriptorError(f"ptx: the statement {shown} does not end with a semicolon; line {line}")
 
 
 class Instruction(NamedTuple):
-    """One instruction.
+    """An instruction.
 
     Args:
-        line: where it stands, from 1.
-        opcode: with all qualifiers, as ``mov.b32``.
-        operands: in order.
-        predicate: the register of ``@p``; "" without one.
-        negated: whether it is ``@!p``.
+        line: its line, from 1.
+        opcode: the opcode with all qualifiers, such as ``mov.b32``.
+        operands: the operands in order.
+        predicate: the register of the guard ``@p``; "" without one.
+        negated: whether the guard is ``@!p``.
     """
 
     line: int
@@ -214,8 +215,8 @@ def _qualifiers(opcode: str) -> tuple[str, ...]:
     return tuple(opcode.split("."))
 
 
-# Instructions without a result whose first operand may be a register. What is not here writes its first operand, unless
-# that is an address; a result that nobody knows of would leave a stale value in the register.
+# Instructions without a result whose first operand may be a register. Other instructions write their first operand,
+# unless it is an address; an unrecorded result would leave a stale value in the register.
 _NO_RESULT = frozenset(
     "bar barrier bra brx ret exit trap brkpt nanosleep pmevent setmaxnreg stackrestore griddepcontrol fence membar st"
     " red prefetch prefetchu discard applypriority cp stmatrix tensormap".split()
@@ -224,7 +225,7 @@ _NO_RESULT = frozenset(
 
 @lru_cache(maxsize=4096)
 def results(opcode: str) -> int:
-    """How many of the first operands an instruction writes; -1 for a call, which writes what stands in parentheses.
+    """Return how many of the first operands an instruction writes; -1 for a call, which writes those in parentheses.
 
     >>> [results(name) for name in ("add.s32", "bar.sync", "bar.red.popc.u32", "tcgen05.dealloc.cta_group::1.b32")]
     [1, 0, 1, 0]
@@ -235,13 +236,15 @@ def results(opcode: str) -> int:
     if words[0] in ("bar", "barrier"):
         return int("red" in words)
     if words[0] == "tcgen05":
-        beside = ("red" in words) + ("spcompress" in words)  # what a load reduces to, and the indices of what it keeps
+        beside = ("red" in words) + (
+            "spcompress" in words
+        )  # the reduced value of a load, and the indices of a compressed one
         return 0 if words[1:2] == ["dealloc"] else 1 + beside if words[1:2] == ["ld"] else 1
     return int(words[0] not in _NO_RESULT)
 
 
 def targets(one: Instruction) -> tuple[str, ...]:
-    """The registers that an instruction writes.
+    """Return the registers that an instruction writes.
 
     >>> [targets(Instruction(1, *of)) for of in (("call.uni", operands("(a), f, (b)")), ("st.b32", operands("[a], b")))]
     [('a',), ()]
@@ -265,16 +268,16 @@ def targets(one: Instruction) -> tuple[str, ...]:
 
 
 class Registers(Mapping[str, str]):
-    """The class of each register that is declared: ``b32``, ``f32``, ``pred``.
+    """The classes of the declared registers: ``b32``, ``f32``, ``pred``.
 
-    A family, ``%r<100>``, is kept as that: a text may declare far more registers than it names.
+    A family such as ``%r<100>`` is stored as one entry, because a text may declare far more registers than it uses.
 
     Args:
-        single: registers declared one by one, and their classes.
-        families: stems, with how many registers each has and their class.
+        single: classes of registers that are declared one by one.
+        families: number of registers and class of each family, by its stem.
 
-    >>> one = Registers({"p": "pred"}, {"%r": (2, "b32")})
-    >>> list(one.items()), one.get("%r2"), one.get("%r01")
+    >>> registers = Registers({"p": "pred"}, {"%r": (2, "b32")})
+    >>> list(registers.items()), registers.get("%r2"), registers.get("%r01")
     ([('p', 'pred'), ('%r0', 'b32'), ('%r1', 'b32')], None, None)
     """
 
@@ -303,7 +306,7 @@ class Registers(Mapping[str, str]):
 
 
 def _member(name: str) -> tuple[str, int, str]:
-    """A name as the member of a family: its stem, its number, -1 for none, and the suffix of its block."""
+    """Split a name into the stem of a family, its number (-1 without one), and the suffix of its block."""
     bare, mark, block = name.partition("#")
     stem = bare.rstrip("0123456789")
     digits = bare[len(stem) :]
@@ -318,17 +321,17 @@ class Function:
 
     Args:
         name: its name.
-        line: where it begins.
+        line: its first line.
         entry: whether it is a kernel.
-        head: its parameters and directives, up to the brace, as they are written.
+        head: the text of its parameters and directives, up to the brace.
         code: its instructions.
-        labels: name of a label to the index of the instruction behind it.
+        labels: index of the instruction after each label.
         tables: lists of labels of ``.branchtargets``.
-        variables: variables declared inside, and their alignment in bytes.
-        classes: registers declared inside, and the class of each, as ``b32``, ``f32``, ``pred``.
-        opcodes: each opcode, and the indices of its instructions; so of what follows.
-        names: each register or name, and where it is an operand, a part of one, or a guard.
-        writes: each register, and where it is written; twice where it is twice in one instruction.
+        variables: variables declared inside, with their alignment in bytes.
+        classes: classes of the registers declared inside, such as ``b32``, ``f32``, ``pred``.
+        opcodes: indices of the instructions with each opcode.
+        names: indices of the instructions that use each register or name as an operand, a part of one, or a guard.
+        writes: indices of the instructions that write each register; an index is repeated if it writes it twice.
     """
 
     name: str
@@ -345,9 +348,9 @@ class Function:
     writes: Mapping[str, Sequence[int]] = MappingProxyType({})
 
     def having(self, *beginnings: str) -> list[int]:
-        """The indices of the instructions whose opcode begins so, in order.
+        r"""Return the indices of the instructions whose opcode has one of some beginnings, in order.
 
-        >>> parse(".version 8.8\\n.entry k() { add.s32 a, a, 1; ret; add.f32 b, b, b; }").functions[0].having("add.")
+        >>> parse(".version 8.8\n.entry k() { add.s32 a, a, 1; ret; add.f32 b, b, b; }").functions[0].having("add.")
         [0, 2]
         """
         held = [places for opcode, places in self.opcodes.items() if opcode.startswith(beginnings)]
@@ -356,13 +359,13 @@ class Function:
 
 @frozen
 class Module:
-    """What a PTX text holds.
+    """A parsed PTX text.
 
     Args:
         version: the number of ``.version``.
-        target: the first of ``.target``, as ``sm_90a``.
-        functions: those with a body.
-        variables: variables of the module, and their alignment in bytes.
+        target: the first name of ``.target``, such as ``sm_90a``.
+        functions: the functions with a body.
+        variables: variables of the module, with their alignment in bytes.
     """
 
     version: str
@@ -372,7 +375,7 @@ class Module:
 
     @property
     def arch(self) -> str:
-        """``sm90``, ``sm100`` (which stands for all that have tcgen05), or "" for any other target."""
+        """The generation of the target: ``sm90``, ``sm100`` (all targets with tcgen05), or "" for others."""
         try:
             return generation(self.target)
         except ChoiceError:
@@ -380,16 +383,16 @@ class Module:
 
 
 def parse(text: str) -> Module:
-    """The module that a PTX text is.
+    r"""Parse a PTX text.
 
     Raises:
-        DescriptorError: if it is no PTX text, or one that is cut off.
+        DescriptorError: if the text is not PTX, or is cut off.
 
-    >>> parse(".version 8.8\\n.target sm_100a\\n").arch
+    >>> parse(".version 8.8\n.target sm_100a\n").arch
     'sm100'
     """
     if not isinstance(text, str):
-        raise DescriptorError(f"ptx: a text must be a str, found {brief(text)}")
+        raise DescriptorError(f"ptx: the text is not a str but {brief(text)}")
     reader = _Reader()
     for statement in statements(text):
         if statement.kind == "code":
@@ -397,7 +400,7 @@ def parse(text: str) -> Module:
         else:
             reader.take(statement)
     if not reader.version:
-        raise DescriptorError(f"ptx: a text must begin with .version, found {brief(text[:40])}")
+        raise DescriptorError(f"ptx: this is not PTX: it begins with {brief(text[:40])}, not with .version")
     return Module(reader.version, reader.target, tuple(reader.functions), reader.variables)
 
 
@@ -409,34 +412,34 @@ _FAMILY = re.compile(r"([\w$%]+)\s*<\s*(\d{1,9})\s*>\Z")
 _VARIABLE = re.compile(r"\.(?:shared|global|const|local)\b(?:::\w+)?(.*)", re.DOTALL)
 _NAMED = re.compile(r"\.(?:bf|[busf])\d+(?:x2)?\s+(.*)", re.DOTALL)
 _DECLARATOR = re.compile(r"\s*([\w$%]+)\s*(?:<\s*(\d{1,9})\s*>|((?:\[\s*\w*\s*\]\s*)*))")
-#: Variables that one declaration with ``<N>`` may have.
+#: Largest number of variables of one declaration with ``<N>``.
 MOST_VARIABLES = 65_536
 _ALIGN = re.compile(r"\.align\s+(\d{1,9})(?!\d)")
 _WHOLE = r"(?:0[xX][0-9a-fA-F]+|[0-9]+)"
-# White space may stand before a qualifier.
+# There may be white space before a qualifier.
 _PARTS = re.compile(r"(?:@\s*(!?)\s*([\w$%]+)\s+)?([\w.:]*+(?:\s++\.[\w.:]++)*+)\s*(.*)", re.DOTALL)
 
 
 class _Scope:
-    """A block: the names that registers, labels and variables of it have in all of its function.
+    """A block in braces: the unique names of its registers, labels and variables.
 
     Args:
-        suffix: what is put behind such a name; "" for the block of the function itself.
+        suffix: suffix of the names; "" for the outermost block of a function.
     """
 
     def __init__(self, suffix: str) -> None:
         self.suffix = suffix
         self.names: dict[str, str] = {}
         self.families: dict[str, int] = {}
-        self.branches: list[int] = []  # whose labels may still come
+        self.branches: list[int] = []  # branches whose label may still follow
         self.tables: list[str] = []
 
     def own(self, name: str) -> str:
-        """The name of what is declared in this block."""
+        """Return the unique name of a name that is declared in this block."""
         return self.names.setdefault(name, name + self.suffix)
 
     def find(self, name: str) -> str | None:
-        """The name that something has that is declared in this block; None for anything else."""
+        """Return the unique name of a name if it is declared in this block, else None."""
         if name in self.names or not self.families:
             return self.names.get(name)
         stem, member, _ = _member(name)
@@ -444,7 +447,7 @@ class _Scope:
 
 
 class _Open:
-    """A function whose block is still open: what a :class:`Function` will hold."""
+    """A function whose block is still open: the parts of a :class:`Function`."""
 
     def __init__(self, name: str, line: int, head: str, *, entry: bool) -> None:
         self.name, self.line, self.head, self.entry = name, line, head, entry
@@ -455,7 +458,7 @@ class _Open:
         self.classes = Registers({name: kind for kind, name in _OF_A_FUNCTION.findall(head)})
 
     def closed(self) -> Function:
-        """The function, when its block has ended."""
+        """Return the function at the end of its block."""
         opcodes, named, writes = (defaultdict[str, list[int]](list) for _ in range(3))
         for index, one in enumerate(self.code):
             opcodes[one.opcode].append(index)
@@ -470,7 +473,7 @@ class _Open:
 
 
 class _Reader:
-    """Statements become functions: what is known of the blocks that are open."""
+    """The state of the parser: the module so far, and the open function and blocks."""
 
     def __init__(self) -> None:
         self.version = self.target = self.last_label = ""
@@ -482,7 +485,7 @@ class _Reader:
         self.blocks = 0
 
     def take(self, one: Statement) -> None:
-        """Read one statement that is no code."""
+        """Process a statement that is not code."""
         self.first = self.first or one
         match one.kind:
             case "label":
@@ -504,11 +507,11 @@ class _Reader:
         if not self.version:
             first = self.first or one
             what = "a block" if first.kind == "open" else brief(first.text)
-            raise DescriptorError(f"ptx: a text must begin with .version, found {what}; line {first.line}")
+            raise DescriptorError(f"ptx: this is not PTX: it begins with {what}, not with .version; line {first.line}")
         if self.open is None:
             head = _HEAD.search(one.text)
             if head is None:
-                raise DescriptorError(f"ptx: a block must be that of a function, found none; line {one.line}")
+                raise DescriptorError(f"ptx: a block is outside of a function; line {one.line}")
             self.open = _Open(head[2], one.line, one.text, entry=head[1] == "entry")
         self.blocks += 1
         self.scopes.append(_Scope(f"#{self.blocks}" if self.scopes else ""))
@@ -521,7 +524,7 @@ class _Reader:
             self.functions.append(made.closed())
             self.open, self.blocks = None, 0
             return
-        # Labels that stand below the branches to them are known where their block ends.
+        # Labels after the branches to them are known at the end of their block.
         for index in scope.branches:
             done = made.code[index]
             target = scope.find(str(done.operands[-1])) if done.operands else None
@@ -534,12 +537,12 @@ class _Reader:
             self.scopes[-1].tables.append(table)
 
     def _own(self, name: str) -> str:
-        """The name that what the innermost block declares has in all of its function."""
+        """Return the unique name of a name that the innermost block declares."""
         return self.scopes[-1].own(name) if len(self.scopes) > 1 else name
 
     def _label(self, one: Statement) -> None:
         if self.open is None:
-            raise DescriptorError(f"ptx: a label must stand in a function, found {brief(one.text)}; line {one.line}")
+            raise DescriptorError(f"ptx: the label {brief(one.text)} is outside of a function; line {one.line}")
         self.last_label = self._own(one.text)
         self.open.labels[self.last_label] = len(self.open.code)
 
@@ -557,7 +560,7 @@ class _Reader:
                 home[self._own(name) if self.scopes else name] = int(align[1]) if align else 1
 
     def _registers(self, kind: str, names: str) -> None:
-        """Registers declared, of one class: names, and families."""
+        """Record a declaration of registers and families of one class."""
         if self.open is None:
             return
         scope, classes = self.scopes[-1], self.open.classes
@@ -569,10 +572,10 @@ class _Reader:
                 classes.single[self._own(name)] = kind
 
     def code(self, one: Statement) -> None:
-        """Read one instruction."""
+        """Process an instruction."""
         if self.open is None:
             shown = brief(one.text)
-            raise DescriptorError(f"ptx: an instruction must stand in a function, found {shown}; line {one.line}")
+            raise DescriptorError(f"ptx: the instruction {shown} is outside of a function; line {one.line}")
         found = _PARTS.match(one.text)
         assert found is not None  # every part may be empty
         negated, predicate, opcode, rest = found.groups("")
@@ -586,7 +589,7 @@ class _Reader:
         self.open.code.append(done)
 
     def _renamed(self, one: Instruction) -> Instruction:
-        """An instruction in a nested block, with the names that are declared so far; a label may be declared later."""
+        """Return an instruction of a nested block with unique names; the label of a branch is resolved later."""
         assert self.open is not None
         read, predicate = one.operands, self._name(one.predicate) if one.predicate else ""
         if one.opcode.startswith("bra"):
@@ -643,11 +646,11 @@ def declarators(text: str) -> Iterator[tuple[str, str]]:
 
 
 def directive(head: str, name: str) -> tuple[int, ...]:
-    """The numbers of a directive in the head of a kernel; none where it is not there.
+    """Return the numbers of a directive in the head of a kernel; empty if the head does not have it.
 
     Args:
-        head: the head, as ``Function`` has it.
-        name: as ``reqntid``, ``maxntid``, ``minnctapersm``, ``reqnctapercluster``, ``maxclusterrank``, ``maxnreg``.
+        head: the head, as in ``Function``.
+        name: name of the directive, such as ``reqntid``, ``maxntid``, ``minnctapersm`` or ``maxnreg``.
 
     >>> head = ".entry k(.param .u64 p) .reqntid 128, 1, 1 .reqnctapercluster 2"
     >>> directive(head, "reqntid"), directive(head, "reqnctapercluster"), directive(head, "maxntid")
@@ -657,9 +660,9 @@ def directive(head: str, name: str) -> tuple[int, ...]:
     return tuple(number(one.strip()) for one in found[1].split(",")) if found else ()
 
 
-#: What ptxas needs beside the registers of one multiplication or of all that are in flight (C7602, C7512: tried).
+#: Registers that ptxas needs besides those of multiplications (C7602, C7512: measured).
 REST = 26
-#: Registers of a multiprocessor, the most a thread can name, the step in which they are given.
+#: Registers of a multiprocessor, the largest number of a thread, and the step in which they are allocated.
 ALL, MOST_REGISTERS, STEP = 65536, 255, 8
 
 _THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d{1,6}(?:\s*,\s*\d{1,6}){0,2})")
@@ -668,7 +671,7 @@ _MOST = re.compile(r"\.maxnreg\s+(\d{1,6})")
 
 
 def registers(head: str) -> int:
-    """Registers that a thread may have, by the directives in the head of a kernel.
+    """Return the number of registers that a thread may have, by the directives in the head of a kernel.
 
     >>> [registers(f".entry k() {one}") for one in ("", ".maxnreg 128", ".reqntid 128 .minnctapersm 4")]
     [255, 128, 128]
@@ -684,11 +687,10 @@ def registers(head: str) -> int:
 
 
 def allowed(function: Function) -> int:
-    """Registers that a thread of a function may come to have: ``setmaxnreg`` gives more while it runs.
+    r"""Return the largest number of registers of a thread of a function; ``setmaxnreg`` may increase it.
 
-    >>>
     >>> body = ".entry k() .maxntid 384 { setmaxnreg.inc.sync.aligned.u32 240; ret; }"
-    >>> allowed(parse(f".version 8.8\\n{body}").functions[0])
+    >>> allowed(parse(f".version 8.8\n{body}").functions[0])
     240
     """
     sizes = [function.code[index].operands for index in function.having("setmaxnreg")]

@@ -1,9 +1,9 @@
-"""Operands of a PTX instruction, read from their text: registers and names, numbers, vectors, addresses.
+"""Parse the operands of PTX instructions: registers and names, numbers, vectors, addresses.
 
-What is none of these is kept as it stands, as ``Other``: nothing is guessed.
+Any other text is kept unchanged as ``Other``.
 Source: PTX ISA 9.1, Instruction Operands; Constants.
 
-Law: the operands of a text are its commas outside of brackets, plus one.
+Invariant: the number of operands of a text is the number of its commas outside of brackets, plus one.
 
 >>> texts = ["%r1, [%r2+4], {%f0,%f1}, 0x10, %p1", "%r3|%p1, -1", "[%rd1, {%r1, %r2}], [%r3]"]
 >>> [len(operands(text)) for text in texts]
@@ -29,12 +29,12 @@ class Vector:
 
 @frozen
 class Address:
-    """``[base+offset]``, or what else stands in brackets: ``rest`` has the operands after the first.
+    """An address in brackets: ``[base+offset]``, with further operands in ``rest``.
 
     Args:
-        base: a register or a name; "" where there is only a number.
-        offset: bytes, or columns in tensor memory.
-        rest: further operands, as the coordinates of a tensor copy.
+        base: a register or a name; "" if there is only a number.
+        offset: offset in bytes, or in columns of tensor memory.
+        rest: further operands, such as the coordinates of a tensor copy.
     """
 
     base: str
@@ -44,7 +44,7 @@ class Address:
 
 @frozen
 class Pair:
-    """``a|b``: two results of one instruction."""
+    """Two results of one instruction: ``a|b``."""
 
     first: str
     second: str
@@ -52,14 +52,14 @@ class Pair:
 
 @frozen
 class Negated:
-    """``!p``: a predicate turned round."""
+    """A negated predicate: ``!p``."""
 
     name: str
 
 
 @frozen
 class Other:
-    """A text that is no operand known here."""
+    """A text that is not a known operand."""
 
     text: str
 
@@ -76,7 +76,7 @@ _PAIR = re.compile(r"([\w$%.]+)\s*\|\s*([\w$%.]+)\Z", re.ASCII)
 def alone(operand: Operand) -> Operand:
     """Return the operand inside a vector of one, and any other operand as it is.
 
-    The assembler takes a vector of one where it takes some registers, as the scale factors of ``mma.sync``.
+    The assembler accepts a vector of one in place of some registers, such as the scale factors of ``mma.sync``.
 
     >>> alone(Vector(("%r1",))), alone("%r1"), alone(Vector(("%r1", "%r2")))
     ('%r1', '%r1', Vector(items=('%r1', '%r2')))
@@ -84,16 +84,16 @@ def alone(operand: Operand) -> Operand:
     return operand.items[0] if isinstance(operand, Vector) and len(operand.items) == 1 else operand
 
 
-#: Brackets inside one another that are looked into: PTX has two.
+#: Largest depth of nested brackets that is parsed; PTX has two.
 DEPTH = 8
 
 
 def operands(text: str, depth: int = 0) -> tuple[Operand, ...]:
-    """The operands of an instruction.
+    """Parse the operands of an instruction.
 
     Args:
-        text: the operands.
-        depth: in how many brackets they stand; what stands in too many is kept as it is.
+        text: the text of the operands.
+        depth: number of brackets around the text; beyond ``DEPTH``, operands are kept as text.
 
     >>> operands("%r1, [%r2+0x10], 0f3f800000")
     ('%r1', Address(base='%r2', offset=16, rest=()), 1065353216)
@@ -105,7 +105,7 @@ def operands(text: str, depth: int = 0) -> tuple[Operand, ...]:
 
 
 def split(text: str) -> list[str]:
-    """A text at its commas outside of brackets.
+    """Split a text at its commas outside of brackets.
 
     >>> split("a, {b, c}, [d, {e}]")
     ['a', ' {b, c}', ' [d, {e}]']
@@ -125,7 +125,7 @@ def split(text: str) -> list[str]:
 _MARKS = re.compile(r"[,{}\[\]()]")
 
 
-# A text names the same few registers again and again.
+# Most operands of a text repeat.
 @lru_cache(maxsize=1 << 14)
 def _operand(text: str, depth: int) -> Operand:
     if _NAME.match(text):
@@ -148,22 +148,22 @@ def _operand(text: str, depth: int) -> Operand:
     return Other(text)
 
 
-#: Digits that a number may have: those of 64 bits take 64 at most.
+#: Largest number of digits of a number; 64 bits need at most 64.
 DIGITS = 1024
 
 
 def number(text: str) -> int:
-    """A number as PTX writes it: decimal, hexadecimal, binary or octal, with a sign, and U behind it if unsigned.
+    """Parse a PTX integer: decimal, hexadecimal, binary or octal, with an optional sign and suffix ``U``.
 
     Raises:
-        DescriptorError: if it has more digits than any machine has bits.
+        DescriptorError: if it has more than ``DIGITS`` digits.
 
     >>> number("0x10U"), number("-1"), number("010")
     (16, -1, 8)
     """
     digits = text.rstrip("U").lstrip("+-")
     if len(digits) > DIGITS:
-        raise DescriptorError(f"ptx: a number must have at most {DIGITS} digits, found {brief(text, 40)}")
+        raise DescriptorError(f"ptx: the number {brief(text, 40)} has more than {DIGITS} digits")
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit() and not set(digits) & {"8", "9"}
     value = int(digits, 8) if octal else int(digits, 0) if digits[:1] != "0" or not digits.isdigit() else int(digits)
     return -value if text.startswith("-") else value
@@ -181,7 +181,7 @@ def _address(text: str, depth: int) -> Operand:
 
 @lru_cache(maxsize=1 << 14)
 def names(operand: Operand) -> tuple[str, ...]:
-    """The registers and names in an operand, in order.
+    """Return the registers and names in an operand, in order.
 
     >>> names(operands("[%rd1, {%r1, %r2}]")[0])
     ('%rd1', '%r1', '%r2')

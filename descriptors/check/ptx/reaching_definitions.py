@@ -1,17 +1,16 @@
-"""Which definition of a register an instruction reads: the one of an instruction, or one of several where paths meet.
+r"""The definition of a register that reaches an instruction: an instruction, or a join of several definitions.
 
-As in static single assignment form, but for the registers alone that one asks about. A *join* of a register is a block
-at whose head several of its definitions may arrive; a way on which nothing defined it counts as one. So between a
-definition or a join, and whatever reads it, nothing changes the register, and whatever is the same at the definition is
-the same where it is read.
+This is static single assignment form, computed only for the registers that are needed. A *join* of a register is a
+block whose head several definitions of the register reach; a path without a definition counts as one. Between a
+definition or a join and a read of it, the register does not change.
 Source: Cytron, Ferrante, Rosen, Wegman, Zadeck 1991 (dominance frontiers), computed as Cooper, Harvey and Kennedy 2001.
 
-Law: what is read is what was written last, on every path.
+Invariant: the definition of a read is the last write on every path.
 
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 a, 1; @p bra L; mov.b32 a, 2; L: add.s32 b, a, 1; ret;"
->>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
 >>> found = Definitions(function, blocks(function))
 >>> found.before("a", 2), found.before("a", 3), found.inputs(found.before("a", 3))
 ((0, 'a'), (-3, 'a'), [(0, 'a'), (2, 'a')])
@@ -27,12 +26,12 @@ from typing import TypeAlias
 from descriptors.check.ptx.control_flow import Block, dominators
 from descriptors.check.ptx.ptx_module import Function
 
-#: A definition: the index of the instruction, or, of a join, that of its block turned round by ``~``; and the register.
+#: A definition: the register, and the index of the instruction, or ``~`` of the number of the block for a join.
 Definition: TypeAlias = tuple[int, str]
 
 
 class Definitions:
-    """The definitions of a function, and which of them arrive where.
+    """The definitions of a function, and the instructions that they reach.
 
     Args:
         function: the function.
@@ -59,7 +58,7 @@ class Definitions:
         return self._flow
 
     def before(self, name: str, index: int) -> Definition | None:
-        """The definition of a register that an instruction reads; None where on some way to it there is none."""
+        """Return the definition of a register that an instruction reads; None if some path to it has none."""
         places = self.where.get(name)
         if places is None:
             return None
@@ -70,13 +69,13 @@ class Definitions:
         return self._at_head(name, places, block)
 
     def inputs(self, join: Definition) -> list[Definition | None]:
-        """The definitions that meet at a join, those of blocks that are never reached left out."""
+        """Return the definitions that meet at a join, without those of unreachable blocks."""
         block, name = ~join[0], join[1]
         found: list[Definition | None] = [None] if block == 0 else []
         return found + [self._at_end(name, number) for number in self.flow.before[block]]
 
     def follows(self, index: int, others: Sequence[int]) -> bool:
-        """Whether a way leads to an instruction from one of others."""
+        """Return whether a path leads to an instruction from one of some others."""
         block = self._block(index)
         return any(
             (self._block(other) == block and other < index) or block in self._behind(self._block(other))
@@ -87,7 +86,7 @@ class Definitions:
         return bisect_right(self.starts, index) - 1
 
     def _behind(self, block: int) -> set[int]:
-        """The blocks to which a way leads from the end of a block."""
+        """Return the blocks that are reachable from the end of a block."""
         if block not in self._ways:
             found, waiting = set[int](), [*self.graph[block].next]
             while waiting:
@@ -106,7 +105,7 @@ class Definitions:
         return self._at_head(name, places, block)
 
     def _at_head(self, name: str, places: Sequence[int], block: int) -> Definition | None:
-        """The definition that arrives at the head of a block."""
+        """Return the definition that reaches the head of a block."""
         flow = self.flow
         if len(places) == 1:
             home = self._block(places[0])
@@ -141,7 +140,7 @@ _ALIAS = re.compile(r"(.*?[^0-9])0+([0-9]+)\Z")
 
 
 class _Flow:
-    """What joins need to know of a graph."""
+    """The dominator tree and the dominance frontiers of a graph."""
 
     def __init__(self, graph: list[Block]) -> None:
         self.nearest = dominators(graph)
@@ -158,7 +157,7 @@ class _Flow:
                 self._meet(number, ways)
 
     def _numbered(self) -> tuple[list[int], list[int]]:
-        """For each block when a walk over the tree of dominators comes to it, and when it goes."""
+        """Return the entry and exit times of each block in a depth-first walk of the dominator tree."""
         below: list[list[int]] = [[] for _ in self.nearest]
         for number, up in enumerate(self.nearest):
             if up is not None and number:
@@ -177,7 +176,7 @@ class _Flow:
         return entered, left
 
     def _meet(self, number: int, ways: list[int]) -> None:
-        """Note a block in the frontiers of all that lie between the ways into it and what they have in common."""
+        """Add a block to the frontiers of the blocks from its predecessors up to its immediate dominator."""
         stop = self.nearest[number] if number else None
         for runner in ways:
             at: int | None = runner
@@ -188,11 +187,11 @@ class _Flow:
                 at = self.nearest[at] if at else None
 
     def dominates(self, first: int, second: int) -> bool:
-        """Whether every way to the second block comes through the first."""
+        """Return whether every path to the second block passes the first."""
         return 0 < self.entered[first] <= self.entered[second] and self.left[second] <= self.left[first]
 
     def joins(self, homes: set[int]) -> set[int] | None:
-        """The blocks where definitions in some blocks meet; None where the graph is one that cannot be followed."""
+        """Return the blocks where definitions in some blocks meet; None if that takes too many steps."""
         found: set[int] = set()
         waiting = list(homes)
         while waiting and self.steps > 0:
@@ -205,5 +204,5 @@ class _Flow:
         return found if self.steps > 0 else None
 
 
-#: Steps after which joins are no longer looked for: far more than any kernel needs.
+#: Largest number of steps for finding joins, far more than any kernel needs.
 STEPS = 4_000_000

@@ -1,14 +1,14 @@
-"""By how many bits an address is shifted on its way into the start field of a descriptor word.
+r"""The shift of a shared-memory address in the computation of the start field of a descriptor.
 
-The field counts 16 bytes: an address of shared memory has to lose four bits, by whatever instructions. From the
-register of a word one goes back over moves, sums, masks and shifts, and whatever path ends in the name of a variable
-says by how much that variable's address was shifted. Where none does, nothing is said.
+The field is in units of 16 bytes, so an address must be shifted right by 4 bits. Starting with the register of a
+descriptor, the definitions are followed back over moves, sums, masks and shifts. Each path that ends at the name of a
+variable gives the shift of that address. If there is no such path, the result is empty.
 Source: PTX ISA 9.1, matrix descriptors (matrix-start-address); data movement, logic and shift instructions.
 
-Law: what is found is the sum of all shifts on the way, those to the left taken off.
+Invariant: the result is the sum of the right shifts minus the left shifts on a path.
 
 >>> from descriptors.check.ptx.ptx_module import parse
->>> def of(body): return Shifts(parse(f".version 8.8\\n.entry k() {{ mov.b32 %a, smem; {body} }}").functions[0])("%w")
+>>> def of(body): return Shifts(parse(f".version 8.8\n.entry k() {{ mov.b32 %a, smem; {body} }}").functions[0])("%w")
 >>> of("shr.u32 %b, %a, 4; and.b32 %c, %b, 16383; cvt.u64.u32 %w, %c;")
 (4,)
 >>> of("bfe.u32 %b, %a, 3, 15; mov.b64 %w, {%b, 7};")
@@ -22,17 +22,17 @@ from __future__ import annotations
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector, names
 
-#: Instructions whose result holds the bits of an operand where they were, and which operands those are.
+#: Instructions that keep the bit positions of some operands, with the indices of these operands.
 _SAME = {
     "mov": (1,), "cvt": (1,), "cvta": (1,), "shfl": (1,), "and": (1, 2), "or": (1, 2), "add": (1, 2), "sub": (1,),
     "selp": (1, 2), "mad": (3,),
 }  # fmt: skip
-#: The most steps that are gone back.
+#: Largest number of steps back.
 MOST = 400
 
 
 class Shifts:
-    """For registers of a function the shifts by which addresses of variables come into them.
+    """The shifts of addresses of variables in the computation of registers of a function.
 
     Args:
         function: the function.
@@ -44,7 +44,7 @@ class Shifts:
         self.found: dict[str, tuple[int, ...]] = {}
 
     def __call__(self, register: str) -> tuple[int, ...]:
-        """The shifts, each once, the least first."""
+        """Return the different shifts for a register in ascending order."""
         if register not in self.found:
             self.found[register] = self._back(register)
         return self.found[register]
@@ -64,12 +64,12 @@ class Shifts:
         return tuple(sorted(reached)) if len(seen) < MOST else ()
 
     def _variable(self, one: Instruction, name: str) -> bool:
-        """Whether an instruction takes the address of a variable, which a ``mov`` does and nothing else writes."""
+        """Return whether an instruction takes the address of a variable."""
         return one.opcode.startswith(("mov.", "cvta.")) and name not in self.where and not name.startswith("%")
 
 
 def _sources(one: Instruction, target: str) -> list[tuple[str, int]]:
-    """The registers and variables whose bits a result holds, and by how many bits it is shifted."""
+    """Return the registers and variables from which a result is computed, each with its right shift."""
     name, read = one.opcode.partition(".")[0], one.operands
     if name in ("shr", "bfe", "shl") and len(read) > 2 and isinstance(read[1], str) and isinstance(read[2], int):
         return [(read[1], -read[2] if name == "shl" else read[2])]
@@ -80,7 +80,7 @@ def _sources(one: Instruction, target: str) -> list[tuple[str, int]]:
 
 
 def _lowest(operand: Operand) -> str:
-    """The register that holds the lowest bits of an operand; "" for a number."""
+    """Return the register with the lowest bits of an operand; "" for a number."""
     if isinstance(operand, Vector):
         return _lowest(operand.items[0]) if operand.items else ""
     return operand if isinstance(operand, str) else ""

@@ -6,7 +6,7 @@ Law: what the checker of kernels finds first is the hint.
 
 >>> ordered("fence, mma, commit, wait 0, read", ["mma", "read"])
 >>> ordered("mma, commit, wait 0, read", ["mma", "read"])[:60]
-'breaks a rule at event 1, mma: a wgmma.fence is required bet'
+'breaks a rule at event 1, mma: this mma_async uses registers'
 >>> ordered("fence, mma, commit, wait 0", ["mma", "read"])
 'does not do these in order: mma, read; read is missing'
 """
@@ -45,7 +45,7 @@ def ordered(answer: str, steps: Sequence[str]) -> str | None:
     if first is None:
         return None
     broken = first.broken
-    return f"breaks a rule at event {first.index + 1}, {names[first.index]}: {broken.rule.demands}, {broken.found}"
+    return f"breaks a rule at event {first.index + 1}, {names[first.index]}: {broken.found}"
 
 
 def _event(name: str) -> Event:

@@ -37,10 +37,16 @@ def test_a_comment_may_name_several_rules_and_what_it_leaves_out_is_counted() ->
 @pytest.mark.parametrize(
     ("comment", "told"),
     [
-        ("// descriptors: ignore", "check: a comment must name the rules to ignore, found none; line 4"),
-        ("// descriptors: ignore wgmma-fnce", "found 'wgmma-fnce' (close to wgmma-fence); the comment in line 4"),
-        ("// descriptors: ignore everything", "found 'everything'; the comment in line 4"),
-        ("ret; }\n\n// descriptors: ignore word-smem\n//", "a line of code, found none; line 6"),
+        ("// descriptors: ignore", "check: the comment in line 4 names no rule to ignore"),
+        (
+            "// descriptors: ignore wgmma-fnce",
+            "'wgmma-fnce' is not a rule (did you mean wgmma-fence?); the comment in line 4",
+        ),
+        ("// descriptors: ignore everything", "'everything' is not a rule; the comment in line 4"),
+        (
+            "ret; }\n\n// descriptors: ignore word-smem\n//",
+            "the comment in line 6 ignores rules, but no code follows it",
+        ),
     ],
 )
 def test_a_comment_that_ignores_no_rule_is_refused(comment: str, told: str) -> None:

@@ -30,7 +30,7 @@ def test_a_missing_target_is_reported_once() -> None:
     report = check_ptx(f".version 8.8\n{BODY}")
     told = [one for one in report.findings if one.rule.property == "forms"]
     assert [(one.rule.name, one.sentence) for one in told] == [
-        ("form-directive", "a module must name its target, found no .target")
+        ("form-directive", "the module has no .target directive")
     ]
 
 
@@ -43,5 +43,5 @@ def test_the_forms_of_a_version_that_is_not_known_are_undecided(version: str, ve
 
 
 def test_a_missing_version_is_reported_at_the_first_statement() -> None:
-    with pytest.raises(DescriptorError, match=r"must begin with .version, found '.target sm_90a'; line 2"):
+    with pytest.raises(DescriptorError, match=r"begins with '.target sm_90a', not with .version; line 2"):
         check_ptx(f"// a kernel\n.target sm_90a\n{BODY}")

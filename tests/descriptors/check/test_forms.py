@@ -65,7 +65,7 @@ def test_what_a_version_of_ptx_has_not_is_told_with_the_version_that_has() -> No
     body = "tcgen05.alloc.exclusive.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 544;"
     assert [
         one.found for one in check_ptx(text_of(body, "sm_100a", "9.3")).errors if one.rule.name == "form-version"
-    ] == ["found sm_100a: exclusive allocation needs .version 9.4, found 9.3"]
+    ] == ["exclusive allocation needs .version 9.4, but the file has 9.3"]
     assert "form-version" not in {one.rule.name for one in check_ptx(text_of(body, "sm_100a", "9.4")).errors}
     assert "form-version" in {
         one.rule.name for one in check_ptx(text_of("ret;", "sm_107a", "9.3").replace("ret;", body, 1)).errors
@@ -77,7 +77,7 @@ def test_multiplications_of_a_warp_are_counted_and_looked_at() -> None:
     body = f"{words} {{%f0..%f3}}, {{%r0..%r3}}, {{%r8,%r9}}, {{%f8..%f11}}, %r50, {{BYTE,0}}, %r51, {{0,0}};"
     right, wrong = (check_ptx(text_of(body.replace("BYTE", byte), "sm_120a")) for byte in "04")
     assert (right.multiplications, right.errors) == (1, ())
-    assert [one.found for one in wrong.errors] == ["found byte-id-a 4, which must be of 0, 1, 2, 3"]
+    assert [one.found for one in wrong.errors] == ["byte-id-a is 4, not one of 0, 1, 2, 3"]
 
 
 def test_an_exclusive_allocation_has_sizes_of_its_own_and_comes() -> None:
@@ -100,7 +100,7 @@ def test_an_exclusive_allocation_is_told_the_sizes_of_its_target(target: str, co
     )
     kernel = text_of(body, target).replace(".entry k()", ".entry k() .reqntid 32")
     told = [one.found for one in check_ptx(kernel).errors if one.rule.name == "tcgen05-alloc-size"]
-    assert told == [f"found {columns} of an exclusive one, which has a multiple of 32 up to {most}"]
+    assert told == [f"the exclusive allocation has {columns} columns, which is not a multiple of 32 up to {most}"]
 
 
 #: The most static shared memory of a kernel, by ptxas 13.5.37, which refuses 16 bytes more.

@@ -97,16 +97,16 @@ def one_descriptor(step: int, change: int) -> str:
     return before + "".join(row + part for row, part in zip(rows, parts, strict=True))
 
 
-@pytest.mark.parametrize(("change", "found"), [
-    ((8 ^ 16) << 17, "found N 128, where the accumulation has N 64"),
-    ((8 ^ 4) << 24, "found M 64, where the accumulation has M 128"),
-    (1 << 4, "found D in f16, where the accumulation has D in f32"),
+@pytest.mark.parametrize(("change", "fact"), [
+    ((8 ^ 16) << 17, "the instruction descriptor has N 128, but N 64 in"),
+    ((8 ^ 4) << 24, "the instruction descriptor has M 64, but M 128 in"),
+    (1 << 4, "the instruction descriptor has D in f16, but D in f32 in"),
 ])  # fmt: skip
 @pytest.mark.parametrize("step", range(4))
-def test_one_wrong_instruction_descriptor_of_an_accumulation_is_one_error(step: int, change: int, found: str) -> None:
+def test_one_wrong_instruction_descriptor_of_an_accumulation_is_one_error(step: int, change: int, fact: str) -> None:
     text = one_descriptor(step, change)
     (error,) = check_ptx(text).errors
-    assert error.rule.name == "word-accumulation" and error.found.startswith(found)
+    assert error.rule.name == "word-accumulation" and error.fact.startswith(fact)
     line = text.split("\n")[error.line - 1]
     assert str(135267472 ^ change) in line
 
@@ -115,7 +115,7 @@ def test_a_descriptor_with_a_smaller_n_is_not_clean() -> None:
     """It may be meant: the other columns of D get nothing of this K step."""
     report = check_ptx(one_descriptor(2, (8 ^ 4) << 17))
     (row,) = report.undecided
-    assert not report.errors and row.property == "words" and "N 32, where the accumulation has N 64" in row.what
+    assert not report.errors and row.property == "words" and "N 32, but N 64 in" in row.why
 
 
 def test_a_wrong_descriptor_hides_no_other_fault() -> None:
@@ -129,4 +129,6 @@ def test_a_limit_of_registers_is_one_error_of_a_kernel() -> None:
     text = tried()["ring_sm90_K_2"].replace(".reqntid", ".maxnreg 40 .reqntid")
     (error,) = check_ptx(text).errors
     assert error.rule.name == "form-limit"
-    assert error.found.startswith("found a limit of 40; m64n64k16 into f32 needs 58; 4 instructions, lines ")
+    assert error.found.startswith(
+        "a thread may have 40 registers, but m64n64k16 into f32 needs 58; 4 instructions, lines "
+    )

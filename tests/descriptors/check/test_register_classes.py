@@ -47,34 +47,46 @@ def test_a_move_of_matrices_is_taken_where_the_assembler_takes_it(case: dict[str
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("tcgen05.mma.cta_group::1.kind::f16 [r1], d1, [r3], r2, q1;", "form-operands: found no register with a desc"),
+        (
+            "tcgen05.mma.cta_group::1.kind::f16 [r1], d1, [r3], r2, q1;",
+            "form-operands: B is not a register with a desc",
+        ),
         (
             "tcgen05.mma.cta_group::1.kind::f16 [r1], r3, d2, r2, q1;",
-            "form-class: found r3 in .b32 for the descriptor of A",
+            "form-class: r3 is in .b32, but the descriptor of A must be in",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16 [r1], d1, r3, r2, q1;",
-            "form-class: found r3 in .b32 for the descriptor of B",
+            "form-class: r3 is in .b32, but the descriptor of B must be in",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16 [r1], d1, d2, d3, q1;",
-            "form-class: found d3 in .b64 for the instruction",
+            "form-class: d3 is in .b64, but the instruction descriptor must be in",
         ),
-        ("tcgen05.mma.cta_group::1.kind::f16 [r1], d1, d2, r2, r3;", "form-class: found r3 in .b32 for enable-input-d"),
+        (
+            "tcgen05.mma.cta_group::1.kind::f16 [r1], d1, d2, r2, r3;",
+            "form-class: r3 is in .b32, but enable-input-d must be in",
+        ),
         (
             "tcgen05.mma.cta_group::1.kind::f16 [r1], d1, d2, r2, !r3;",
-            "form-class: found r3 in .b32 for enable-input-d",
+            "form-class: r3 is in .b32, but enable-input-d must be in",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16 [d3], d1, d2, r2, q1;",
-            "form-class: found d3 in .b64 for D in tensor memory",
+            "form-class: d3 is in .b64, but D in tensor memory must be in",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16 [r1], d1, d2, r2, {d0,d1,d2,d3}, q1;",
-            "form-class: found d0 in .b64 for the mask of output lanes",
+            "form-class: d0 is in .b64, but the mask of output lanes must be in",
         ),
-        ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {q1}, [r1];", "form-class: found q1 in .pred for the registers"),
-        ("tcgen05.cp.cta_group::1.128x256b [r1], r2;", "form-class: found r2 in .b32 for the descriptor of the copy"),
+        (
+            "tcgen05.ld.sync.aligned.32x32b.x1.b32 {q1}, [r1];",
+            "form-class: q1 is in .pred, but the registers must be in",
+        ),
+        (
+            "tcgen05.cp.cta_group::1.128x256b [r1], r2;",
+            "form-class: r2 is in .b32, but the descriptor of the copy must be in",
+        ),
     ],
 )
 def test_an_operand_of_another_class_is_told_once(body: str, told: str) -> None:
@@ -84,7 +96,7 @@ def test_an_operand_of_another_class_is_told_once(body: str, told: str) -> None:
 
 def test_scale_d_is_a_predicate() -> None:
     body = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0,f1,f2,f3}, d1, d2, r1, 1, 1, 0, 0;"
-    assert forms(body, "sm_90a") == ["form-class: found r1 in .b32 for scale-d, which may be in .pred"]
+    assert forms(body, "sm_90a") == ["form-class: r1 is in .b32, but scale-d must be in .pred"]
     assert forms(body.replace("r1", "!q1"), "sm_90a") == []
 
 

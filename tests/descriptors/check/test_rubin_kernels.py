@@ -169,7 +169,7 @@ def test_a_start_of_15_bits_is_of_sm107_alone(target: str, rules: list[str]) -> 
 def test_what_no_model_reads_is_told() -> None:
     packed = multiply(kind="f8f6f4", idesc="0x28101690")  # e2m1, K 64
     told = {one.why for one in check_ptx(kernel(mma=packed)).undecided if one.property == "reuse"}
-    assert told == {"types of 4 and 6 bits in A, packed, which no model reads"}
+    assert told == {"A has packed 4-bit or 6-bit types, for which there is no read model"}
 
 
 def found(report: Report) -> list[str]:
@@ -194,9 +194,9 @@ def test_the_bytes_of_a_compressed_b_are_not_looked_at_and_told_so() -> None:
     report = check_ptx(kernel(**RIGHT["B by a lookup table"]))
     told = {(one.property, one.why) for one in report.undecided if "major" not in one.what}
     assert told == {
-        ("words", "it is of indices into a lookup table, which no model reads"),
-        ("proxies", "indices of 3 bits in B, whose bytes no model reads"),
-        ("reuse", "indices of 3 bits in B, whose bytes no model reads"),
+        ("words", "its operand has indices into a lookup table, which the read model does not support"),
+        ("proxies", "B has 3-bit indices, for which there is no read model"),
+        ("reuse", "B has 3-bit indices, for which there is no read model"),
     }
 
 

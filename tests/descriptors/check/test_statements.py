@@ -92,13 +92,13 @@ def test_a_qualifier_with_two_colons_is_no_label() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "every block must be closed"),
-        ("}", "a brace too many"),
-        ("{" * 100, "at most 64 nested"),
-        ("mov.b32 a, b", "must end with a semicolon"),
-        ('.pragma "nounroll', "a string must be closed"),
-        ("mov /* a", "a comment must end"),
-        ("x" * (LIMIT + 1), "at most 33554432 bytes"),
+        ("{", "1 block is not closed"),
+        ("}", "a '}' closes no block"),
+        ("{" * 100, "more than 64 blocks are nested"),
+        ("mov.b32 a, b", "does not end with a semicolon"),
+        ('.pragma "nounroll', "a string is not closed"),
+        ("mov /* a", "a comment is not closed"),
+        ("x" * (LIMIT + 1), "more than 33554432"),
     ],
 )
 def test_what_is_cut_off_or_too_much_is_refused_in_a_line(text: str, told: str) -> None:

@@ -35,76 +35,78 @@ def test_the_record_has_forms_of_either_verdict() -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {a,b,c}, [t];", "form-registers: found 3 registers of 2 as operand 1"),
+        ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {a,b,c}, [t];", "form-registers: operand 1 has 3 registers, not 2"),
         (
             "tcgen05.ld.sync.aligned.32x32b.x3.b32 {a,b,c}, [t];",
-            "form-shape: found .x3, where this form of tcgen05.ld has "
-            "one of .x1, .x2, .x4, .x8, .x16, .x32, .x64, .x128",
+            "form-shape: this form of tcgen05.ld has one of .x1, .x2, .x4, .x8, .x16, .x32, .x64, .x128, not .x3",
         ),
         (
             "tcgen05.st.sync.aligned.16x32bx2.x1.b32 [t], 1, {a, b};",
-            "form-registers: found 2 registers of 1 as operand 3",
+            "form-registers: operand 3 has 2 registers, not 1",
         ),
         (
             "tcgen05.mma.cta_group::3.kind::f16 [t], a, b, i, p;",
-            "form-qualifier: found .cta_group::3, which tcgen05.mma does not have",
+            "form-qualifier: tcgen05.mma does not accept .cta_group::3",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16.sync.b32 [t], a, b, i, p;",
-            "form-qualifier: found .sync .b32, which tcgen05.mma does not have",
+            "form-qualifier: tcgen05.mma does not accept .sync .b32",
         ),
-        ("tcgen05.mma.cta_group::1.kind::f16.kind::f16 [t], a, b, i, p;", "form-qualifier: found two .kind"),
-        ("tcgen05.mma.kind::f16 [t], a, b, i, p;", "form-qualifier: found no .cta_group::1 or .cta_group::2"),
+        ("tcgen05.mma.cta_group::1.kind::f16.kind::f16 [t], a, b, i, p;", "form-qualifier: .kind is given 2 times"),
+        ("tcgen05.mma.kind::f16 [t], a, b, i, p;", "form-qualifier: tcgen05.mma lacks .cta_group::1 or .cta_group::2"),
         (
             "tcgen05.alloc.cta_group::1.sync.aligned.global.b32 [s], 32;",
-            "form-qualifier: found .global, which tcgen05.alloc does not have so",
+            "form-qualifier: tcgen05.alloc does not accept .global in this form",
         ),
         (
             "tcgen05.alloc.cta_group::1.sync.aligned.b32 s, 32;",
-            "form-operands: found no address in brackets as operand 1",
+            "form-operands: operand 1 is not an address in brackets",
         ),
         (
             "tcgen05.dealloc.cta_group::1.sync.aligned.b32 [s], 32;",
-            "form-operands: found an address in brackets as operand 1",
+            "form-operands: operand 1 is an address in brackets",
         ),
         (
             "tcgen05.commit.cta_group::1.mbarrier::arrive::one [m];",
-            "form-qualifier: found none of .b64 for tcgen05.commit",
+            "form-qualifier: tcgen05.commit lacks .b64",
         ),
         (
             "tcgen05.st.sync.aligned.aligned.32x32b.x1.b32 [t], {a};",
-            "form-qualifier: found .aligned 2 times, which tcgen05.st does not have so",
+            "form-qualifier: tcgen05.st does not accept .aligned 2 times in this form",
         ),
         (
             "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned.b32;",
-            "form-qualifier: found .b32, which tcgen05.relinquish_alloc_permit does not have so",
+            "form-qualifier: tcgen05.relinquish_alloc_permit does not accept .b32 in this form",
         ),
         (
             "tcgen05.fence::after_thread_sync.sync.aligned;",
-            "form-qualifier: found .aligned, .sync, which tcgen05.fence::after_thread_sync does not have so",
+            "form-qualifier: tcgen05.fence::after_thread_sync does not accept .aligned, .sync in this form",
         ),
-        ("tcgen05.frob;", "form-qualifier: found tcgen05.frob"),
-        ("tcgen05.wait::mma.sync.aligned;", "form-qualifier: found tcgen05.wait::mma.sync.aligned"),
-        ("tcgen05.fence::all;", "form-qualifier: found tcgen05.fence::all"),
+        ("tcgen05.frob;", "form-qualifier: tcgen05.frob is not a known instruction"),
+        (
+            "tcgen05.wait::mma.sync.aligned;",
+            "form-qualifier: tcgen05.wait::mma.sync.aligned is not a known instruction",
+        ),
+        ("tcgen05.fence::all;", "form-qualifier: tcgen05.fence::all is not a known instruction"),
         (
             "tcgen05.alloc.sync.aligned.b32 [s], 32;",
-            "form-qualifier: found none of .cta_group::1, .cta_group::2 for tcgen05.alloc",
+            "form-qualifier: tcgen05.alloc lacks one of .cta_group::1, .cta_group::2",
         ),
         (
             "tcgen05.commit.cta_group::1.b64 [m];",
-            "form-qualifier: found none of .mbarrier::arrive::one for tcgen05.commit",
+            "form-qualifier: tcgen05.commit lacks .mbarrier::arrive::one",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f64 [t], x, y, i, p;",
-            "form-qualifier: found .kind::f64",
+            "form-qualifier: tcgen05.mma does not accept .kind::f64",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [t], x, y, i, [s], [u], p;",
-            "form-qualifier: found scale vector none; kind mxf4nvf4 has 2X, 4X, block16, block32",
+            "form-qualifier: kind mxf4nvf4 is used with the scale vector (none); it has 2X, 4X, block16, block32",
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16.collector::b0::fill [t], x, y, i, p;",
-            "form-qualifier: found .collector::b0::fill of kind f16",
+            "form-qualifier: .collector::b0::fill is used with kind f16",
         ),
     ],
 )

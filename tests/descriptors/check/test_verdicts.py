@@ -59,7 +59,7 @@ def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
         "order clean 5 of 5 instructions",
         *(f"{name} not used" for name in ("tensor memory", "barriers", "bytes", "proxies")),
         "reuse incomplete 2 of 2 asynchronous operations 1 undecided",
-        "k was not run: nothing in it writes shared memory or waits for a barrier",
+        "k was not executed: it does not write shared memory or wait for a barrier",
     ]
 
 
@@ -82,7 +82,7 @@ def test_a_word_that_is_not_known_leaves_the_words_incomplete_and_is_told_with_t
     assert (left.line, left.what, left.function) == (6, "descriptor of B", "k") and "swizzle" in left.why
     assert (other.line, other.what) == (7, "descriptor of B")
     assert any(line.startswith("words incomplete 2 of 4 descriptor words") for line in closing(found))
-    assert f"k.ptx:6: undecided[words]: descriptor of B, {left.why}" in tell_report(found, "k.ptx")
+    assert f"k.ptx:6: undecided[words]: descriptor of B: {left.why}" in tell_report(found, "k.ptx")
 
 
 def test_an_error_makes_its_own_property_wrong_and_no_other() -> None:
@@ -127,7 +127,7 @@ def test_multiplications_of_one_warp_beside_those_of_a_warpgroup_are_named() -> 
     found = check(RIGHT + "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {a}, {b}, {c}, {d};\n" * 2)
     assert verdicts(found)["forms"] == "incomplete"
     assert "forms incomplete 5 of 7 instructions 1 undecided" in closing(found)
-    assert "k.ptx:10: undecided[forms]: 2 wmma instructions, not checked" in tell_report(found, "k.ptx")
+    assert "k.ptx:10: undecided[forms]: 2 wmma instructions: not checked" in tell_report(found, "k.ptx")
 
 
 def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write() -> None:
@@ -144,14 +144,14 @@ def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypat
         assert module.target == "sm_90a"
         scopes = (Scope("barriers", 2, "mbarrier", 2), Scope("bytes", 4, "bulk copy", 3), Scope("reuse", 1, "stage", 1))
         left = (Undecided("bytes", 5, "the box of a copy", "a tensor map of the host", "--tensormap"),)
-        return Judgement(scopes, left, (finding(6, "tcgen05-parity", "found 0 in every round"),))
+        return Judgement(scopes, left, (finding(6, "tcgen05-parity", "this wait has parity 0 in every iteration"),))
 
     monkeypatch.setattr(inspection, "EXECUTION", run)
     found = check(RIGHT)
     held = verdicts(found)
     assert [held[name] for name in PROPERTIES[4:]] == ["wrong", "incomplete", "absent", "clean", "absent"]
     assert found.verdict == "errors" and [one.line for one in found.errors] == [6]
-    assert "5: undecided[bytes]: the box of a copy, a tensor map of the host\n    help: decided by --tensormap" in str(
+    assert "5: undecided[bytes]: the box of a copy: a tensor map of the host\n    help: decided by --tensormap" in str(
         found
     )
 
@@ -170,14 +170,31 @@ def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
     told = record_report(found)
     assert told["verdict"] == "incomplete" and list(told["properties"]) == list(PROPERTIES)
     assert told["properties"]["words"]["verdict"] == "incomplete"
+    assert told["result"] == "incomplete"
+    assert {name: row["result"] for name, row in told["properties"].items()} == {
+        **dict.fromkeys(PROPERTIES, "not used"), "forms": "clean", "words": "incomplete", "order": "clean",
+        "reuse": "incomplete",
+    }  # fmt: skip
     assert (told["properties"]["words"]["looked_at"], told["properties"]["words"]["number"]) == (2, 4)
     assert [one["property"] for one in told["undecided"]] == ["words", "reuse", "words"]
+
+
+def test_a_finding_has_its_fact_notes_and_help_as_keys() -> None:
+    wrong = check("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [t], x, y, i, [s], [u], p;\n")
+    row = next(row for row in record_report(wrong)["findings"] if "scale vector" in row["fact"])
+    fact, note = "kind mxf4nvf4 is used with the scale vector (none)", "it has 2X, 4X, block16, block32"
+    assert (row["fact"], row["notes"], row["help"]) == (fact, (note,), row["fix"]) and row["found"] == f"{fact}; {note}"
+
+
+def test_a_file_without_tensor_core_instructions_is_not_checked() -> None:
+    told = record_report(check(""))
+    assert (told["result"], told["verdict"]) == ("not checked", "incomplete")
 
 
 def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:
     bad = "wgmma.wait_group.sync.aligned -1;\n"
     text = tell_report(check(bad * 100), "k.ptx")
-    assert "found -1, which must be from 0 on, as operand 1; 100 times, lines 4..103\n" in text
+    assert "operand 1 is -1, which is less than 0; 100 times, lines 4..103\n" in text
     assert text.count("[form-immediate]") == 1
     assert tell_report(check(bad * 100), "k.ptx", everything=True).count("[form-immediate]") == 100
     unknown = check(f"wgmma.fence.sync.aligned;\n{MMA * 20}")

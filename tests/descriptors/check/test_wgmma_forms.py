@@ -40,21 +40,33 @@ def test_n_is_legal_where_the_tables_have_it(kind: str) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0, 0", 3), "form-registers: found 3 for D, which has 4"),
-        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0", 4, "{a,b,c}"), "form-registers: found 3 for A, which has 4"),
-        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0", 4), "form-operands: found 7 operands"),
-        (mma("m64n8k16", "f32.f16.bf16", "p, 1, 1, 0, 0", 4), "form-types: found f16 by bf16 into f32"),
-        (mma("m64n8k16", "f32.f16.f16", "2, 1, 1, 0, 0", 4), "form-immediate: found scale-d 2"),
-        (mma("m64n8k16", "f32.f16.f16", "p, 0, 1, 0, 0", 4), "form-immediate: found imm-scale 0"),
-        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0, 2", 4), "form-immediate: found imm-trans 2"),
-        (mma("m64n8k8", "f32.tf32.tf32", "p, 1, 1, 0, 1", 4), "form-transpose: found 2 transposes of tf32"),
-        (mma("m64n8k256", "s32.b1.b1.xor.popc", "p", 4), "form-qualifier: found .xor.popc, and b1 has .and.popc alone"),
-        (mma("m64n8k32", "s32.s4.s4", "p", 4), "form-types: found s4"),
-        ("wgmma.wait_group.sync.aligned -1;", "form-immediate: found -1, which must be from 0 on"),
-        ("wgmma.wait_group.sync.aligned r1;", "form-immediate: found no number as operand 1"),
-        ("wgmma.fence;", "form-qualifier: found none of .sync and none of .aligned for wgmma.fence"),
-        ("wgmma.frob.sync.aligned;", "form-qualifier: found wgmma.frob"),
-        ("wgmma.fence.sync.aligned 1;", "form-operands: found 1 operands where there are 0"),
+        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0, 0", 3), "form-registers: D has 3 registers, not 4"),
+        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0", 4, "{a,b,c}"), "form-registers: A has 3 registers, not 4"),
+        (
+            mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0", 4),
+            "form-operands: wgmma.mma_async does not accept these 7 operands",
+        ),
+        (
+            mma("m64n8k16", "f32.f16.bf16", "p, 1, 1, 0, 0", 4),
+            "form-types: wgmma does not multiply f16 by bf16 into f32",
+        ),
+        (mma("m64n8k16", "f32.f16.f16", "2, 1, 1, 0, 0", 4), "form-immediate: scale-d is 2"),
+        (mma("m64n8k16", "f32.f16.f16", "p, 0, 1, 0, 0", 4), "form-immediate: imm-scale is 0"),
+        (mma("m64n8k16", "f32.f16.f16", "p, 1, 1, 0, 2", 4), "form-immediate: imm-trans is 2"),
+        (
+            mma("m64n8k8", "f32.tf32.tf32", "p, 1, 1, 0, 1", 4),
+            "form-transpose: transpose immediates are used with tf32",
+        ),
+        (
+            mma("m64n8k256", "s32.b1.b1.xor.popc", "p", 4),
+            "form-qualifier: b1 is used with .xor.popc, not with .and.popc",
+        ),
+        (mma("m64n8k32", "s32.s4.s4", "p", 4), "form-types: wgmma does not multiply s4"),
+        ("wgmma.wait_group.sync.aligned -1;", "form-immediate: operand 1 is -1, which is less than 0"),
+        ("wgmma.wait_group.sync.aligned r1;", "form-immediate: operand 1 is not a number"),
+        ("wgmma.fence;", "form-qualifier: wgmma.fence lacks .sync and .aligned"),
+        ("wgmma.frob.sync.aligned;", "form-qualifier: wgmma.frob.sync.aligned is not a known instruction"),
+        ("wgmma.fence.sync.aligned 1;", "form-operands: the instruction has 1 operand, not 0"),
     ],
 )
 def test_what_is_wrong_is_told(body: str, told: str) -> None:
@@ -81,13 +93,13 @@ def test_every_extent_of_a_shape_that_is_illegal_is_reported() -> None:
 
 @pytest.mark.parametrize("target", ["sm_90", "sm_100a", "sm_120a", "sm_80"])
 def test_wgmma_is_of_sm_90a_alone(target: str) -> None:
-    assert forms("wgmma.fence.sync.aligned;", target)[0].startswith(f"form-target: found {target}")
+    assert forms("wgmma.fence.sync.aligned;", target)[0].startswith(f"form-target: {target} has no wgmma instructions")
 
 
 def test_a_sparse_multiplication_has_metadata_and_selector() -> None:
     body = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {a,b,c,d}, x, y, m, 0, p, 1, 1, 0, 0;"
     assert forms(body) == []
-    assert forms(body.replace("m, 0, ", "")) == ["form-operands: found 8 operands"]
+    assert forms(body.replace("m, 0, ", "")) == ["form-operands: wgmma.mma_async does not accept these 8 operands"]
 
 
 @pytest.mark.parametrize(

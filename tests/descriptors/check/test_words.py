@@ -72,13 +72,13 @@ def test_quirk_an_advance_counted_in_bytes_is_sixteen_times_too_far() -> None:
     assert chain((0, 32), (0, 32)) == [(1, "word-advance"), (1, "word-advance")]
     steps = [Step(i, (operand(by),)) for i, by in enumerate((0, 32, 64))]
     found = [found for _, _, found in advance_findings(steps)]
-    assert found[0] == "found A moved by 512 bytes, to row 4 of a pattern of 8, of lines that another instruction reads"
+    assert found[0] == "A advances by 512 bytes, to row 4 of a pattern of 8, into lines of another instruction"
 
 
 def test_another_field_in_one_accumulation_is_told() -> None:
     steps = [Step(0, (operand(0),)), Step(1, (operand(2, WORD ^ 1 << 33),))]
     assert [found for _, _, found in advance_findings(steps)] == [
-        "found A with another stride_byte_offset than the instruction before it"
+        "the descriptor of A has another stride_byte_offset than in the first instruction"
     ]
 
 

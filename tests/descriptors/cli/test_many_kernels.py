@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_checked_stops_no_other_and_the_status_is_the_wors
     status, out, _ = run(capsys, "check", folder, folder / "gone.ptx")
     assert status == 2
     assert out.splitlines()[-1] == "5 files: 2 with errors, 1 incomplete, 2 not checked. 2 errors."
-    assert f"{folder / 'aa.ptx'}: error: a statement must end with a semicolon" in out
+    assert f"{folder / 'aa.ptx'}: error: the statement 'hello' does not end with a semicolon" in out
     assert f"{folder / 'gone.ptx'}: error: " in out and " does not exist\n" in out
     told = json.loads(run(capsys, "check", folder, "--json")[1])["files"]
     assert [one.get("verdict", one.get("error", {}).get("type")) for one in told] == [

@@ -136,7 +136,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row is "),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3xx", "is not of the form 128x128"),
         ("shift --height 9 --width 9 --channels 16 --filters 16", "--taps is missing"),
-        ("check free", "an event must be one of"),
+        ("check free", "'free' is not an event"),
         ("check", "EVENT... is missing"),
         ("nothing", "no such command 'nothing'"),
     ],

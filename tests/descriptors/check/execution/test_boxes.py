@@ -117,9 +117,10 @@ def test_each_file_of_a_run_takes_the_parameters_of_its_own_kernels(
 
 @pytest.mark.parametrize(("box", "plain"), [("64x64xbf16:128B", "64x64xbf16"), ("64x64xbf17:128B", ""), (":128B", "")])
 def test_the_refusal_of_a_box_with_a_swizzle_names_the_box_that_is_accepted(box: str, plain: str) -> None:
-    with pytest.raises(DescriptorError, match="must be extents and a type, as in 64x128xbf16, or bytes") as error:
+    fact = "is not extents and a type, or bytes; write a box as in 64x128xbf16"
+    with pytest.raises(DescriptorError, match=fact) as error:
         configuration(tensor_maps={"0": box})
-    assert ("with any swizzle: leave it out" in str(error.value)) == bool(plain)
+    assert ("omit the swizzle" in str(error.value)) == bool(plain)
     if plain:
         assert str(error.value).endswith(plain)
         assert dict(configuration(tensor_maps={"0": plain}).tensor_maps) == {("0", 0): 8192}
@@ -168,7 +169,8 @@ def test_a_phase_that_a_hang_cut_off_does_not_contradict_the_boxes() -> None:
     """One of two threads that copy waits forever, so that a phase lacks its copy."""
     boxes = {"k_a": 8192, "k_b": 8192}
     (hang,) = check_ptx(CUT_OFF, tensor_maps=boxes).errors
-    assert hang.rule.name == "barrier-hang" and "[b2], in phase 0 with 0 of 1 arrivals" in hang.found
+    assert hang.rule.name == "barrier-hang"
+    assert "on the mbarrier at [b2] never completes: phase 0 has 0 of 1 arrivals" in hang.found
     right = CUT_OFF.replace("@first bra END;", "@!later mbarrier.arrive.shared.b64 _, [b2];\n@first bra END;")
     assert not check_ptx(right, tensor_maps=boxes).errors
     (error,) = check_ptx(right, tensor_maps=boxes | {"k_b": 4096}).errors

@@ -22,13 +22,15 @@ from descriptors.check.ptx.ptx_module import Instruction, parse
 
 #: Rounds up to which every count is run alone.
 MOST = 25
-FOLLOWS = re.compile(r"every multiple of (\d+) of k_param_0(?: from (\d+) on)? follows, by periods of (\d+) round")
+FOLLOWS = re.compile(
+    r"valid for every multiple of (\d+) of k_param_0(?: from (\d+) on)? \(behavior repeats every(?: (\d+))? iteration"
+)
 
 
 def follows(report: Report) -> tuple[int, int, int] | None:
     """The step, the first value and the rounds of a period, where a report says that all larger values follow."""
     found = FOLLOWS.search(" ".join(report.notes))
-    return (int(found[1]), int(found[2] or found[1]), int(found[3])) if found else None
+    return (int(found[1]), int(found[2] or found[1]), int(found[3] or 1)) if found else None
 
 
 def wrong(text: str, counts: range) -> list[int]:

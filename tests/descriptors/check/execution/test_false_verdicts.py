@@ -229,7 +229,7 @@ def test_a_bulk_store_that_nothing_waits_for_is_not_decided(commit: str) -> None
     for behind in (commit, wait.replace("{}", "1")):
         one = report(f"{body}{store}{behind}\nEND: ret;")
         assert not one.errors and verdict(one) == "incomplete"
-        assert any("before its CTA ends" in row.what for row in one.undecided)
+        assert any("before its CTA exits" in row.what for row in one.undecided)
     assert verdict(report(f"{body}{store}{wait.replace('{}', '0')}END: ret;")) == "clean"
 
 
@@ -398,7 +398,8 @@ END: ret;"""
     text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
     (hang,) = check_ptx(text, cluster=(2,)).errors
     assert hang.found == (
-        "found that CTA 1 waits for [b] of its own, in phase 0 with 0 of 1 arrivals; CTA 0 also waits at this line"
+        "this wait of CTA 1 on its own mbarrier at [b] never completes: phase 0 has 0 of 1 arrivals; "
+        "CTA 0 also waits at this line"
     )
 
 

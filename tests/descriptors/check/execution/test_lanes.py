@@ -9,6 +9,7 @@ from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import program
+from descriptors.check.execution.recurrence import state
 from descriptors.check.ptx.ptx_module import parse
 
 
@@ -79,3 +80,13 @@ def test_an_address_is_followed_to_the_store_that_first_uses_a_load() -> None:
     load = LOAD.replace("x1", "x2").replace("{b}", "{b, d}")
     machine = run(f"{ALLOC} mov.u32 b, 1; {HALF.replace('16x64b.x1', '32x32b.x1')} {load} {store} {FREE}", 32)
     assert not machine.notes.skipped
+
+
+def test_the_state_of_a_run_distinguishes_reconvergence_points() -> None:
+    """Two branches that lanes leave at the same step have two names, which fragments are compared by."""
+    launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
+    machine = Machine(program(parse(".version 8.8\n.entry k() { ret; }").functions[0]), launch, execution)
+    for _ in range(2):
+        machine.split(machine.fragments[0], [0], pc=0, meeting=0)
+    names = [[name for name, *_ in joins] for *_, joins in state(machine)[0]]
+    assert names == [[0], [0, 1], [0, 1]]

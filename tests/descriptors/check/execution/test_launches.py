@@ -164,8 +164,8 @@ def test_a_larger_parameter_is_executed_until_the_ring_comes_around() -> None:
 
 
 def test_a_machine_counts_the_iterations_in_a_row() -> None:
-    from descriptors.check.execution.bounded_loops import bounded_loops, reach
-    from descriptors.check.execution.bounded_loops import executed as done
+    from descriptors.check.execution.bounded_loops import bounded_loops
+    from descriptors.check.execution.coverage import executed_places, measure_reach
     from descriptors.check.execution.program import program
     from descriptors.check.ptx.ptx_module import parse
 
@@ -173,5 +173,5 @@ def test_a_machine_counts_the_iterations_in_a_row() -> None:
     variables = {"full": 0, "slot": 64}
     launch = Launch((64, 1, 1), (1, 1, 1), (1, 1, 1), 10 * 64, {}, variables, None, {})
     machine: Machine = runs.run(made, launch).machine
-    found = [reach(machine, loop, done(machine)) for loop in bounded_loops(made)]
+    found = [measure_reach(machine, loop, executed_places(machine)) for loop in bounded_loops(made)]
     assert [one.needed for one in found] == [7, 7] and all(10 <= one.iterations <= 11 for one in found)

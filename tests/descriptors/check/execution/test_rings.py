@@ -223,7 +223,7 @@ def test_what_assumed_integers_bring_about_is_not_decided() -> None:
     report = check_ptx(right)
     assert not report.errors and report.verdict == "incomplete"
     assert any("global memory" in one.why for one in report.undecided if one.property == "barriers")
-    assert any("assumed: integers in global memory" in note for note in report.notes)
+    assert any("assumes integers in global memory" in note for note in report.notes)
     faulty = check_ptx(right.replace("@!pw bra SLOT;", ""))
     assert not faulty.errors
     assert any(one.what == "reuse-order with assumed data" for one in faulty.undecided)
@@ -290,12 +290,12 @@ def test_a_cta_lives_until_the_arrivals_of_others_have_come(end: str, rules: lis
 
 
 @pytest.mark.parametrize(("old", "new", "found"), [
-    ("[a], 32;", "[a], 64;", "that CTA 0 waits for [b] of its own, in phase 0 with 32 of 64 arrivals; "
-     "CTA 1 also waits at this line"),
+    ("[a], 32;", "[a], 64;", "this wait of CTA 0 on its own mbarrier at [b] never completes: "
+     "phase 0 has 32 of 64 arrivals; CTA 1 also waits at this line"),
     ("barrier.cluster.wait;", "barrier.cluster.wait;\nsetp.eq.u32 p, rank, 1;\n@p bra STUCK;",
-     "that CTA 0 waits for [b] of its own, in phase 0 with 0 of 32 arrivals"),
+     "this wait of CTA 0 on its own mbarrier at [b] never completes: phase 0 has 0 of 32 arrivals"),
     ("END", f"END\nsetp.eq.u32 p, rank, 1;\n@p bra STUCK;\n{MEET}\n",
-     "that CTA 1 waits for the barrier of the cluster, at which 32 of 64 threads arrived"),
+     "this wait of CTA 1 on the barrier of the cluster never completes: 32 of 64 threads arrived"),
 ])  # fmt: skip
 def test_a_hang_of_a_cluster_names_the_cta_that_waits(old: str, new: str, found: str) -> None:
     text = PEERS.replace("mov.u32 rank, %cluster_ctarank;\n", "").replace(
@@ -310,7 +310,7 @@ def test_a_hang_of_a_cluster_names_the_cta_that_waits(old: str, new: str, found:
 
 def test_the_story_of_a_cluster_names_the_ctas_that_use_its_mbarriers() -> None:
     text = tell_story(explain_ptx(PEERS.replace("END", "")))
-    assert "mbarriers of CTA 0, as a run saw them (32 threads, a cluster of 2x1x1" in text
+    assert "mbarriers of CTA 0 in an execution (32 threads, a cluster of 2x1x1" in text
     assert "arrivals by warp 0 of CTA 1, line " in text and "waits by warp 0 of CTA 0, line " in text
     assert " of CTA" not in tell_story(explain_ptx(ring_sm90(2)))
 
@@ -339,7 +339,7 @@ def test_a_fault_is_told_with_its_round_and_that_of_the_event_before(stages: int
     moment = next(one.moment for one in report.errors if one.rule.name == "reuse-order")
     assert moment is not None and moment.parameters == "k_param_0 = 256"
     assert (moment.round, moment.other_round, moment.rounds) == (stages + 1, 1, 256 // 64)
-    assert f"round {stages + 1} of 4, after line {moment.other_line} in round 1" in str(report)
+    assert f"iteration {stages + 1} of 4, after line {moment.other_line} in iteration 1" in str(report)
 
 
 def test_a_wait_that_never_ends_is_told_with_its_round_and_what_told_its_mbarrier_last() -> None:
@@ -361,7 +361,7 @@ def test_lanes_of_one_warp_that_all_initialise_an_mbarrier_are_told(ring: object
     assert right.count(one) == 1
     report = check_ptx(right.replace(one, "setp.ge.u32 pi, t, 32;"))
     told = {found.rule.name: found.found for found in report.findings}
-    assert told["barrier-init-again"] == "found 32 threads of a warp that do it" and not report.errors
+    assert told["barrier-init-again"] == "32 threads of a warp execute this init" and not report.errors
     assert any("follows" in note for note in report.notes)
     assert "barrier-init-again" not in {found.rule.name for found in check_ptx(right).findings}
 

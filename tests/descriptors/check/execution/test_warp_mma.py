@@ -162,7 +162,7 @@ WRONG_RINGS = {
 OPEN_RINGS = {
     "rows of A exchanged": (("and.b32 %r15, %r3, 15;", "xor.b32 %r15, %r3, 8; and.b32 %r15, %r15, 15;"), "rows of A"),
     "A computed": (("mma.sync.aligned", "add.f16x2 %r40, %r40, %r40;\nmma.sync.aligned"), "where A comes from"),
-    "B by K": (("x2.shared", "x2.trans.shared"), "K of A and of B have other steps"),
+    "B by K": (("x2.shared", "x2.trans.shared"), "A and B have different steps of K"),
 }
 WRONG_BULK = {
     "halves of K of B exchanged": (("and.b32 %r21, %r21, 1;", "and.b32 %r21, %r21, 1; xor.b32 %r21, %r21, 1;"),
