@@ -202,9 +202,11 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
-def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A callback that reads a number of bytes or ``none``."""
-    return None if text is None or text.casefold() == "none" else address(context, parameter, text)
+def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | str | None:
+    """A callback that reads a number of bytes or ``none``; without a text it is that of the architecture."""
+    if text is None:
+        return "arch"
+    return None if text.casefold() == "none" else address(context, parameter, text)
 
 
 def named_texts(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:
