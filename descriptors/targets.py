@@ -346,6 +346,15 @@ def spelled(targets: str) -> str:
 _PORTABLE_SHARED = 48 << 10
 
 
+def shared_bytes(name: str) -> int:
+    """Return the bytes of shared memory that a block of an architecture may ask for at its launch.
+
+    >>> shared_bytes("sm90"), shared_bytes("sm107")
+    (232448, 334848)
+    """
+    return architecture(name).shared
+
+
 def static_shared(target: str) -> int:
     """The bytes of static shared memory that a kernel of a target may have.
 

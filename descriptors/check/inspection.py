@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from descriptors.check.accumulation_descriptors import Difference, differences, without
 from descriptors.check.execution.configuration import Configuration, configuration
+from descriptors.check.execution.judgement import RunJudgement
 from descriptors.check.execution.runs import shared_sizes
 from descriptors.check.instruction_forms import (
     column_findings,
@@ -57,7 +58,7 @@ from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
 #: The function that judges the properties that need an execution: barriers, bytes, proxies, reuse and fragments.
-EXECUTION: Callable[[Module, str, Configuration], Judgement] = executed
+EXECUTION: Callable[[Module, str, Configuration, dict[int, RunJudgement]], Judgement] = executed
 
 
 def check_ptx(
@@ -93,16 +94,24 @@ def check_ptx(
     """
     known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)
-    report, differing = _checked(module, text, known)
+    judgements: dict[int, RunJudgement] = {}
+    report, differing = _checked(module, text, known, judgements)
     if differing:
         functions = [without(one, differing.get(number, ())) for number, one in enumerate(module.functions)]
-        agreeing, _ = _checked(replace(module, functions=tuple(functions)), text, known)
+        others = {number: one for number, one in judgements.items() if number not in differing}
+        agreeing, _ = _checked(replace(module, functions=tuple(functions)), text, known, others)
         report = _with_differences(report, agreeing, module, differing)
     return without_ignored(report, text)
 
 
-def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, dict[int, list[Difference]]]:
-    """Return the report of a module, and the accumulations of each function whose instruction descriptors differ."""
+def _checked(
+    module: Module, text: str, known: Configuration, judgements: dict[int, RunJudgement]
+) -> tuple[Report, dict[int, list[Difference]]]:
+    """Return the report of a module, and the accumulations of each function whose instruction descriptors differ.
+
+    Args:
+        module, text, known, judgements: as ``executed`` has them.
+    """
     held = [n for n, one in enumerate(module.functions) if one.having(*FAMILIES)]
     calls = calls_of(module)
     findings: list[Finding] = []
@@ -111,7 +120,7 @@ def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, d
     differing: dict[int, list[Difference]] = {}
     multiplied = words = 0
     forms = _with_target([tuple(forms_of(function, module)) for function in module.functions], module)
-    run = EXECUTION(module, text, known)
+    run = EXECUTION(module, text, known, judgements)
     for number in held:
         function = module.functions[number]
         graph = blocks(function)

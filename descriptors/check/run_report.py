@@ -52,13 +52,17 @@ _DECIDES = {
 }
 
 
-def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judgement:
+def executed(
+    module: Module, text: str, known: Configuration = _UNKNOWN, judgements: dict[int, RunJudgement] | None = None
+) -> Judgement:
     """Return the judgement from executing the kernels of a module.
 
     Args:
         module: the module.
         text: the PTX text of the module.
         known: the values of the launch that the user gave.
+        judgements: judgements of kernels that were executed before, by the number of the function; those of the other
+            kernels are added.
 
     Raises:
         DescriptorError: if the user gave a parameter that no kernel has.
@@ -74,7 +78,8 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
     recorded: list[ExecutedLaunch] = []
     settled: set[str] = set()
     ran, steps = True, 0
-    for function in module.functions:
+    judgements = {} if judgements is None else judgements
+    for number, function in enumerate(module.functions):
         if not _asks(function):
             continue
         if not function.entry:
@@ -97,7 +102,10 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             undecided += _unfilled(function)
             notes.append(f"{_name(function)} was not executed: it does not write shared memory or wait for a barrier")
             continue
-        told = _agreed(judge(function, text, known, module.target), function, text, known, module.target)
+        if number not in judgements:
+            own = judge(function, text, known, module.target)
+            judgements[number] = _agreed(own, function, text, known, module.target)
+        told = judgements[number]
         steps += told.steps
         ran = ran and bool(told.ended)
         if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):

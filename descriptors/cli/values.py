@@ -207,9 +207,11 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
-def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """Read a number of bytes or ``none``."""
-    return None if text is None or text.casefold() == "none" else address(context, parameter, text)
+def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | str | None:
+    """Read a number of bytes or ``none``; if no text is given, return ``arch``, the capacity of the architecture."""
+    if text is None:
+        return "arch"
+    return None if text.casefold() == "none" else address(context, parameter, text)
 
 
 def named_texts(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:

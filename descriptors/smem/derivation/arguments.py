@@ -22,7 +22,6 @@ from descriptors.smem.instructions.rules import MODES
 from descriptors.smem.operands.atoms import ATOMS, OTHER_ATOMS
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, SwizzleMode
-from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.targets import tensor_arches
 from layoutalg.frozen import frozen
 
@@ -55,7 +54,7 @@ class Argument:
         bounds: the least and the greatest value; None where only the tile sets them.
 
     >>> print(*(f"{one.name} {one.default}" for one in ARGUMENTS.values() if one.kind == "bytes"))
-    base None capacity 232448
+    base None capacity None
     """
 
     name: str
@@ -167,7 +166,7 @@ _ROWS = (
     ),
     Argument(
         "capacity", "bytes", ("request", "tma"), "BYTES|none", "Tile",
-        "Shared memory that the tile must fit in, in bytes, or none.", default=SMEM_BYTES,
+        "Shared memory that the tile must fit in, in bytes, or none.  [default: that of the architecture]",
     ),
     Argument(
         "verify", "flag", ("proof",), "", "Verification", "Verify that each descriptor reads its subtile.",

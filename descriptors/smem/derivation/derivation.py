@@ -42,6 +42,7 @@ from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
 from descriptors.smem.operands.swizzled import pattern_warning, plain
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor, window_bytes
+from descriptors.targets import shared_bytes
 from descriptors.text import Told, counted, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, flatten, size
 from layoutalg.frozen import frozen, replace
@@ -380,7 +381,7 @@ class Derivation(PlacedSubtiles):
             reach=16 * cosize(self.canonical),
             span=self.swizzle.span_bytes,
             alignment=self.swizzle.alignment_bytes,
-            capacity=SMEM_BYTES if self.capacity is None else self.capacity,
+            capacity=shared_bytes(self.arch) if self.capacity is None else self.capacity,
             window=window_bytes(self.arch),
         )
 

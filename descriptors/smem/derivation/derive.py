@@ -54,7 +54,7 @@ def derive(
     cta_group: int | None = None,
     sparse: bool = False,
     legality: Legality = "strict",
-    capacity: int | None = SMEM_BYTES,
+    capacity: int | Literal["arch"] | None = "arch",
     verify: bool | Literal["walk", "theorem"] = True,
     atom: str | None = None,
 ) -> Derivation:
@@ -91,8 +91,9 @@ def derive(
         sparse: whether the instruction is a sparse one, for its legality.
         legality: ``"strict"`` takes the operands that every source allows, ``"lenient"`` those that any does, ``"off"``
             any operand that divides the tile.
-        capacity: bytes of shared memory that the tile must fit; None to derive tiles of any size, whose
-            ``advance_report`` then says how far they reach; what words can name is proved.
+        capacity: bytes of shared memory that the tile must fit, ``"arch"`` for those of the architecture; None to
+            derive tiles of any size, whose ``advance_report`` then says how far they reach; what words can name is
+            proved.
         atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
             ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
         verify: how to prove the result, that every word reads its subtile (``proved``): by ``"theorem"``, as True does,

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions import tables
@@ -55,7 +55,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.operands.swizzled import plain, start_of
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
-from descriptors.targets import has_tcgen05
+from descriptors.targets import has_tcgen05, shared_bytes
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
 from layoutalg.frozen import frozen, replace
@@ -448,7 +448,7 @@ def request(
     swizzle: SwizzleMode | SwizzleName | None = None,
     order: Sequence[int] | None = None,
     unit: Unit = "elements",
-    capacity: int | None = None,
+    capacity: int | Literal["arch"] | None = None,
     atom: str | None = None,
 ) -> Request:
     """The tile that these arguments of ``derive`` name, as a reader reads it.
@@ -470,6 +470,8 @@ def request(
         which = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
         raise DescriptorError(f"derive: give either a tile or a layout, found {which}")
     contiguous = major_of(swizzle, major, by.matrix)
+    if isinstance(capacity, str) and capacity == "arch":
+        capacity = shared_bytes(by.arch)
     limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
     spec = (
         tile_of_atoms(tile, by.element, contiguous, swizzle, by.extents, order, limit)

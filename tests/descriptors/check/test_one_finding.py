@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from kernel_kinds import KINDS
@@ -14,8 +15,10 @@ from kernels import mutants, tried
 from places import VECTORS
 
 from descriptors import check_ptx
-from descriptors.check import inspection
+from descriptors.check import inspection, run_report
+from descriptors.check.execution import judgement
 from descriptors.check.kernel_report import Judgement
+from descriptors.check.ptx.ptx_module import Function
 
 RECORD = json.loads((VECTORS / "forms_ptxas.json").read_text(encoding="utf-8"))
 _RANGE = re.compile(r"%([a-z]+)(\d+)\.\.%\1(\d+)")
@@ -123,6 +126,28 @@ def test_a_wrong_descriptor_hides_no_other_fault() -> None:
     text = one_descriptor(2, (8 ^ 16) << 17).replace(wait, "setp.eq.u32 pw, t, t;")
     found = {one.rule.name for one in check_ptx(text).errors}
     assert "word-accumulation" in found and "reuse-order" in found
+
+
+def test_only_the_kernels_whose_descriptors_differ_are_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = (
+        ".shared .align 8 .b8 other_barrier[8];\n.entry other() .reqntid 32 {\n.reg .pred e, p;\n"
+        "elect.sync _|e, -1;\n@e mbarrier.init.shared.b64 [other_barrier], 33;\nbar.sync 0;\n"
+        "mbarrier.arrive.shared.b64 _, [other_barrier];\n"
+        "L: mbarrier.try_wait.parity.shared.b64 p, [other_barrier], 0;\n@!p bra L;\nret;\n}\n"
+    )
+    runs: list[str] = []
+
+    def judge(function: Function, *rest: Any) -> Any:
+        runs.append(function.name)
+        return judgement.judge(function, *rest)
+
+    monkeypatch.setattr(run_report, "judge", judge)
+    alone = check_ptx(one_descriptor(2, (8 ^ 16) << 17)).errors
+    runs.clear()
+    both = check_ptx(one_descriptor(2, (8 ^ 16) << 17) + other).errors
+    assert runs.count("other") == 1 and len(runs) == 3
+    assert [one for one in both if one.function != "other"] == list(alone)
+    assert [one.rule.name for one in both if one.function == "other"] == ["barrier-hang"]
 
 
 def test_a_limit_of_registers_is_one_error_of_a_kernel() -> None:

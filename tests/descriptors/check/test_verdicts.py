@@ -139,7 +139,7 @@ def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write()
 
 
 def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(module: Module, text: str, known: Configuration) -> Judgement:
+    def run(module: Module, text: str, known: Configuration, _: object) -> Judgement:
         assert text and known == Configuration()
         assert module.target == "sm_90a"
         scopes = (Scope("barriers", 2, "mbarrier", 2), Scope("bytes", 4, "bulk copy", 3), Scope("reuse", 1, "stage", 1))

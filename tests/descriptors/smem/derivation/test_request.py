@@ -9,6 +9,7 @@ from derived import ALGEBRA, tiles
 from hypothesis import given
 
 from descriptors import DescriptorError, derive
+from descriptors.cli.command import main
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import reader, request
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode
@@ -52,3 +53,22 @@ def test_a_tile_is_given_in_one_way(wrong: dict[str, Any], message: str) -> None
 def test_a_kind_is_a_name(kind: object) -> None:
     with pytest.raises(DescriptorError, match=r"derive: kind must be a name, found "):
         reader("sm100", "bf16", (64, 16), kind=kind)  # type: ignore[arg-type]
+
+
+def test_the_capacity_that_is_left_out_is_that_of_the_architecture() -> None:
+    tile: dict[str, Any] = {"dtype": "bf16", "major": "K", "swizzle": "128B", "tile": (1024, 128), "mma": (64, 16)}
+    assert derive(**tile, arch="sm107").capacity == 334848
+    for options, most in (({"arch": "sm103"}, 232448), ({"arch": "sm107", "capacity": 232448}, 232448)):
+        with pytest.raises(DescriptorError, match=f"needs 262144 bytes, a CTA has {most} bytes of shared memory"):
+            derive(**tile, **options)
+    large = derive(**tile, arch="sm107", capacity=None)
+    assert large.advance_report(65536).fits_memory and not large.advance_report(131072).fits_memory
+
+
+@pytest.mark.parametrize(("options", "status"), [
+    (["--arch", "sm107"], 0), (["--arch", "sm100"], 2), (["--arch", "sm107", "--capacity", "232448"], 2),
+    (["--arch", "sm100", "--capacity", "none"], 0),
+])  # fmt: skip
+def test_the_command_has_the_same_capacity(options: list[str], status: int) -> None:
+    tile = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "1024x128", "--mma", "64x16"]
+    assert main(["derive", *tile, *options, "--no-verify"]) == status
