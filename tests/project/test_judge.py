@@ -25,7 +25,7 @@ AROUND = """
     acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn each
     drawn_operands dsl emitted errata_evidence event_programs f2 folding gemm_plans kernel_changes kernel_kinds kernels
     lesson_pages oracle_cases ours page_links paper_pages places printed programs ptx_interpreter ptx_programs
-    read_arrays records ring_kernels rooms seeds spoilt strategies tmem_maps toy_gpu
+    read_arrays records refusals ring_kernels rooms seeds spoilt strategies tmem_maps toy_gpu
 """.split()
 
 

@@ -18,6 +18,7 @@ Rounds of k
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 from descriptors.check.execution.rings import WAITS, Ring
@@ -36,6 +37,8 @@ TIMES, LANES, _WIDE, _HIGH, _ACT = 16, 8, 104.0, 92.0, 54.0
 _LEFT = 124.0
 #: Witnesses that are written; colours, after which they begin again.
 _WRONG, _COLOURS = 4, 8
+#: Columns of a text.
+_COLUMNS = 80
 
 
 @frozen
@@ -93,7 +96,12 @@ class RoundPicture(Picture):
             rows.append((act.time, one.rounds.roles[act.role], _what(act), ranges_text(act.lines), self._by(act)))
         rings = aligned(self._rings(), "<<", indent=3)
         table = aligned([rows[0], *sorted(rows[1:], key=lambda row: int(str(row[0])))], "<", indent=3)
-        wrong = [line for text in one.wrong[:_WRONG] for line in text.replace("; ", ";\n   ").splitlines()]
+        wrong = [
+            line
+            for text in one.wrong[:_WRONG]
+            for part in text.replace("; ", ";\n   ").splitlines()
+            for line in wrap(part, _COLUMNS, subsequent_indent="   ")
+        ]
         return story([self._title(), self._sentence(), *wrong, *rings, "", *table], width)
 
     # -- words

@@ -88,7 +88,7 @@ def test_every_independent_fault_of_one_instruction_is_reported(body: str, rules
 
 def test_every_extent_of_a_shape_that_is_illegal_is_reported() -> None:
     told = forms(mma("m48n12k16", "f32.f16.f16", "p, 1, 1, 0, 0", 6))
-    assert told == ["form-shape: found m48n12k16: M must be 64; N must be 8..256 step 8"]
+    assert told == ["form-shape: wgmma has no shape m48n12k16; M must be 64; N must be 8..256 step 8"]
 
 
 @pytest.mark.parametrize("target", ["sm_90", "sm_100a", "sm_120a", "sm_80"])

@@ -87,7 +87,7 @@ def test_the_swizzle_that_frees_ldmatrix_and_the_stores_is_a_mode(capsys: pytest
         typed = [text.replace("512", str(8 * 64)) for text in arguments]
         typed[3] = f"(({columns // 8},{512 // columns}),8):(({8 * 64},1),64)@16B,store"
         assert main(["find-swizzle", f"(64,{columns}):({columns},1)", *typed]) == 0
-        assert capsys.readouterr().out.endswith(f"; this is {mode}\n")
+        assert capsys.readouterr().out.endswith(f"; this is the {mode} swizzle\n")
     assert main(["find-swizzle", "(64,128):(128,1)", "--access", "ldmatrix.x4", "--element-bytes", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "schema": 1,

@@ -455,6 +455,8 @@ ret;"""
 
 def test_a_wait_that_never_ends_and_those_that_wait_for_it_are_one_finding() -> None:
     (hang,) = check_ptx((ROOT / "docs" / "kernels" / "hang.ptx").read_text("utf-8")).errors
-    cause = "found [smem+32768], in phase 0 with 1 of 2 arrivals"
     assert hang.line == 94
-    assert hang.found == f"{cause}; line 40 also waits: [smem+32832], in phase 0 with 0 of 128 arrivals"
+    assert hang.found == (
+        "this wait on the mbarrier at [smem+32768] never completes: phase 0 has 1 of 2 arrivals; "
+        "the wait in line 40 on the mbarrier at [smem+32832] never completes: phase 0 has 0 of 128 arrivals"
+    )

@@ -238,7 +238,7 @@ def test_the_tensor_that_a_tiled_copy_reads_can_be_set() -> None:
         (DSL_COPY.replace("(32,2):(2,1)", "4"), "must be a plain layout, found 4"),
         ("make_tiled_copy_tv(8, 3)", "an atom and two layouts"),
         ("make_tiled_copy_tv(foo, (4,8):(8,1), (1,8):(8,1))", "copy_atom: must be a number of elements, or ldmatrix"),
-        (f"{LDMATRIX} at=99,0", "supported: 32 threads"),
+        (f"{LDMATRIX} at=99,0", "at must be one of 32 threads"),
         (f"{LDMATRIX} tensor=5", "tensor must be a layout of rows and columns, found '5'"),
     ],
 )

@@ -25,11 +25,11 @@ from descriptors.show.explorer.page import page as page_of
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--site", "x"], "--site and --pyodide go together"),
-        (["--pyodide", "x"], "--site and --pyodide go together"),
+        (["--site", "x"], "--site and --pyodide need each other"),
+        (["--pyodide", "x"], "--site and --pyodide need each other"),
         (["--site", "x", "--pyodide", "nowhere"], "--pyodide must be the folder of the npm package pyodide"),
-        (["--html", "x/y/z.html"], "--html must be a file that can be written"),
-        (["--html", "x.html", "--site", "x"], "--html and --site are different answers"),
+        (["--html", "x/y/z.html"], "--html cannot write x/y/z.html"),
+        (["--html", "x.html", "--site", "x"], "--html and --site cannot be combined"),
         (["--html", "x.html", "--tile", "7x7"], "tile MN is 7, which is not a multiple"),
         (["--html", "x.html", "--cell", "7"], "cell must be two numbers"),
     ],

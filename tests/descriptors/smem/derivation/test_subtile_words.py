@@ -92,6 +92,6 @@ def test_the_command_gives_one_answer_at_a_time(capsys: pytest.CaptureFixture[st
         "evidence": "documented, not measured on a Blackwell GPU", "warnings": [],
     }  # fmt: skip
     assert main([*line, "--subtile", "1,4", "--words"]) == 2
-    assert "are different answers" in capsys.readouterr().err
+    assert "cannot be combined" in capsys.readouterr().err
     assert main([*line, "--subtile", "1"]) == 2
     assert "a subtile must have 2 coordinates (mn,k), found (1)" in capsys.readouterr().err
