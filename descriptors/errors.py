@@ -1,14 +1,14 @@
 """The errors of descriptor derivation: a branch of the algebra's family, all of them ``ValueError``.
 
-Messages read ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``. The numbers behind a
-message are attributes too, for a caller that wants to act on them.
+Messages read ``<operation>: <fact>; <note>; <note>``. The numbers behind a message are attributes too, for a caller
+that acts on them.
 
-Law: each of them is a ``ValueError`` of the algebra's family, and a copy from another process keeps the numbers.
+Invariant: each error is a ``ValueError`` of the algebra's family, and a copy from another process keeps the numbers.
 
 >>> import pickle
 >>> error = pickle.loads(pickle.dumps(ChoiceError("derive: major", "X", ("K", "MN"))))
 >>> isinstance(error, LayoutError) and isinstance(error, ValueError), error.choices, str(error)
-(True, ('K', 'MN'), "derive: major must be one of K, MN, found 'X'")
+(True, ('K', 'MN'), "derive: major is 'X', which is not supported; supported: K, MN")
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class DescriptorError(LayoutError):
     Attributes:
         proposals: changes of the arguments that may help; not tried yet.
         advice: the proposals that the refused function accepts; the message ends with them, named as arguments;
-            ``options_message`` names them as options of a command.
+            ``ways_out`` names them as options of a command.
 
     >>> from descriptors import derive
     >>> try:
@@ -104,18 +104,22 @@ tile=(128, 96), swizzle='64B' or tile=(128, 112), swizzle='32B' or tile=(128, 12
         self.proposals = tuple(proposals)
 
     def __str__(self) -> str:
-        always = [str(one) for one in self.advice if not one.when]
+        always = [str(advice) for advice in self.advice if not advice.when]
         ways = [f"use {' or '.join(always)}"] if always else []
-        ways += [f"{one.when}, use {one}" for one in self.advice if one.when]
-        return "; ".join([super().__str__(), *ways])
+        ways += [f"{advice.when}, use {advice}" for advice in self.advice if advice.when]
+        return "; ".join([self.sentence, *ways])
 
     @property
-    def options_message(self) -> str:
-        """The message for a command line, whose options the advice names."""
-        always = [one.options for one in self.advice if not one.when]
+    def sentence(self) -> str:
+        """The message without the advice."""
+        return super().__str__()
+
+    @property
+    def ways_out(self) -> tuple[str, ...]:
+        """The advice in the words of a command line, which has options where a function has arguments."""
+        always = [advice.options for advice in self.advice if not advice.when]
         ways = [f"use {' or '.join(filter(None, [', '.join(always[:-1]), always[-1]]))}"] if always else []
-        ways += [f"{one.when}, use {one.options}" for one in self.advice if one.when]
-        return "; ".join([super().__str__(), *ways])
+        return (*ways, *(f"{advice.when}, use {advice.options}" for advice in self.advice if advice.when))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A family member is made from parts, of which only the message is kept in ``args``: a copy, as one that comes
@@ -185,11 +189,6 @@ def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
 
     return wrapper
-
-
-def options_message(error: Exception) -> str:
-    """The message of an error for a command line, whose options its advice names."""
-    return error.options_message if isinstance(error, DescriptorError) else str(error)
 
 
 @contextmanager
@@ -264,11 +263,8 @@ class ChoiceError(DescriptorError):
         near = _nearest(found, self.choices)
         hint = f" (did you mean {near}?)" if near else ""
         names = ", ".join(self.choices)
-        super().__init__(
-            f"{what} is missing: one of {names}"
-            if found is None
-            else f"{what} must be one of {names}, found {brief(found)}{hint}"
-        )
+        fact = f"{what} is missing" if found is None else f"{what} is {brief(found)}, which is not supported{hint}"
+        super().__init__(f"{fact}; supported: {names}")
 
 
 class FieldError(DescriptorError):
@@ -299,8 +295,8 @@ class NotCanonicalError(DescriptorError):
 
     >>> error = NotCanonicalError(form="F", mode=(0, 0), expected="stride 4", found="stride 8", layout="8:8", why="why")
     >>> print(error.fitting(("K-major 128B",)))
-    canonical: why; in 16-byte units mode (0,0) must have stride 4, has stride 8; layout = 8:8, form = F; forms that it
-    has: K-major 128B
+    canonical: why; in 16-byte units mode (0,0) has stride 8, expected stride 4; layout = 8:8, form = F;
+    forms that fit: K-major 128B
     """
 
     def __init__(
@@ -319,14 +315,14 @@ class NotCanonicalError(DescriptorError):
         self.form, self.mode, self.expected, self.found, self.layout = form, mode, expected, found, layout
         self.fits, self.why, self.way_out, self.unit = fits, why, way_out, unit
         if mode is None:
-            rule = f"the swizzle must be {expected}, is {found}"
+            rule = f"the swizzle is {found}, expected {expected}"
         else:
-            rule = f"in {unit} mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
+            rule = f"in {unit} mode ({','.join(map(str, mode))}) has {found}, expected {expected}"
         parts = [
             why,
             rule,
             f"layout = {layout}, form = {form}",
-            fits and f"forms that it has: {', '.join(fits)}",
+            fits and f"forms that fit: {', '.join(fits)}",
             way_out,
         ]
         super().__init__(f"canonical: {'; '.join(part for part in parts if part)}")
@@ -401,10 +397,10 @@ def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**
     except TypeError:
         number = None
     if number is None:
-        raise DescriptorError(f"{what} must be an integer, found {brief(value)}")
+        raise DescriptorError(f"{what} is {brief(value)}, which is not an integer")
     if not minimum <= number <= maximum:
-        bounds = f"at least {minimum}" if number < minimum else f"at most {maximum}"
-        raise DescriptorError(f"{what} must be {bounds}, found {brief(number)}")
+        bound = f"the minimum is {minimum}" if number < minimum else f"the maximum is {maximum}"
+        raise DescriptorError(f"{what} is {brief(number)}, but {bound}")
     return number
 
 
@@ -418,7 +414,7 @@ def as_flag(value: object, what: str) -> bool:
     True
     """
     if not isinstance(value, bool):
-        raise DescriptorError(f"{what} must be True or False, found {brief(value)}")
+        raise DescriptorError(f"{what} is {brief(value)}, which is neither True nor False")
     return value
 
 
@@ -435,7 +431,6 @@ __all__ = [
     "as_flag",
     "as_integer",
     "brief",
-    "options_message",
     "proposing",
     "unadvised",
 ]

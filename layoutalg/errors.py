@@ -1,7 +1,7 @@
 """The errors of the algebra: one family, all of them ``ValueError``.
 
-Every message reads ``<operation>: <what must hold>, <what was found>; <operands in CuTe notation>``, so that the
-reader sees the rule, the fact that broke it, and the values to reproduce it with.
+Every message reads ``<operation>: <fact>; <operands in CuTe notation>``: what is the case, and the values to reproduce
+it with.
 
 >>> from layoutalg import Layout, LayoutError, composition
 >>> try:
@@ -22,7 +22,7 @@ class LayoutError(ValueError):
     ...     Layout((4, 8), 1)
     ... except LayoutError as error:
     ...     print(error)
-    Layout: shape and stride must be congruent, found (4,8) and 1
+    Layout: shape (4,8) and stride 1 are not congruent
     """
 
 

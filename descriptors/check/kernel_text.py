@@ -40,6 +40,7 @@ from descriptors.errors import ChoiceError
 from descriptors.records import Option, Record, Row, attributes
 from descriptors.targets import architecture
 from descriptors.text import aligned, counted, extents_text, known_line, known_record, printable, ranges_text
+from layoutalg.messages import Message
 
 #: How a terminal shows a place, each level, the way out, and what is right or open.
 _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
@@ -87,14 +88,17 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
     return "\n".join([*lines, *_verdict_lines(report, name, color)])
 
 
-def tell_refused(name: str, why: str, color: bool = False) -> str:
-    """The line of a file that could not be checked.
+def tell_refused(name: str, error: Exception, color: bool = False) -> str:
+    """Return the lines for a file that cannot be checked.
 
-    >>> tell_refused("k.ptx", "no PTX")
-    'k.ptx: not checked: no PTX'
+    >>> print(tell_refused("k.ptx", ValueError("ptx: no .version directive; line 1")))
+    k.ptx: error: no .version directive
+      note: line 1
     """
-    place, refused = _lit(f"{printable(name)}:", _PLACE, color), _lit("not checked:", _LIT[Level.ERROR], color)
-    return f"{place} {refused} {printable(why)}"
+    first, *rest = Message.of(error).text(name).split("\n")
+    place, refused = _lit(f"{printable(name)}:", _PLACE, color), _lit("error:", _LIT[Level.ERROR], color)
+    fact = printable(first.removeprefix(f"{name}: error: "))
+    return "\n".join([f"{place} {refused} {fact}", *map(printable, rest)])
 
 
 def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, color: bool = False) -> str:

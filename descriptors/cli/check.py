@@ -38,6 +38,7 @@ from layoutalg.cli.console import (
     NotThereError,
     Status,
     color_option,
+    complain,
     json_text,
     printable,
     say,
@@ -318,12 +319,12 @@ def _report(files: Sequence[str], check_file: Callable[[str], Report], output: O
     """Check each file and write its report, also if others cannot be checked; then write the summary.
 
     Raises:
-        DescriptorError, NotThereError, OSError: if the only file cannot be checked, and SARIF is not wanted.
+        DescriptorError, NotThereError, OSError: if the only file cannot be checked, and the answer is JSON.
     """
     together = output.several or output.as_sarif
     names, refused, left = expanded(files) if together else ([*files], [], 0)
     for name, error in refused if output.is_text else ():
-        say(kernel_text.tell_refused(name, str(error), output.color))
+        say(kernel_text.tell_refused(name, error, output.color))
     progress, reports = Progress(len(names)), list[tuple[str, Report]]()
     for file in names:
         progress.tell(shown(file))
@@ -331,9 +332,12 @@ def _report(files: Sequence[str], check_file: Callable[[str], Report], output: O
             report = check_file(file)
         except (DescriptorError, NotThereError, OSError) as error:
             if not together:
-                raise
+                if output.as_json:
+                    raise
+                complain(kernel_text.tell_refused(shown(file), error))
+                return refusal_status(error)
             refused.append((shown(file), error))
-            text = kernel_text.tell_refused(shown(file), str(error), output.color)
+            text = kernel_text.tell_refused(shown(file), error, output.color)
         else:
             reports.append((shown(file), report))
             text = output.text(shown(file), report) if output.is_text else ""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from descriptors.cli.values import elsewhere
-from descriptors.errors import DescriptorError, LayoutError, options_message
+from descriptors.errors import DescriptorError, LayoutError
 from layoutalg.cli.console import Commands, run, say
 
 #: The commands under the headings of ``--help``: name, module, summary.
@@ -115,4 +115,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["derive", "--dtype", "bf17", "--major", "K", "--swizzle", "none", "--tile", "8x8", "--mma", "8x8"])
     2
     """
-    return run(command, "descriptors", [DescriptorError, LayoutError], arguments, options_message)
+    return run(command, "descriptors", [DescriptorError, LayoutError], arguments)

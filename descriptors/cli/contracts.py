@@ -54,9 +54,7 @@ def check_contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif:
         say(json_text(files_record(reports, refused)))
     else:
         texts = [for_terminal(tell(report, name=printable(name))) for name, report in reports]
-        say(
-            "\n".join([*texts, *(kernel_text.tell_refused(name, str(error), wants_color()) for name, error in refused)])
-        )
+        say("\n".join([*texts, *(kernel_text.tell_refused(name, error, wants_color()) for name, error in refused)]))
     if refused:
         return Status.BAD_INPUT
     return Status.ANSWER if all(report.ok for _, report in reports) else Status.DIFFERENCE

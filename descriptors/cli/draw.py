@@ -15,7 +15,7 @@ from descriptors.cli.tma import filled_tile
 from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.cli.words import check_base
-from descriptors.errors import DescriptorError, NotCanonicalError, options_message
+from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.show.browser.folder import write
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.show.pictures.tile_picture import COLOURS
@@ -27,7 +27,7 @@ from descriptors.text import known_record
 from layoutalg import Picture, Swizzle, evaluate
 from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
-from layoutalg.messages import shortened
+from layoutalg.messages import Message
 
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")
@@ -257,7 +257,7 @@ def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
             one.scene()  # what is too large is refused here, before the folder is made
         except DescriptorError as error:
             pictures.pop(name, None)
-            left_out.append(f"\nleft out {name}: {shortened(options_message(error))}")
+            left_out.append(f"\nleft out {name}: {Message.of(error)}")
         else:
             pictures[name] = one
     files = {f"{name}.svg": f"{one.svg()}\n" for name, one in pictures.items()}

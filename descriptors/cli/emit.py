@@ -13,13 +13,14 @@ import click
 from descriptors.cli.derive import derive, tile_of
 from descriptors.cli.options import Guide, dtype_option
 from descriptors.cli.values import complete
-from descriptors.errors import DescriptorError, LayoutError, options_message
+from descriptors.errors import DescriptorError, LayoutError
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
 from descriptors.smem.emitters.emit import constexpr_header
 from descriptors.smem.emitters.emit import emit as write
-from layoutalg.cli.console import say, usage_text
+from layoutalg.cli.console import say, usage_message
+from layoutalg.messages import Message
 
 #: The options of ``derive`` that describe an operand, and whether it is proved; the others ask for another answer.
 _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
@@ -93,9 +94,10 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
             if not own.params["unproved"]:
                 proved(derivation, walk=True)
     except click.UsageError as error:
-        raise click.UsageError(f"operand {name}: {usage_text(error)}", context) from None
+        fact = usage_message(error, context.command_path)._replace(help=())
+        raise click.UsageError(f"operand {name}: {fact}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family
-        message = options_message(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
+        message = Message.of(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
         raise DescriptorError(f"operand {name}: {message}") from None
     return name, derivation
 

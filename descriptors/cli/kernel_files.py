@@ -22,6 +22,7 @@ from descriptors.answers import record
 from descriptors.check.ptx.ptx_module import LIMIT
 from descriptors.errors import DescriptorError, brief
 from layoutalg.cli.console import NotThereError, Status, say, standard_input
+from layoutalg.messages import Message
 
 #: How long a compiler may take, in seconds.
 COMPILE_S = 600
@@ -42,26 +43,26 @@ def expanded(files: Sequence[str]) -> tuple[list[str], list[tuple[str, Exception
         The files, each once; folders without a kernel, with what is wrong; and how many .cu files of folders are left
         out, since there is no compiler.
     """
-    found: dict[str, str] = {}
-    bad: list[tuple[str, Exception]] = []
-    compiler, left = which("nvcc") is not None, 0
+    kernels: dict[str, str] = {}
+    empty_folders: list[tuple[str, Exception]] = []
+    has_compiler, left = which("nvcc") is not None, 0
     for file in files:
         if file == "-" or not Path(file).is_dir():
-            found.setdefault(file if file == "-" else os.path.realpath(file), file)
+            kernels.setdefault(file if file == "-" else os.path.realpath(file), file)
             continue
-        held = list(_inside(file))
-        sources = [one for one in held if one.endswith(".cu")]
-        left += 0 if compiler else len(sources)
-        kept = [one for one in held if compiler or not one.endswith(".cu")]
-        if not kept:
-            bad.append((file, DescriptorError("check: a folder must have a .ptx file, found none")))
-        for one in kept:
-            found.setdefault(os.path.realpath(one), one)
-    return list(found.values()), bad, left
+        paths = list(_kernels_in(file))
+        if not has_compiler:
+            left += sum(path.endswith(".cu") for path in paths)
+            paths = [path for path in paths if not path.endswith(".cu")]
+        if not paths:
+            empty_folders.append((file, DescriptorError("check: the folder has no .ptx file")))
+        for path in paths:
+            kernels.setdefault(os.path.realpath(path), path)
+    return list(kernels.values()), empty_folders, left
 
 
-def _inside(folder: str) -> Iterator[str]:
-    """The kernels of a folder and of those inside it, in order."""
+def _kernels_in(folder: str) -> Iterator[str]:
+    """Yield the kernels of a folder and of its subfolders, in order."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(place, name) for name in sorted(names) if name.endswith((".ptx", ".cu")))
@@ -74,7 +75,7 @@ def refusal_status(error: Exception) -> Status:
 
 def files_record(reports: Sequence[tuple[str, Any]], refused: Sequence[tuple[str, Exception]]) -> dict[str, Any]:
     """Return the reports of several files, and why others could not be checked, as plain data."""
-    errors = [{"file": name, "error": {"type": type(e).__name__, "message": str(e)}} for name, e in refused]
+    errors = [{"file": name, "error": Message.of(e).record(type(e).__name__)} for name, e in refused]
     return {"files": [*(record(report, name=name) for name, report in reports), *errors]}
 
 
@@ -96,15 +97,15 @@ def text_of(
 
     >>> text_of("no/such.ptx")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
+    descriptors.errors.DescriptorError: check: 'no/such.ptx' does not exist
     """
     if file == "-":
         return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>", what, operation)
     path = Path(file)
     if path.is_dir():
-        raise DescriptorError(f"{operation}: the file must be a file, found a folder; {file}")
+        raise DescriptorError(f"{operation}: {brief(file)} is a folder, not a file")
     if not path.is_file():
-        raise DescriptorError(f"{operation}: the file must exist, found {brief(file)}")
+        raise DescriptorError(f"{operation}: {brief(file)} does not exist")
     if path.suffix == ".cu":
         return _compiled(path, gpu_arch, include)
     with path.open("rb") as opened:
@@ -117,32 +118,33 @@ _BINARY = (b"\x7fELF", b"\x50\xed\x55\xba")
 
 def _decoded(data: bytes, name: str, what: str = "PTX", operation: str = "check") -> str:
     if len(data) > LIMIT:
-        raise DescriptorError(f"{operation}: a file must have at most {LIMIT} bytes, found more; {name}")
+        raise DescriptorError(f"{operation}: {brief(name)} is longer than {LIMIT} bytes")
     if data.startswith(_BINARY):
-        found = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
-        raise DescriptorError(f"{operation}: a file must be {what}, {found}; {name}")
+        way_out = "use `cuobjdump -ptx` to print the PTX that it may contain"
+        raise DescriptorError(f"{operation}: {brief(name)} is machine code, not {what}; {way_out}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise DescriptorError(f"{operation}: a file must be {what}, found bytes that are no text; {name}") from None
+        raise DescriptorError(f"{operation}: {brief(name)} is not {what}, because it is not UTF-8 text") from None
 
 
 def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
+    name = brief(str(path))
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "kernel.ptx"
-        folders = [f"-I{one}" for one in include]
+        output = Path(folder) / "kernel.ptx"
+        folders = [f"-I{path}" for path in include]
         line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
-        line += [str(path), "-o", str(made)]
+        line += [str(path), "-o", str(output)]
         try:
             done = subprocess.run(
                 line, capture_output=True, encoding="locale", errors="replace", timeout=COMPILE_S, check=False
             )
         except FileNotFoundError:
-            raise NotThereError("check: a .cu file needs nvcc on the path; give its PTX instead") from None
+            raise NotThereError("check: nvcc is not on the path; give the PTX of the .cu file instead") from None
         except subprocess.TimeoutExpired:
-            raise DescriptorError(f"check: nvcc must end in {COMPILE_S} seconds, found it running; {path}") from None
-        if done.returncode or not made.exists():
-            told = (done.stderr or done.stdout).strip().splitlines()
-            first = next((one for one in told if "error" in one), told[0] if told else "no output")
-            raise DescriptorError(f"check: the file must compile, found {brief(first, 200)}")
-        return _decoded(made.read_bytes(), str(path))
+            raise DescriptorError(f"check: nvcc did not finish compiling {name} in {COMPILE_S} seconds") from None
+        if done.returncode or not output.exists():
+            lines = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
+            first = next((line for line in lines if "error" in line), lines[0])
+            raise DescriptorError(f"check: nvcc does not compile {name}; {brief(first, 200)}")
+        return _decoded(output.read_bytes(), str(path))

@@ -22,7 +22,7 @@ from layoutalg.fragments.fragment_names import fragment, names
 from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
-from layoutalg.messages import shortened
+from layoutalg.messages import Message
 from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
 
 
@@ -93,10 +93,9 @@ def _each_tensor(dump: str, as_json: bool) -> Status:
             continue
         status = Status.BAD_INPUT
         if as_json:
-            error = {"type": type(encoding).__name__, "message": shortened(str(encoding))}
-            say(json_text({"type": type_text, "error": error}))
+            say(json_text({"type": type_text, "error": Message.of(encoding).record(type(encoding).__name__)}))
         else:
-            complain(f"layoutalg: {type_text}: {encoding}")
+            complain(Message.of(encoding).text(f"layoutalg eval: {type_text}"))
     return status
 
 
@@ -112,11 +111,11 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
             say(json_text({"line": number, **record(value)}) if as_json else tell(value))
         except LayoutError as error:
             status = Status.BAD_INPUT
-            message = shortened(" ".join(str(error).split()))
+            message = Message.of(error)
             if as_json:
-                say(json_text({"line": number, "error": {"type": type(error).__name__, "message": message}}))
+                say(json_text({"line": number, "error": message.record(type(error).__name__)}))
             else:
-                complain(f"layoutalg: line {number}: {message}")
+                complain(message.text(f"layoutalg eval: line {number}"))
     return status
 
 

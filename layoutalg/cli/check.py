@@ -13,6 +13,7 @@ from layoutalg.errors import LayoutError, NotationError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
+from layoutalg.messages import Message
 from layoutalg.notation.expression import evaluate
 from layoutalg.oracle.expressions import SymbolError, evaluate_expressions, operations_of, rows_of, syntax
 
@@ -50,7 +51,7 @@ def _refused(source: str, refusal: LayoutError, names: list[str], as_json: bool)
     """Tell what the DSL does where the algebra refuses: bad input, unless the DSL has a value."""
     comparison = beside_refusal(*_dsl_answer(source))
     if as_json:
-        say(json_text({"error": {"type": type(refusal).__name__, "message": str(refusal)}, "check": comparison}))
+        say(json_text({"error": Message.of(refusal).record(type(refusal).__name__), "check": comparison}))
     else:
         say(_line(comparison, names, f"this is refused: {refusal}"))
     if comparison["value"] is not None:

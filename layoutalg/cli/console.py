@@ -1,7 +1,7 @@
-"""What a program of this project does with an answer, a refusal, an interrupt and a closed pipe; its exit statuses.
+"""Run a program of this project: print its answer or refusal, handle interrupts and closed pipes, return its status.
 
-Both commands and the scripts of the course run in it, so that they end alike: the answer on standard output, or one
-line on standard error that begins with the program's name. Whoever asks for JSON gets JSON, an answer or a refusal.
+Both commands and the scripts of the course use it, so that they behave alike: an answer is printed on standard output,
+a refusal on standard error as ``PROGRAM COMMAND: error: FACT``. With ``--json`` both are JSON on standard output.
 Source: Click 8, whose own ``main`` makes an error of a reader that has seen enough.
 """
 
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
-from layoutalg.messages import shortened
+from layoutalg.messages import Message, shortened
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -302,7 +302,6 @@ def run(
     name: str,
     refusals: Iterable[type[Exception]] = (),
     arguments: Sequence[str] | None = None,
-    message: Callable[[Exception], str] = str,
 ) -> int:
     """Run a program and return its exit status.
 
@@ -311,7 +310,6 @@ def run(
         name: of the program.
         refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
         arguments: the command line after the name; that of this process if left out.
-        message: what a refusal says to a person who typed a command line.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
@@ -331,18 +329,28 @@ def run(
         complain("")  # ends the line on which the terminal shows ^C
         return int(Status.INTERRUPTED)
     except NotThereError as error:
-        return _refuse(name, error, str(error), words, Status.NOT_THERE)
+        return _refuse(error, Message.of(error), place_of(command, name, words), words, Status.NOT_THERE)
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
-        help_of = context.command_path if context else name
-        return _refuse(name, error, f"{usage_text(error)} ({help_of} --help)", words)
+        place = context.command_path if context else place_of(command, name, words)
+        return _refuse(error, usage_message(error, place), place, words)
     except (OSError, UnicodeError) as error:
         _empty_output()
         unnamed = isinstance(error, OSError) and error.errno is not None and error.filename is None
-        what = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
-        return _refuse(name, error, what, [])  # the output itself may be what failed
+        fact = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
+        return _refuse(error, Message(fact), place_of(command, name, words), [])  # the output itself may have failed
     except tuple(refusals) as error:
-        return _refuse(name, error, message(error), words)
+        return _refuse(error, Message.of(error), place_of(command, name, words), words)
+
+
+def place_of(command: click.Command, name: str, arguments: Sequence[str]) -> str:
+    """Return the command of a command line with its groups, as ``descriptors tmem plan``."""
+    for word in arguments:
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            if word in command.list_commands(context) and (inner := command.get_command(context, word)):
+                command, name = inner, f"{name} {word}"
+    return name
 
 
 def _collect_seldom() -> None:
@@ -362,13 +370,15 @@ def _pass_utf8() -> None:
             stream.reconfigure(encoding="utf-8")
 
 
-def usage_text(error: click.ClickException) -> str:
-    """What is wrong with a command line; of an option that is missing, also what it takes."""
+def usage_message(error: click.ClickException, place: str) -> Message:
+    """Return what is wrong with a command line, for a missing option also its values, and where to read more."""
+    more = f"see `{place} --help`"
     if not isinstance(error, click.MissingParameter) or error.param is None:
-        return error.format_message()
-    takes = (getattr(error.param, "help", None) or "").split("  [default")[0].rstrip(".")
+        sentence = re.sub(r"(?<!\.)\.$", "", error.format_message())
+        return Message.parse(sentence[:1].lower() + sentence[1:], (more,))
+    values = (getattr(error.param, "help", None) or "").split("  [default")[0].rstrip(".")
     name = error.param.human_readable_name if isinstance(error.param, click.Argument) else error.param.opts[0]
-    return f"{name} is missing: {takes}" if takes else f"{name} is missing"
+    return Message(f"{name} is missing", (f"{name}: {values}",) if values else (), (more,))
 
 
 def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:
@@ -398,15 +408,14 @@ def _empty_output() -> None:
 
 
 def _refuse(
-    name: str, error: Exception, message: str, arguments: Sequence[str], status: Status = Status.BAD_INPUT
+    error: Exception, message: Message, place: str, arguments: Sequence[str], status: Status = Status.BAD_INPUT
 ) -> int:
-    """One line, whatever the message holds: on standard error, or as JSON where the answer was to be JSON."""
-    message = " ".join(message.split())
+    """Print a refusal on standard error, or as JSON where the answer was to be JSON."""
     if sys.stdout is None or not _asks_json(arguments):  # Python has no stream where the shell closed it
-        complain(f"{name}: {message}")
+        complain(message.text(place))
         return int(status)
     try:
-        say(json_text({"error": {"type": type(error).__name__, "message": shortened(message)}}))
+        say(json_text({"error": message.record(type(error).__name__)}))
         sys.stdout.flush()
     except OSError:
         _empty_output()  # nobody reads it, but it is a refusal still
@@ -427,8 +436,10 @@ def printable(line: str) -> str:
     return "".join([one if one.isprintable() else ascii(one)[1:-1] for one in line])
 
 
-def complain(line: str) -> None:
-    """Print a line of bounded length on standard error, if there is one; ``print`` would take standard output then."""
+def complain(text: str) -> None:
+    """Print lines of bounded length on standard error, if there is one; ``print`` would take standard output then."""
     if sys.stderr is not None:
+        width = terminal_width(sys.stderr)
         with suppress(OSError):
-            print(dressed(shortened(printable(line)), terminal_width(sys.stderr)), file=sys.stderr)
+            for line in text.split("\n"):
+                print(dressed(shortened(printable(line)), width), file=sys.stderr)

@@ -33,7 +33,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PRIMITIVES = {int: "integer", float: "number", str: "string", bool: "boolean"}
 
 #: How a command says that it has no answer, and that its answer is a file.
-ERROR: Kind = {"error": {"type": str, "message": str}}
+ERROR: Kind = {"error": {"type": str, "message": str, "fact": str, "notes": [str], "help": [str]}}
 WRITTEN: Kind = {"written": str}
 
 

@@ -13,8 +13,8 @@ import pytest
 from descriptors import DescriptorError, derive, proved, record, tell
 from descriptors.cli.command import main
 from descriptors.cli.mcp import call
-from descriptors.errors import options_message
 from descriptors.show.explorer.answer import answer
+from layoutalg.messages import Message
 
 K_OF = {"bf16": 16, "tf32": 8, "e4m3": 32, "u8": 32}
 BASES = (0, 0, 7, 16, 64, 128, 256, 512, 1024, 1152, 65536, 131200, 204800, 229376, 232448, 262016, 262144, 999999)
@@ -72,22 +72,22 @@ def of_python(asked: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def ask(asked: Mapping[str, Any], capsys: pytest.CaptureFixture[str]) -> dict[str, Any] | str:
+def ask(asked: Mapping[str, Any], capsys: pytest.CaptureFixture[str]) -> dict[str, Any] | Message:
     """The verdict on a question through four faces, all the same; or the refusal, the same too."""
     try:
-        python: dict[str, Any] | str = of_python(asked)
+        python: dict[str, Any] | Message = of_python(asked)
     except DescriptorError as error:
-        python = " ".join(options_message(error).split())
+        python = Message.of(error)
     capsys.readouterr()
     status = main([*words_of(asked), "--json"])
     data = json.loads(capsys.readouterr().out)
     assert main(words_of(asked)) == status
     text = capsys.readouterr()
     reply = answer({**asked, "want": ["told", "proof"]})
-    if isinstance(python, str):
+    if isinstance(python, Message):
         assert status == 2 and not reply["ok"], asked
-        assert text.err == f"descriptors: {python}\n" and data["error"]["message"] == python
-        assert reply["error"]["message"].split(";")[0] == python.split(";")[0]
+        assert text.err == f"{python.text('descriptors derive')}\n" and data["error"]["message"] == str(python)
+        assert reply["error"]["fact"] == python.fact
         return python
     assert status == 0 and reply["ok"], asked
     assert of_text(text.out) == python and of_record(data["verdict"]) == python
@@ -114,8 +114,8 @@ def test_nor_does_the_tool_of_an_agent(arch: str, base: int, capsys: pytest.Capt
     asked |= {"arch": arch, "base": base}
     known = ask(asked, capsys)
     told, data = (call("derive", {**asked, "json": json}) for json in (False, True))
-    if isinstance(known, str):
-        assert told.verdict == data.verdict == "refused" and known in told.text
+    if isinstance(known, Message):
+        assert told.verdict == data.verdict == "refused" and told.text == known.text("descriptors derive")
     else:
         assert of_text(told.text) == of_record(json.loads(data.text)["verdict"]) == known
 

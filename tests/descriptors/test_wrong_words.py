@@ -38,7 +38,7 @@ def test_a_wrong_word_is_no_answer_of_the_command(capsys: pytest.CaptureFixture[
     options = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
     assert main(["derive", *options]) == 2
     captured = capsys.readouterr()
-    assert captured.err.startswith("descriptors: derive: the words must read the tile, ")
+    assert captured.err.startswith("descriptors derive: error: the words must read the tile, ")
     assert "0x" not in captured.out
 
 

@@ -15,8 +15,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from descriptors.errors import LayoutError, options_message
-from layoutalg.messages import shortened
+from descriptors.errors import LayoutError
+from layoutalg.messages import Message, shortened
 
 #: Functions that answer, each under its name: a record for whatever JSON holds.
 Answers = Mapping[str, Callable[[object], dict[str, Any]]]
@@ -30,22 +30,20 @@ def reply(answers: Answers, path: str, text: str) -> str:
         path: the name of one of them.
         text: the question, in JSON.
 
-    >>> reply({}, "roof", "{}")
-    '{"ok": false, "error": {"type": "KeyError", "message": "page: questions go to nothing, found roof"}}'
+    >>> reply({}, "roof", "{}")  # doctest: +ELLIPSIS
+    '{"ok": false, "error": {"type": "KeyError", ...}}'
     """
     if path not in answers:
-        return _refused("KeyError", f"page: questions go to {' or '.join(answers) or 'nothing'}, found {path[:40]}")
+        return _refused("KeyError", f"page: no answer has the name {path[:40]}")
     try:
         question = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return _refused("JSONDecodeError", f"page: a question must be JSON, found {error}")
+        return _refused("JSONDecodeError", f"page: the question is not JSON ({error})")
     try:
         return json.dumps(answers[path](question))
     except Exception as error:  # noqa: BLE001  a page that waits has to hear of it, as of what a browser does not have
         first = shortened(str(error).partition("\n")[0])
-        return _refused(
-            type(error).__name__, f"page: a question must have an answer, found {type(error).__name__}: {first}"
-        )
+        return _refused(type(error).__name__, f"page: the question has no answer ({type(error).__name__}: {first})")
 
 
 #: What a question may end in: a refusal of the engine, or a text too deep or too large for it.
@@ -56,13 +54,13 @@ def refusal(error: Exception) -> dict[str, Any]:
     """An error as data: its kind and its sentence.
 
     >>> refusal(LayoutError("size: one\\ntwo"))
-    {'type': 'LayoutError', 'message': 'size: one two'}
+    {'type': 'LayoutError', 'message': 'size: one two', 'fact': 'size: one two', 'notes': [], 'help': []}
     """
     if isinstance(error, LayoutError):
-        return {"type": type(error).__name__, "message": shortened(" ".join(options_message(error).split()))}
-    message = f"page: a question must be answered in the memory there is, found {type(error).__name__}"
-    return {"type": type(error).__name__, "message": message}
+        return Message.of(error).record(type(error).__name__)
+    fact = f"page: the question needs more memory than there is ({type(error).__name__})"
+    return Message(fact).record(type(error).__name__)
 
 
-def _refused(kind: str, message: str) -> str:
-    return json.dumps({"ok": False, "error": {"type": kind, "message": message}})
+def _refused(kind: str, fact: str) -> str:
+    return json.dumps({"ok": False, "error": Message(fact).record(kind)})

@@ -10,7 +10,6 @@ Law: whatever is asked, the answer is a record that JSON can hold, and it never 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,7 +77,8 @@ def answer(body: object) -> dict[str, Any]:
     except REFUSALS as error:
         refused = _for_the_page(refusal(error))
         if q.layout.strip() and isinstance(error, NotCanonicalError):
-            refused["message"] += "; pasted into the box at the top it is drawn by itself, without a word"
+            way_out = "paste the layout into the box at the top to draw it without a descriptor"
+            refused |= {"message": f"{refused['message']}; {way_out}", "help": [*refused["help"], way_out]}
         return {"ok": False, "question": q.state(), "error": refused, "pasted": boxed}
     makers = _makers(q, view, str(body.get("known", "")))
     made = {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
@@ -91,10 +91,12 @@ def answer(body: object) -> dict[str, Any]:
 def _for_the_page(error: dict[str, Any]) -> dict[str, Any]:
     """An error without the advice to give an argument that no control of the page has.
 
-    >>> _for_the_page({"message": "derive: too large; tile = (1,1); use --capacity none"})
-    {'message': 'derive: too large; tile = (1,1)'}
+    >>> _for_the_page({"message": "derive: too large; use --capacity none", "help": ["use --capacity none"]})
+    {'message': 'derive: too large', 'help': []}
     """
-    return error | {"message": re.sub(r"; use --capacity none$", "", error["message"])}
+    useless = "use --capacity none"
+    ways_out = [way_out for way_out in error["help"] if way_out != useless]
+    return error | {"message": error["message"].removesuffix(f"; {useless}"), "help": ways_out}
 
 
 def _part(make: Callable[[], Any]) -> Any:

@@ -30,10 +30,10 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from descriptors.errors import DescriptorError, LayoutError, options_message
+from descriptors.errors import DescriptorError, LayoutError
 from descriptors.show.browser.folder import fill_template
 from descriptors.show.browser.folder import source as shared
-from descriptors.show.browser.reply import Answers
+from descriptors.show.browser.reply import Answers, refusal
 from descriptors.show.explorer.answer import answer, stage_of_tab
 from descriptors.show.explorer.offline import packed_elements
 from descriptors.show.explorer.question import LONGEST, TABS, Question, derivation, question, view
@@ -205,7 +205,7 @@ def _tab(body: Mapping[str, Any], tab: str) -> Any:
     try:
         return stage_of_tab(tab, view(question({**body, "tab": tab})))
     except LayoutError as error:
-        return {"error": {"type": type(error).__name__, "message": options_message(error)}}
+        return {"error": refusal(error)}
 
 
 def _policy(scripts: Sequence[str], engine: str) -> str:
@@ -231,7 +231,7 @@ def frozen_page(question_record: object) -> dict[str, Any]:
     try:
         return {"ok": True, "html": page(question_record)}
     except DescriptorError as error:
-        return {"ok": False, "error": {"type": type(error).__name__, "message": options_message(error)}}
+        return {"ok": False, "error": refusal(error)}
 
 
 #: What a page may ask, of a server or of a worker.

@@ -52,7 +52,9 @@ def test_where_the_dsl_is_missing_the_status_is_3(
     monkeypatch.setattr(oracle, "available", lambda: False)
     assert main([*LINE, "--check"]) == 3
     assert capsys.readouterr() == (
-        "", f"descriptors: --check: the CuTe DSL is not installed; {pip_install('oracle')} adds it\n",
+        "",
+        "descriptors derive: error: --check: the CuTe DSL is not installed\n"
+        f"  note: {pip_install('oracle')} adds it\n",
     )  # fmt: skip
 
 
@@ -67,7 +69,7 @@ def test_where_the_dsl_breaks_the_status_is_3_too(
     monkeypatch.setattr(oracle, "available", lambda: True)
     monkeypatch.setattr(check, "descriptor_words", breaks)
     assert main([*LINE, "--check"]) == 3
-    assert capsys.readouterr() == ("", "descriptors: --check: the oracle must answer, found nothing\n")
+    assert capsys.readouterr() == ("", "descriptors derive: error: --check: the oracle must answer, found nothing\n")
 
 
 @pytest.mark.parametrize("other", [["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)

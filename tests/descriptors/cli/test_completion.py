@@ -78,7 +78,7 @@ def test_what_is_offered_is_what_a_refusal_lists(
     output = [str(tmp_path / "rows.jsonl")] if name == "atlas" else []
     assert main([name, *output, *line, option, "nonsense"]) == 2
     refusal = capsys.readouterr().err
-    listed = re.search(r"must be one of ([^;]*), found 'nonsense'|'nonsense' is not one of (.*)\.", refusal)
+    listed = re.search(r"note: supported: (.*)|'nonsense' is not one of (.*)", refusal)
     names = re.findall(r"[^,' ]+", listed[1] or listed[2]) if listed else []
     assert completed(name, option) == names
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from refusals import refuses
 
 from descriptors.cli.command import main
 from descriptors.smem.derivation.closed_forms import WRITERS, write_formulas
@@ -33,7 +34,7 @@ def test_the_command_prints_the_closed_forms(capsys: pytest.CaptureFixture[str])
         (["--tile", "8*m x 64*k"], "cannot decide whether 64 divides 8*m; give it as 64*m if it does"),
         (["--tile", "64*m x 64*k", "--emit", "cuda"], "--emit goes not with --symbolic"),
         (["--tile", "64*m x 64*k", "--base", "1024"], "--base goes not with --symbolic"),
-        (["--tile", "64*m x 64*k", "--format", "word"], "formulas: format must be one of text, latex, python, json"),
+        (["--tile", "64*m x 64*k", "--format", "word"], "supported: text, latex, python, json"),
         (["--tile", "64*m x ("], "derive: tile extent 1 must be a positive number or expression; notation: "),
         ([], "derive: tile must be (MN, K) or (MN, K, stages), found "),
     ],
@@ -44,8 +45,7 @@ def test_the_command_refuses_in_one_line(
     assert main([*COMMAND, *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
+    assert refuses(captured.err, message)
 
 
 def test_a_format_needs_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:

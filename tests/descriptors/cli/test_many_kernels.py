@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from kernels import kernels
+from refusals import refusal
 
 from descriptors.cli.check import Progress
 from descriptors.cli.command import main
@@ -52,8 +53,8 @@ def test_a_file_that_cannot_be_checked_stops_no_other_and_the_status_is_the_wors
     status, out, _ = run(capsys, "check", folder, folder / "gone.ptx")
     assert status == 2
     assert out.splitlines()[-1] == "5 files: 2 with errors, 1 incomplete, 2 not checked. 2 errors."
-    assert f"{folder / 'aa.ptx'}: not checked: ptx: a statement must end with a semicolon" in out
-    assert f"{folder / 'gone.ptx'}: not checked: check: the file must exist" in out
+    assert f"{folder / 'aa.ptx'}: error: a statement must end with a semicolon" in out
+    assert f"{folder / 'gone.ptx'}: error: " in out and " does not exist\n" in out
     told = json.loads(run(capsys, "check", folder, "--json")[1])["files"]
     assert [one.get("verdict", one.get("error", {}).get("type")) for one in told] == [
         "errors", "incomplete", "errors", "DescriptorError",
@@ -63,7 +64,7 @@ def test_a_file_that_cannot_be_checked_stops_no_other_and_the_status_is_the_wors
 def test_a_folder_without_a_kernel_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "check", tmp_path)
     assert status == 2 and out.splitlines() == [
-        f"{tmp_path}: not checked: check: a folder must have a .ptx file, found none",
+        f"{tmp_path}: error: the folder has no .ptx file",
         "1 file: 1 not checked.",
     ]
 
@@ -128,7 +129,7 @@ def test_what_is_no_baseline_is_neither_read_nor_overwritten(
     other.write_text(content)
     for option in ("--baseline", "--write-baseline"):
         status, out, err = run(capsys, "check", folder / "a.ptx", option, other)
-        assert (status, out, len(err.splitlines())) == (2, "", 1) and other.read_text() == content
+        assert (status, out, other.read_text()) == (2, "", content) and refusal(err)
     for name in (folder, folder / "a.ptx", folder / "no" / "such"):
         assert run(capsys, "check", folder / "a.ptx", "--write-baseline", name)[0] == 2
     assert (folder / "a.ptx").read_text() == BAD
@@ -180,7 +181,7 @@ K_MAJOR = "--dtype bf16 --major K --swizzle 128B --tile 64x64 --mma 64x16".split
     [
         (["check", "{}"], True),
         (["check", "{}", "gone"], True),
-        (["check", "{}x"], False),
+        (["check", "{}x"], True),
         (["explain", "{}"], False),
         (["explore", *K_MAJOR, "--html", "{}.html"], True),
         (["draw", "levels", *K_MAJOR, "-o", "{}.svg"], True),
@@ -227,4 +228,4 @@ def test_sarif_of_a_file_that_cannot_be_checked_is_sarif(tmp_path: Path, capsys:
     status, out, _ = run(capsys, "check", "--sarif", tmp_path / "no.ptx")
     (invocation,) = json.loads(out)["runs"][0]["invocations"]
     assert status == 2 and not invocation["executionSuccessful"]
-    assert "the file must exist" in invocation["toolExecutionNotifications"][0]["message"]["text"]
+    assert "does not exist" in invocation["toolExecutionNotifications"][0]["message"]["text"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from refusals import refusal
 
 from descriptors.cli.command import main
 from descriptors.cli.mcp import call
@@ -24,12 +25,12 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         ("shapes wgmma.m64n128k16 --arch sm100", "sm100 has no wgmma"),
         ("shapes mma.m16n8k16", "mma.sync reads registers"),
         ("shapes tcgen05.kind::tf32.m128n128k8.f32.bf16.bf16", "no such instruction"),
-        ("plan m64n128k16 bf16 --tile 128x128x64 --stages 0", "stages must be at least 1, found 0"),
-        ("plan m64n128k16 bf16 --tile 128x128x64 --smem 0", "shared memory must be at least 1024, found 0"),
-        ("plan m64n128k16 bf16 --tile 128x128x64 --warpgroups 0", "warpgroups must be at least 1, found 0"),
-        ("plan mma.m16n8k16 bf16 --tile 128x128x32 --stages 0", "stages must be at least 1, found 0"),
-        ("plan mma.m16n8k16 bf16 --tile 128x128x32 --smem 0", "shared memory must be at least 1024, found 0"),
-        ("plan bf16 --tile 128x128x64 --stages 0", "stages must be at least 1, found 0"),
+        ("plan m64n128k16 bf16 --tile 128x128x64 --stages 0", "stages is 0, but the minimum is 1"),
+        ("plan m64n128k16 bf16 --tile 128x128x64 --smem 0", "shared memory is 0, but the minimum is 1024"),
+        ("plan m64n128k16 bf16 --tile 128x128x64 --warpgroups 0", "warpgroups is 0, but the minimum is 1"),
+        ("plan mma.m16n8k16 bf16 --tile 128x128x32 --stages 0", "stages is 0, but the minimum is 1"),
+        ("plan mma.m16n8k16 bf16 --tile 128x128x32 --smem 0", "shared memory is 0, but the minimum is 1024"),
+        ("plan bf16 --tile 128x128x64 --stages 0", "stages is 0, but the minimum is 1"),
         ("plan bf16 --problem 3000x3000x3000 --smem 0", "--smem does not go with"),
         ("plan bf16 --problem 3000x3000x3000 --stages 0", "--stages does not go with"),
         ("plan bf16 --problem 3000x3000x3000 --warpgroups 0", "--warpgroups does not go with"),
@@ -67,13 +68,13 @@ def test_a_value_is_refused_with_what_is_legal(
     monkeypatch.chdir(tmp_path)
     assert main(command.split()) == 2
     captured = capsys.readouterr()
-    assert reason in captured.out + captured.err
+    assert reason in (captured.out or refusal(captured.err))
     assert not list(tmp_path.iterdir())
 
 
 def test_zero_is_an_argument_of_a_tool_too() -> None:
     answer = call("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 0})
-    assert (answer.verdict, "stages must be at least 1, found 0" in answer.text) == ("refused", True)
+    assert (answer.verdict, "stages is 0, but the minimum is 1" in answer.text) == ("refused", True)
 
 
 @pytest.mark.parametrize("name", ["wgmma.m64n128k16", "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"])

@@ -168,12 +168,12 @@ def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--dtype", "bf17"], "dtype must be one of"),
+        (["--dtype", "bf17"], "dtype is "),
         (["--producer", "(32,8"], "producer must be tma, rows, columns or a layout"),
         (["--tile", "128"], "tile must be (MN, K)"),
-        (["--stages", "0"], "stages must be at least 1"),
-        (["--smem", "3"], "smem must be at least 16"),
-        (["--arch", "sm80"], "arch must be one of"),
+        (["--stages", "0"], "stages is "),
+        (["--smem", "3"], "smem is "),
+        (["--arch", "sm80"], "arch is "),
     ],
 )
 def test_bad_input_is_a_typed_error(arguments: list[str], message: str) -> None:

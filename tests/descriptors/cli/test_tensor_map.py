@@ -7,6 +7,7 @@ import json
 
 import pytest
 from each import each
+from refusals import refusal
 
 from descriptors.cli.command import main
 
@@ -131,7 +132,7 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: pytes
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.out == ""
-    assert captured.err.count("\n") == 1
+    assert refusal(captured.err)
 
 
 def test_json_has_every_argument_and_the_bytes(

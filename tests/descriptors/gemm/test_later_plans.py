@@ -125,7 +125,7 @@ def test_more_memory_and_more_columns_than_sm100_has() -> None:
     assert "tcgen05.alloc.exclusive.cta_group::2.sync.aligned.shared::cta.b32 [%smem_tmem], 576;" in text
     assert "tcgen05.dealloc.exclusive.cta_group::2.sync.aligned.b32 %tmem, 576;" in text
     assert any(step.what == "tcgen05.alloc.exclusive 576 columns" for step in order(one))
-    with pytest.raises(DescriptorError, match="shared memory must be at most 232448, found 334848"):
+    with pytest.raises(DescriptorError, match="shared memory is 334848, but the maximum is 232448"):
         plan("m256n256k64", arch="sm103", smem=334848, **{**arguments, "tile": (256, 256, 256)})
 
 

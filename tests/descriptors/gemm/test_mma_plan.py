@@ -124,7 +124,7 @@ def test_the_warps_lie_as_nvidia_tiles_them() -> None:
         ({"warps": (3, 1)}, "warps must divide"),
         ({"warps": "2x2"}, "warps must be M x N"),
         ({"arch": "sm90"}, "use arch='sm80'"),
-        ({"arch": "sm70"}, "must be one of sm80"),
+        ({"arch": "sm70"}, "supported: sm80"),
         ({"d_dtype": "f16"}, "into f16"),
         ({"c_dtype": "e4m3"}, "must be of f32, bf16, f16"),
         ({"scale_vector": 32}, "scale factors of bf16 by bf16 must be none"),
@@ -140,7 +140,7 @@ def test_the_warps_lie_as_nvidia_tiles_them() -> None:
             {"instruction": "mma.m16n8k64", "dtype": "e2m1", "tile": (64, 64, 128), "scale_vector": 16, "kind": "mxf4"},
             "kind mxf4 must be ue8m0 for 32, found any type for 16; use scale_vector=32",
         ),
-        ({"kind": "mxf9"}, "must be one of f8f6f4"),
+        ({"kind": "mxf9"}, "supported: f8f6f4"),
         ({"dtype": "e4m3", "instruction": None, "arch": "sm80"}, "sm_89 and later"),
         (
             {"dtype": "e3m2", "instruction": None, "tile": (64, 64, 64)},

@@ -98,7 +98,9 @@ def test_names_of_two_letters_stay_one_name_in_latex() -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(ChoiceError, match="formulas: format must be one of text, markdown, latex, json, found 'svg'"):
+    with pytest.raises(
+        ChoiceError, match="formulas: format is 'svg', which is not supported; supported: text, markdown, latex, json"
+    ):
         write_table(format="svg")
 
 

@@ -119,7 +119,7 @@ def test_a_pair_with_64_rows_each_reads_fewer_columns_than_its_copies_write() ->
         ({"mn": 128, "k": 64, "vector": 16, "step": 80}, "K of a step must be 1, 2, 3, 4, 6 or 8 times 16, found 80"),
         ({"mn": 128, "k": 48, "vector": 16}, "K must be a multiple of 64, found 48"),
         ({"mn": 128, "k": 96, "vector": 32, "step": 64}, "K must be a multiple of 64, found 96"),
-        ({"mn": 128, "k": 64, "vector": 16, "halves": 1}, "halves must be True or False"),
+        ({"mn": 128, "k": 64, "vector": 16, "halves": 1}, "halves is 1, which is neither"),
     ],
 )
 def test_what_has_no_way_is_refused(arguments: dict[str, Any], message: str) -> None:

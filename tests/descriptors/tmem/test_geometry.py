@@ -29,13 +29,13 @@ def test_the_top_bits_are_the_byte_of_the_cell() -> None:
 
 @pytest.mark.parametrize("address", [-1, 1 << 32, 1 << 9, 1 << 23, 1 << 29])
 def test_what_names_no_cell_is_refused(address: int) -> None:
-    with pytest.raises(DescriptorError, match="tmem: an address must"):
+    with pytest.raises(DescriptorError, match=r"tmem: an address (?:is .*, but the|must set no bits)"):
         cell_of(address)
 
 
 @pytest.mark.parametrize(("lane", "column", "byte"), [(128, 0, 0), (0, 576, 0), (0, 0, 4), (-1, 0, 0)])
 def test_what_is_out_of_bounds_is_refused(lane: int, column: int, byte: int) -> None:
-    with pytest.raises(DescriptorError, match="must be at"):
+    with pytest.raises(DescriptorError, match=r"but the (?:min|max)imum is"):
         address_of(lane, column, byte)
 
 

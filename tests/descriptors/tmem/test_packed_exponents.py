@@ -70,11 +70,11 @@ def test_the_transposed_words_are_the_blocks_that_the_host_packs() -> None:
         (lambda: pack_exponents([[1], [2, 3]]), "must be a matrix of bytes"),
         (lambda: unpack_exponents(np.zeros((1, 8), int), 3, 4), "must be 1 x 4, found \\(1, 8\\)"),
         (lambda: transpose_exponents(np.zeros((1, 3), int)), "rows are multiples of 4"),
-        (lambda: exponent_places(2**62), "K must be at most 65536, found 4611686018427387904"),
-        (lambda: exponent_places(2**62, 2**62), "K must be at most 65536"),
+        (lambda: exponent_places(2**62), "K is 4611686018427387904, but the maximum is 65536"),
+        (lambda: exponent_places(2**62, 2**62), "K is "),
         (lambda: exponent_places(48), "multiples of a step's 32, found 48"),
         (lambda: exponent_places(64, 16), "multiples of a step's 32, found 64 and 16"),
-        (lambda: exponents_layout(0, 128), "M must be"),
+        (lambda: exponents_layout(0, 128), "M is "),
     ],
 )
 def test_what_are_no_exponents_is_refused(call: Any, message: str) -> None:

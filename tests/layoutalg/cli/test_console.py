@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -48,11 +49,15 @@ def arguments(name: str, command: str, folder: Path) -> list[str]:
         (Status.ANSWER, 0, ""),
         (Status.DIFFERENCE, 1, ""),
         (click.exceptions.Exit(1), 1, ""),
-        (click.UsageError("no such thing"), 2, "tool: no such thing (tool --help)\n"),
-        (LayoutError("eval: must be\n one line"), 2, "tool: eval: must be one line\n"),
-        (OSError(28, "No space left on device"), 2, "tool: [Errno 28] No space left on device: standard output\n"),
+        (click.UsageError("no such thing"), 2, "tool: error: no such thing\n  help: see `tool --help`\n"),
+        (LayoutError("eval: must be\n one line"), 2, "tool: error: eval: must be one line\n"),
+        (
+            OSError(28, "No space left on device"),
+            2,
+            "tool: error: [Errno 28] No space left on device: standard output\n",
+        ),
         (UnicodeEncodeError("ascii", "é", 0, 1, "not in range"), 2, None),
-        (NotThereError("the GPU is not there"), 3, "tool: the GPU is not there\n"),
+        (NotThereError("the GPU is not there"), 3, "tool: error: the GPU is not there\n"),
         (KeyboardInterrupt(), 130, "\n"),
         (click.Abort(), 130, "\n"),
         (BrokenPipeError(), 0, ""),
@@ -64,7 +69,7 @@ def test_each_way_to_end_has_its_status_and_its_line(
 ) -> None:
     assert run(program(outcome), "tool", [LayoutError], []) == status
     err = capsys.readouterr().err
-    assert err == line or (line is None and err.startswith("tool: 'ascii' codec") and err.count("\n") == 1)
+    assert err == line or (line is None and err.startswith("tool: error: 'ascii' codec") and err.count("\n") == 1)
 
 
 def test_an_error_that_nobody_foresaw_stays_one() -> None:
@@ -92,7 +97,7 @@ def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
     lines += [(name, options) for name in MAINS for options in (["--help"], ["--version"], [])]
     *ends, refused = all_unread([*lines, ("layoutalg", ["eval", "("])])
     assert [(line, end) for line, end in zip(lines, ends, strict=True) if end != (0, "")] == []
-    assert refused[0] == 2 and refused[1].startswith("layoutalg: ")
+    assert refused[0] == 2 and refused[1].startswith("layoutalg eval: error: ")
 
 
 @pytest.mark.parametrize("name", MAINS)
@@ -115,7 +120,10 @@ def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
 def test_a_full_disk_is_told_in_one_line(name: str, line: str) -> None:
     command = f"{sys.executable} -m {name} {line} > /dev/full"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (ended.returncode, ended.stderr) == (2, f"{name}: [Errno 28] No space left on device: standard output\n")
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        f"{name} {line}: error: [Errno 28] No space left on device: standard output\n",
+    )
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
@@ -144,19 +152,19 @@ print("after", run(command, "tool", [], []))
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=buffered, check=False)
-    assert (ended.stdout, ended.stderr) == ("after 2\n", "tool: the disk is gone\n")
+    assert (ended.stdout, ended.stderr) == ("after 2\n", "tool: error: the disk is gone\n")
 
 
 @NEEDS_POSIX
 @pytest.mark.parametrize(
     ("name", "line", "closed", "message"),
     [
-        ("layoutalg", "eval -", "<&-", "layoutalg: standard input is closed"),
-        ("descriptors", "check -", "<&-", "descriptors: standard input is closed"),
-        ("descriptors", "explain -", "<&-", "descriptors: standard input is closed"),
-        ("layoutalg", "ops", ">&-", "layoutalg: standard output is closed"),
-        ("layoutalg", "show 4:1", ">&-", "layoutalg: standard output is closed"),
-        ("descriptors", "shapes", ">&-", "descriptors: standard output is closed"),
+        ("layoutalg", "eval -", "<&-", "layoutalg eval: error: standard input is closed"),
+        ("descriptors", "check -", "<&-", "<stdin>: error: standard input is closed"),
+        ("descriptors", "explain -", "<&-", "descriptors explain: error: standard input is closed"),
+        ("layoutalg", "ops", ">&-", "layoutalg ops: error: standard output is closed"),
+        ("layoutalg", "show 4:1", ">&-", "layoutalg show: error: standard output is closed"),
+        ("descriptors", "shapes", ">&-", "descriptors shapes: error: standard output is closed"),
         ("layoutalg", "eval '('", "2>&-", ""),
         ("descriptors", "derive", "2>&-", ""),
     ],
@@ -178,14 +186,27 @@ def test_where_python_drops_docstrings_the_list_of_operations_says_so() -> None:
 @pytest.mark.parametrize(
     ("outcome", "status", "error"),
     [
-        (LayoutError("eval: must be\n one line"), 2, {"type": "LayoutError", "message": "eval: must be one line"}),
-        (click.UsageError("no such thing"), 2, {"type": "UsageError", "message": "no such thing (tool --help)"}),
-        (NotThereError("no GPU"), 3, {"type": "NotThereError", "message": "no GPU"}),
+        (
+            LayoutError("eval: must be\n one line"),
+            2,
+            {"type": "LayoutError", "message": "eval: must be one line", "fact": "eval: must be one line"},
+        ),
+        (
+            click.UsageError("no such thing"),
+            2,
+            {
+                "type": "UsageError",
+                "message": "no such thing; see `tool --help`",
+                "fact": "no such thing",
+                "help": ["see `tool --help`"],
+            },
+        ),
+        (NotThereError("no GPU"), 3, {"type": "NotThereError", "message": "no GPU", "fact": "no GPU"}),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_a_refusal_is_json_where_the_answer_was_to_be(
-    outcome: Exception, status: int, error: dict[str, str], typed: list[str], capsys: pytest.CaptureFixture[str]
+    outcome: Exception, status: int, error: dict[str, Any], typed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     @click.command(context_settings={"ignore_unknown_options": True})
     @click.argument("rest", nargs=-1)
@@ -194,7 +215,7 @@ def test_a_refusal_is_json_where_the_answer_was_to_be(
 
     assert run(command, "tool", [LayoutError], typed) == status
     streams = capsys.readouterr()
-    assert (json.loads(streams.out), streams.err) == ({"schema": 1, "error": error}, "")
+    assert (json.loads(streams.out), streams.err) == ({"schema": 1, "error": {"notes": [], "help": [], **error}}, "")
 
 
 @NEEDS_FULL

@@ -31,7 +31,7 @@ def test_every_tensor_of_a_dump_is_answered_once(tmp_path: Path, capsys: pytest.
         "slice of Triton, 64xi32 in registers: ((8,16),4):((0,1),16)",
         "nvmma_shared of Triton, 3x64x64xf16 in shared memory: S<3,3,3> o 0 o (64,64,3):(64,1,4096)",
     ]
-    assert "memdesc<32x48xf16, #shared, #smem>: nvmma_shared" in answer.err
+    assert "memdesc<32x48xf16, #shared, #smem>: error: nvmma_shared" in answer.err
     assert main(["eval", "--file", str(path), "--json"]) == 2
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row.get("encoding", "refused") for row in rows] == ["slice", "nvmma_shared", "refused"]

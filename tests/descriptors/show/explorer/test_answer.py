@@ -127,5 +127,5 @@ def test_a_drawing_that_the_page_knows_is_not_sent_again() -> None:
 
 def test_a_layout_that_no_word_describes_is_drawn_by_the_box() -> None:
     layout = "S<2,3,4> o 0 o (64,64):(64,1)"
-    assert answer({"layout": layout})["error"]["message"].endswith("drawn by itself, without a word")
+    assert answer({"layout": layout})["error"]["message"].endswith("to draw it without a descriptor")
     assert answer({"paste": layout, "want": ["pasted"]})["pasted"]["picture"]["grids"]

@@ -98,11 +98,11 @@ def test_a_tile_of_too_many_parts_is_told_without_a_picture() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "shadow"}, "picture: kind must be one of levels, tile"),
-        ({"colour": "red", "kind": "tile"}, "picture: colour must be one of order, bank"),
+        ({"kind": "shadow"}, "supported: levels, tile"),
+        ({"colour": "red", "kind": "tile"}, "supported: order, bank"),
         ({"stage": 1}, r"picture: the stage must be 0, found 1; tile = S<3,3,3>"),
-        ({"stage": -1}, "picture: the stage must be"),
-        ({"subtile": (2, 0)}, "picture: mn of the subtile must be at most 1, found 2"),
+        ({"stage": -1}, "picture: the stage is "),
+        ({"subtile": (2, 0)}, "picture: mn of the subtile is 2, but the maximum is 1"),
         ({"subtile": 3}, r"picture: the subtile must be two numbers \(mn, k\), found 3"),
         (
             {"kind": "banks", "access": Layout((32, 8), (1, 128)), "number": 9},

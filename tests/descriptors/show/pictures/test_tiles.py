@@ -42,5 +42,7 @@ def test_numbers_of_banks_are_addresses_in_groups_of_four_banks() -> None:
 
 
 def test_another_colour_is_refused() -> None:
-    with pytest.raises(ChoiceError, match="colour must be one of order, bank, atom, subtile, chunk, found 'red'"):
+    with pytest.raises(
+        ChoiceError, match="colour is 'red', which is not supported; supported: order, bank, atom, subtile, chunk"
+    ):
         TilePicture(OPERANDS["MN 64B"], "red")

@@ -113,13 +113,13 @@ def test_small_tiles_have_numbers_and_places_are_the_addresses() -> None:
     ("change", "message"),
     [
         ({"cell": (128, 0)}, "the cell must be an element of the tile of 128x128, found (128,0)"),
-        ({"colour": "red"}, "colour must be one of column, order, bank"),
-        ({"levels": ("tile", "roof")}, "a level must be one of tile, atom"),
-        ({"banks": 0}, "the number of banks must be at least 1, found 0"),
+        ({"colour": "red"}, "supported: column, order, bank"),
+        ({"levels": ("tile", "roof")}, "supported: tile, atom"),
+        ({"banks": 0}, "the number of banks is 0, but the minimum is 1"),
         ({"banks": 3}, "a line of banks must be a multiple of 16 bytes up to 1024, found 3 banks of 4"),
-        ({"slot": 8}, "the slot must be at most 7, found 8"),
+        ({"slot": 8}, "the slot is 8, but the maximum is 7"),
         ({"stage": 1}, "the stage must be 0, found 1"),
-        ({"access": "all"}, "access must be one of chunk, row, matrices"),
+        ({"access": "all"}, "supported: chunk, row, matrices"),
     ],
 )
 def test_what_cannot_be_looked_at_is_refused(change: dict[str, object], message: str) -> None:

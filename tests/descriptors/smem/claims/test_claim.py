@@ -86,7 +86,7 @@ def test_the_heading_claims_every_size_only_for_a_tile_with_symbols(tile: Any, f
 def test_a_base_that_no_tile_can_have_is_refused() -> None:
     with pytest.raises(DescriptorError, match="multiple of 128"):
         claim(derive(**K_128), base=64)
-    with pytest.raises(DescriptorError, match="the base address must be an integer"):
+    with pytest.raises(DescriptorError, match=r"the base address is .*, which is not an integer"):
         claim(derive(**K_128), base="0x400")  # type: ignore[arg-type]
 
 

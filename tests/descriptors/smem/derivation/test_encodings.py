@@ -62,7 +62,7 @@ def test_a_tile_of_triton_has_the_word_of_the_same_tile_of_atoms(width: int, tur
 
 def test_what_has_no_word_says_why() -> None:
     text = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}> 64x128xf16"
-    with pytest.raises(LayoutError, match="swizzle must be"):
+    with pytest.raises(LayoutError, match="swizzle is "):
         match(text, "f16", "K")
     tmem = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1> 128x64xf32"
     with pytest.raises(DescriptorError, match="must lie in shared memory, found tmem"):

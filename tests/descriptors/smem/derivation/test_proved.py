@@ -81,7 +81,7 @@ def test_a_tile_beyond_the_window_is_proved_where_words_can_name_it() -> None:
         (K_128, 64, "multiple of 128"),
         (K_128, 200704, "ends at 233472, beyond the 232448 bytes"),
         (K_128, 300000, "beyond the 232448"),
-        (K_128, -16, "at least 0"),
+        (K_128, -16, "the minimum is 0"),
     ],
 )
 def test_only_a_derivation_at_an_address_can_be_proved(arguments: Any, base: int, complaint: str) -> None:
@@ -147,7 +147,7 @@ def test_the_walk_refutes_where_the_theorem_were_wrong(monkeypatch: pytest.Monke
 def test_derive_takes_the_name_of_a_proof() -> None:
     words = {derive(**K_128, verify=how).descriptor.encode() for how in (True, False, "walk", "theorem")}
     assert len(words) == 1
-    with pytest.raises(DescriptorError, match="derive: verify must be one of walk, theorem"):
+    with pytest.raises(DescriptorError, match=r"derive: verify is .*not supported.*supported: walk, theorem"):
         derive(**K_128, verify="trust")
-    with pytest.raises(DescriptorError, match="derive: verify must be True or False"):
+    with pytest.raises(DescriptorError, match=r"derive: verify is .*, which is neither True nor False"):
         derive(**K_128, verify=1)

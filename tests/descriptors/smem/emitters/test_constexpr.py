@@ -44,7 +44,7 @@ ERRORS = """none extent capacity atom type major swizzle cta_group instruction w
 whole_16_bytes canonical crosses_atoms field""".split()
 #: What the engine says of each refusal.
 SAYS = {
-    "extent": ("at least 1",),
+    "extent": ("the minimum is 1",),
     "capacity": ("bytes of shared memory",),
     "atom": ("an operand must have swizzle", "atom must be", "-major operand must have another swizzle"),
     "type": ("types must be of one kind", "dtype must be", "kind of"),

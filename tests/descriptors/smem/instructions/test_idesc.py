@@ -283,5 +283,5 @@ def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) ->
 
 
 def test_a_field_that_a_decoded_word_does_not_have_is_a_choice_error() -> None:
-    with pytest.raises(ChoiceError, match="decode_idesc: a field must be one of "):
+    with pytest.raises(ChoiceError, match=r"decode_idesc: a field is .*not supported"):
         decode_idesc(0x08200490, "f16")["nothing"]

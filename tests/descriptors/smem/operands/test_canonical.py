@@ -143,8 +143,8 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
     assert (error.mode, error.expected, error.found) == (mode, expected, found)
     assert (error.form, error.layout) == (str(target), text)
     path = ",".join(map(str, mode))
-    rule = f"in 16-byte units mode ({path}) must have {expected}, has {found}; layout = {text}, form = {target}"
-    fits = f"forms that it has: {', '.join(error.fits)}" if error.fits else ""
+    rule = f"in 16-byte units mode ({path}) has {found}, expected {expected}; layout = {text}, form = {target}"
+    fits = f"forms that fit: {', '.join(error.fits)}" if error.fits else ""
     assert str(error) == "canonical: " + "; ".join(filter(None, (error.why, rule, fits, error.way_out)))
     assert error.why
 

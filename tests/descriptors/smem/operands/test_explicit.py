@@ -136,7 +136,7 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
         ({"layout": "(64,64):(64,1)", "order": (0, 1)}, "derive: an explicit layout must come without an order, "),
         (
             {"layout": "(64,64):(64,1)", "unit": "bits"},
-            "derive: unit must be one of elements, bytes, cute, found 'bits'",
+            "derive: unit is 'bits', which is not supported (did you mean bytes?); supported: elements",
         ),
         (
             {"layout": "S<2,3,3> o 0 o (64,64):(64,1)", "swizzle": "128B"},

@@ -255,7 +255,7 @@ def refused(derivation: Derivation) -> str:
 
 @pytest.mark.parametrize("rank", [1, 6, 0, -1, "2", 2.0, True])
 def test_a_rank_that_no_tensor_map_has_is_refused(rank: Any) -> None:
-    with pytest.raises(DescriptorError, match="tma: rank must be"):
+    with pytest.raises(DescriptorError, match="tma: rank is "):
         tma_plan(tile((64, 64), "bf16", "K", "none"), rank)
 
 

@@ -100,7 +100,7 @@ def test_words_above_the_window_of_sm100_are_proved_by_walk_and_theorem() -> Non
     base = 1 << 18
     assert verify(d, bases=(base,)).ok and proved(d, base=base).step == 1024
     assert read(d.word(0, 1, base=base), "sm107", dtype="bf16", major="K", shape=(128, 16)).addresses[0][0] == base + 32
-    with pytest.raises(DescriptorError, match="a base must be at most 262143, found 262144"):
+    with pytest.raises(DescriptorError, match="a base is 262144, but the maximum is 262143"):
         verify(replace(d, descriptor=replace(d.descriptor, arch="sm100")), bases=(base,))
     wide = derive((128, 2048), "bf16", "MN", "128B", (128, 16), arch="sm107", capacity=None, order=(0, 1), verify=False)
     assert max(wide.descriptor.leading_byte_offset, wide.descriptor.stride_byte_offset) <= base
