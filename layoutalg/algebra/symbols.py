@@ -139,9 +139,9 @@ class Proof:
     def __str__(self) -> str:
         if self.proved:
             return "proved for all values"
-        where = ", ".join(f"{name} = {number}" for name, number in self.counterexample) or "any values"
-        what = "the sizes are" if self.index is None else f"at index {self.index} the offsets are"
-        return f"not equal: for {where} {what} {safe_text(self.found[0])} and {safe_text(self.found[1])}"
+        values = ", ".join(f"{name} = {number}" for name, number in self.counterexample) or "any values"
+        subject = "the sizes are" if self.index is None else f"at index {self.index} the offsets are"
+        return f"not equal: for {values} {subject} {safe_text(self.found[0])} and {safe_text(self.found[1])}"
 
 
 def prove(a: AnyLayout, b: AnyLayout) -> Proof:

@@ -241,21 +241,21 @@ def _simplify(swizzle: Swizzle, offset: int, fixed: int, free: Layout) -> tuple[
         return ComposedLayout(swizzle, start, free), 0
     if not swizzle.bits or _adds_constant(swizzle, start, free):
         return free, swizzle(start)
-    whole = ComposedLayout(swizzle, start, free), 0
+    swizzled_slice = ComposedLayout(swizzle, start, free)
     free_bits = offset_bits(free)
     if free_bits is None or start < 0:
-        return whole
+        return swizzled_slice, 0
     if not _changes_pair(swizzle, free_bits):
         try:
             affine = compose_plain(_weights(swizzle, start, free_bits), free)
         except LayoutError:
-            return whole
-        exact = not start & free_bits or _agrees(affine, swizzle(start), whole[0])
-        return (affine, swizzle(start)) if exact else whole
+            return swizzled_slice, 0
+        exact = not start & free_bits or _agrees(affine, swizzle(start), swizzled_slice)
+        return (affine, swizzle(start)) if exact else (swizzled_slice, 0)
     active = swizzle.source_mask | swizzle.target_mask
     inside, outside = offset + (fixed & active), fixed & ~active
     if (inside | free_bits) & outside or inside & free_bits:
-        return whole
+        return swizzled_slice, 0
     return ComposedLayout(swizzle, inside, free), outside
 
 

@@ -75,9 +75,9 @@ class Parser:
     def fail(self, expected: str) -> NoReturn:
         """Raise a NotationError that names what is expected, and the next token."""
         token = self.token
-        found = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
+        actual = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
         raise NotationError(
-            f"notation: expected {expected}, found {found}; text = {quoted(self.text)}", self.text, token.position
+            f"notation: expected {expected}, found {actual}; text = {quoted(self.text)}", self.text, token.position
         )
 
     def reject(self, fact: str) -> NoReturn:
