@@ -21,7 +21,7 @@ from layoutalg.laws.points import (
     Leaf,
     Plain,
     Point,
-    TooLarge,
+    TooLargeError,
     after,
     count,
     digits,
@@ -78,7 +78,7 @@ def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     b_leaves = list(zip(leaves(b_shape), leaves(b_stride), strict=True))
     total = count(b_shape)
     if total > 4096:
-        raise TooLarge
+        raise TooLargeError
     results: list[list[Leaf]] = []
     columns: list[list[Point]] = []
     for extent, stride in b_leaves:
@@ -134,7 +134,7 @@ def slots(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Leaf
         image = [p + x * stride for x in range(extent) for p in image]
         period = stride * extent
         if len(starts) * len(image) > limit:
-            raise TooLarge
+            raise TooLargeError
     sums = [start + p for start in starts for p in image]
     return form(starts) if len(set(sums)) == len(sums) else None
 
@@ -167,7 +167,7 @@ def tiling(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Lea
         while lowest in covered:
             lowest += 1
         if len(covered) > limit:
-            raise TooLarge
+            raise TooLargeError
     return form(starts)
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from layoutalg.errors import LayoutError, brief
 from layoutalg.laws.definitions import LAWS
 from layoutalg.laws.partitions import PLANS, PRODUCT_PLANS
-from layoutalg.laws.points import NoAnswer, TooLarge, leaves, misfit
+from layoutalg.laws.points import NoAnswerError, TooLargeError, leaves, misfit
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler
@@ -83,9 +83,9 @@ def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | Non
         return breach(operation, tuple(map(_value, operands)), value)
     except LayoutError:
         raise  # a LayoutError is a ValueError, which the last clause would catch
-    except TooLarge as error:
+    except TooLargeError as error:
         raise LayoutError(f"broken_law: {operation} has more than 2**16 indices to enumerate") from error
-    except NoAnswer:
+    except NoAnswerError:
         return "is an answer where there is none"
     except (TypeError, AttributeError, ValueError, LookupError, RecursionError, OverflowError) as error:
         operands_text = ", ".join(map(brief, operands))
@@ -96,8 +96,8 @@ def breach(operation: str, operands: tuple[Any, ...], answer: Any) -> str | None
     """Check an answer as :func:`broken_law` does, for values with the attributes of layouts, without checking operands.
 
     Raises:
-        NoAnswer: if no layout satisfies the definition.
-        TooLarge: if the enumeration is too long.
+        NoAnswerError: if no layout satisfies the definition.
+        TooLargeError: if the enumeration is too long.
     """
     if operation in LAWS:
         law: Callable[..., str | None] = LAWS[operation]

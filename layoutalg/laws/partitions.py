@@ -23,7 +23,7 @@ from typing import Any
 from layoutalg.laws.existence import beyond, divide, split, tiling
 from layoutalg.laws.points import (
     Merged,
-    NoAnswer,
+    NoAnswerError,
     Part,
     Plain,
     Plan,
@@ -70,10 +70,10 @@ def _check_rank(tiler: tuple[Any, ...], shape: Any) -> None:
     """Check that a tiler has at most as many modes as a shape.
 
     Raises:
-        NoAnswer: if it has more.
+        NoAnswerError: if it has more.
     """
     if len(tiler) > len(items(shape)):
-        raise NoAnswer
+        raise NoAnswerError
 
 
 def composed(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
@@ -100,10 +100,10 @@ def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
     """Return (tile, rest) of one mode: the indices of the tiler, and the least index of each tile of the mode.
 
     Raises:
-        NoAnswer: if there is no such division.
+        NoAnswerError: if there is no such division.
     """
     if tiler is None:
-        raise NoAnswer
+        raise NoAnswerError
     if isinstance(tiler, tuple):
         _check_rank(tiler, shape)
         mode_paths = _modes_and_paths(shape, path)
@@ -113,7 +113,7 @@ def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
     layout = as_layout(tiler)
     indices, rest = values(layout), tiling(pairs(layout), count(shape))
     if rest is None or len(indices) * prod(s for s, _ in rest) != count(shape):
-        raise NoAnswer
+        raise NoAnswerError
     starts = [line(rest, index) for index in range(prod(s for s, _ in rest))]
     return Part([place(path, i) for i in indices], layout.shape), Part([place(path, i) for i in starts])
 
@@ -187,7 +187,7 @@ def _local(a: Any, tiler: Any, side: int, coordinate: Any) -> Plan:
     """Return the plan of a zipped divide by a tuple of integers, fixed at a coordinate of its tile (0) or rest (1)."""
     whole = split(inner(a), tiler, divide)
     if whole is None:
-        raise NoAnswer
+        raise NoAnswerError
     halves = [modes(mode) for mode in modes(whole)]
     shapes = [[half[k].shape for half in halves[: len(tiler)]] for k in (0, 1)]
     shapes[1] += [mode.shape for mode in modes(whole)[len(tiler) :]]
@@ -231,11 +231,11 @@ def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
     """Return the plan of the element of one thread in each tile.
 
     Raises:
-        NoAnswer: if not exactly one thread has the index.
+        NoAnswerError: if not exactly one thread has the index.
     """
     extents, coordinates = threads_of(as_layout(threads), index, proj)
     if len(coordinates) != 1:
-        raise NoAnswer
+        raise NoAnswerError
     return _local(a, extents, 0, coordinates[0])
 
 
@@ -256,11 +256,11 @@ def _beyond(block: Any, tiler: Any) -> list[Any]:
     """Return the complement of the block that is large enough for the indices of the tiler.
 
     Raises:
-        NoAnswer: if there is none.
+        NoAnswerError: if there is none.
     """
     rest = beyond(block, tiler)
     if rest is None:
-        raise NoAnswer
+        raise NoAnswerError
     return rest
 
 
@@ -292,7 +292,7 @@ def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
     """Return the tree of a product mode by mode: pairs of a mode and its copies, or the mode alone without a tiler."""
     parts = modes(block)
     if len(tiler) > len(parts):
-        raise NoAnswer
+        raise NoAnswerError
     tree: list[Any] = []
     for k, mode in enumerate(parts):
         item = tiler[k] if k < len(tiler) else None
@@ -320,7 +320,7 @@ def _blocks_and_copies(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
     pairs_ = []
     for part, item in zip(tree, tiler, strict=False):
         if item is None:
-            raise NoAnswer
+            raise NoAnswerError
         pairs_.append(_blocks_and_copies(part, item) if isinstance(item, tuple) else part)
     return tuple(a for a, _ in pairs_), (*(b for _, b in pairs_), *tree[len(tiler) :])
 
@@ -406,11 +406,11 @@ def tile_to_shape(atom: Any, target: Any, order: Any = None) -> Plan:
     """Return the plan of a blocked product with the copies that fill the shape, in the given order.
 
     Raises:
-        NoAnswer: if the atom does not fill the shape.
+        NoAnswerError: if the atom does not fill the shape.
     """
     grid = grid_of(atom, target, order)
     if grid is None:
-        raise NoAnswer
+        raise NoAnswerError
     return blocked_product(atom, grid)
 
 

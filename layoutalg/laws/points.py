@@ -32,7 +32,7 @@ Point = Any
 Leaf = tuple[int, Any]
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """The enumeration would be too long, so that the case is not decided."""
 
 
@@ -218,11 +218,11 @@ def values(layout: Any) -> list[Point]:
     """Return every point of a layout, in the colexicographic order of its domain.
 
     Raises:
-        TooLarge: if there are more than 2**16.
+        TooLargeError: if there are more than 2**16.
     """
     total = count(layout.shape)
     if total > 1 << 16:
-        raise TooLarge
+        raise TooLargeError
     return [at(layout, index) for index in range(total)]
 
 
@@ -249,7 +249,7 @@ Value = Callable[[Any], Any]
 MOST = 1 << 16
 
 
-class NoAnswer(Exception):
+class NoAnswerError(Exception):
     """The plan has no layout that satisfies the definition."""
 
 
@@ -310,11 +310,11 @@ def expected_values(plan: Plan) -> list[Any]:
     """Return the value at every coordinate of a plan in colexicographic order, in which the first part is the fastest.
 
     Raises:
-        TooLarge: if there are more than 2**16.
+        TooLargeError: if there are more than 2**16.
     """
     parts = list(_parts(plan.tree))
     if prod(len(part.points) for part in parts) > MOST:
-        raise TooLarge
+        raise TooLargeError
     totals = []
     for points in pairings(*(part.points for part in reversed(parts))):
         total = plan.fixed
