@@ -69,7 +69,7 @@ def rows(text: str) -> Iterator[Row]:
             value = evaluate(written)
             value_text = ", at offset ".join(map(str, value)) if _placed(value) else str(value).replace(", ", ",")
         except LayoutError as error:
-            value_text = f"no layout: {str(error).partition('found ')[2].partition(';')[0]}"
+            value_text = f"no layout: {str(error).partition(';')[0].rpartition(': ')[2]}"
         yield Row(written, "" if value_text == written else value_text, words)
 
 
