@@ -26,10 +26,18 @@ from itertools import chain
 
 from descriptors.check.instruction_syntax import syntax_findings
 from descriptors.check.kernel_report import Finding, finding
-from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.check.ptx.multiplications import (
+    TensorMma,
+    Wgmma,
+    WgmmaOpcode,
+    tensor_mma,
+    tensor_opcode,
+    wgmma,
+    wgmma_opcode,
+)
 from descriptors.check.ptx.ptx_module import REST, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Vector, alone, names
-from descriptors.smem.instructions.legality import check_shape, check_types
+from descriptors.smem.instructions.legality import check_types, shape_refusals
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import KINDS
 from descriptors.targets import NEWEST, has, lacking
@@ -94,60 +102,60 @@ def _later(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
-    view = wgmma(one)
+    """Yield what is wrong with the opcode, with the number of operands, and with each operand."""
+    opcode, view = wgmma_opcode(one), wgmma(one)
+    illegal = [] if opcode is None else illegal_multiplication(opcode)
+    yield from illegal
+    if opcode is not None and opcode.kind:
+        yield from _extra_qualifiers(opcode)
     if view is None:
         yield "form-operands", f"found {len(one.operands)} operands"
-        return
-    if not view.kind:
-        yield "form-types", f"found {view.types[1]}"
-        return
-    illegal = illegal_multiplication(view)
-    yield from illegal
-    if any(rule == "form-shape" for rule, _ in illegal):
-        return
-    yield from _vectors(view)
-    yield from _immediates(view)
+    elif view.kind:
+        yield from _vectors(view, counted=not any(rule == "form-shape" for rule, _ in illegal))
+        yield from _immediates(view)
 
 
-def illegal_multiplication(view: Wgmma) -> list[tuple[str, str]]:
+def illegal_multiplication(opcode: Wgmma | WgmmaOpcode) -> list[tuple[str, str]]:
     """Return what is wrong with the types and with the shape of a ``wgmma.mma_async``.
 
-    >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> words = "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16"
-    >>> view = wgmma(Instruction(1, words, operands("{a,b}, x, y, 1, 1, 1, 0, 0")))
-    >>> illegal_multiplication(view)
-    [('form-shape', 'found m64n12k16: N must be 8..256 step 8')]
+    >>> made = Instruction(1, "wgmma.mma_async.sync.aligned.m48n12k16.f32.f16.f16", ())
+    >>> illegal_multiplication(wgmma_opcode(made))
+    [('form-shape', 'found m48n12k16: M must be 64; N must be 8..256 step 8')]
     """
-    told, (m, n, k) = [], view.shape
-    a_source = "rmem" if view.from_registers else "smem"
+    if not opcode.kind:
+        return [("form-types", f"found {opcode.types[1]}")]
+    told, (m, n, k) = [], opcode.shape
     try:
-        check_types("sm90", view.kind, view.types[1], view.types[2], view.types[0], legality="lenient")
+        check_types("sm90", opcode.kind, opcode.types[1], opcode.types[2], opcode.types[0], legality="lenient")
     except IllegalError as error:
-        told.append(("form-types", f"found {' by '.join(view.types[1:])} into {view.types[0]}: {error.rule}"))
-    try:
-        check_shape(
-            "sm90", view.kind, m=m, n=n, k=k, sparse=view.sparse, a_source=a_source, legality="lenient"
-        )  # fmt: skip
-    except IllegalError as error:
-        told.append(("form-shape", f"found m{m}n{n}k{k}: {error.rule}"))
+        told.append(("form-types", f"found {' by '.join(opcode.types[1:])} into {opcode.types[0]}: {error.rule}"))
+    refusals = shape_refusals("sm90", opcode.kind, m=m, n=n, k=k, sparse=opcode.sparse, legality="lenient")
+    if refusals:
+        told.append(("form-shape", f"found m{m}n{n}k{k}: {'; '.join(error.rule for error in refusals)}"))
     return told
 
 
-def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
+def _extra_qualifiers(opcode: WgmmaOpcode) -> Iterator[tuple[str, str]]:
+    """Yield the qualifiers behind the types that the kind does not have."""
+    extra = ".".join(opcode.extra)
+    if opcode.kind == "b1" and opcode.extra != ("and", "popc"):
+        yield "form-qualifier", f"found .{extra or '(nothing)'}, and b1 has .and.popc alone"
+    elif opcode.kind != "b1" and opcode.extra not in ((), ("satfinite",) if opcode.kind == "i8" else ()):
+        yield "form-qualifier", f"found .{extra} of {opcode.types[1]}"
+
+
+def _vectors(view: Wgmma, *, counted: bool) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the operands D, A and B; the registers of D are ``counted`` if the shape is legal."""
     wanted = registers_of_d(view.shape, view.types[0])
     if not isinstance(view.d, Vector):
         yield "form-operands", "found no vector for D"
-    elif len(view.d.items) != wanted:
+    elif counted and len(view.d.items) != wanted:
         yield "form-registers", f"found {len(view.d.items)} for D, which has {wanted}"
     if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
         yield "form-registers", f"found {len(view.a.items)} for A, which has {REGISTERS_OF_A}"
     for name, operand in (("A", view.a), ("B", view.b)):
         if not isinstance(operand, str | Vector):  # a vector for B is reported by its class
             yield "form-operands", f"found no register with a descriptor for {name}"
-    if view.kind == "b1" and view.extra != ("and", "popc"):
-        yield "form-qualifier", f"found .{'.'.join(view.extra) or '(nothing)'}, and b1 has .and.popc alone"
-    elif view.kind != "b1" and view.extra not in ((), ("satfinite",) if view.kind == "i8" else ()):
-        yield "form-qualifier", f"found .{'.'.join(view.extra)} of {view.types[1]}"
 
 
 def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
@@ -204,35 +212,41 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
     >>> list(multiplication(made, "sm_100a"))
     [('form-registers', 'found 2 for the mask, which has 4')]
     """
-    view = tensor_mma(one)
+    opcode, view = tensor_opcode(one), tensor_mma(one)
+    if opcode is None:
+        yield "form-qualifier", "found no .kind"
+        return
     if view is None:
         yield "form-operands", f"found {len(one.operands)} operands"
-        return
-    if view.kind not in _KINDS:
-        yield "form-qualifier", f"found .kind::{view.kind}"
-        return
-    for feature in _features(view, one):
-        yield from needed(feature, target, version)
-    yield from (scaled := list(_scaled(view)))
-    yield from _collector(view, one)
-    yield from _mask(view)
-    yield from _tail(view)
-    if not isinstance(view.b, str):
-        yield "form-operands", "found no register with a descriptor for B"
-    if view.ws and one.qualifiers[2] != "ws":
+    known, seen = opcode.kind in _KINDS, opcode if view is None else view
+    if known:
+        for feature in _features(seen, one):
+            yield from needed(feature, target, version)
+        scaled = list(_scaled(opcode))
+        yield from scaled
+        yield from _collector(opcode, one)
+    else:
+        yield "form-qualifier", f"found .kind::{opcode.kind}"
+    if view is not None:
+        yield from _mask(view)
+        yield from _tail(view) if known else ()
+        if not isinstance(view.b, str):
+            yield "form-operands", "found no register with a descriptor for B"
+    if opcode.ws and one.qualifiers[2] != "ws":
         yield "form-qualifier", "found .ws elsewhere than behind tcgen05.mma"
     if len([w for w in one.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
         yield "form-qualifier", "found two scale vectors"
-    if view.ws and view.cta_group == 2:
+    if opcode.ws and opcode.cta_group == 2:
         yield "form-qualifier", "found .cta_group::2 with .ws"
-    if view.ashift and (view.ws or not view.in_tensor_memory):
-        yield "form-qualifier", f"found .ashift with {'.ws' if view.ws else 'A in shared memory'}"
+    if opcode.ashift and (opcode.ws or (view is not None and not view.in_tensor_memory)):
+        yield "form-qualifier", f"found .ashift with {'.ws' if opcode.ws else 'A in shared memory'}"
     if (
-        not scaled
-        and view.table is not None
-        and (view.kind not in _DECOMPRESSED or view.ws or view.ashift or view.sparse)
+        known
+        and not scaled
+        and opcode.table is not None
+        and (opcode.kind not in _DECOMPRESSED or opcode.ws or opcode.ashift or opcode.sparse)
     ):
-        why = next((f".{name}" for name in ("ws", "ashift", "sparse") if getattr(view, name)), f"kind {view.kind}")
+        why = next((f".{name}" for name in ("ws", "ashift", "sparse") if getattr(opcode, name)), f"kind {opcode.kind}")
         yield "form-qualifier", f"found .decompress::lut::b with {why.replace('sparse', 'sp')}"
 
 

@@ -65,11 +65,11 @@ def chain(
     if len(links) == 1 and links[0].endswith((".toml", "-")):
         for name, value in (("--tile", tile), ("--dtype", dtype), ("--arch", arch)):
             if value is not None:
-                raise click.UsageError(f"{name} goes only with links; a file has it as {name[2:]} = ...")
+                raise click.UsageError(f"{name} needs links on the command line; in a file, write {name[2:]} = ...")
         report = parse_chain(text_of(links[0], what="TOML", operation="chain")).verify()
     else:
         if tile is None:
-            raise click.UsageError("--tile is missing: rows and columns of the tile, as in 128x64")
+            raise click.UsageError("--tile is missing; --tile: rows and columns of the tile, such as 128x64")
         report = chain_of(links, tile=tile, dtype=dtype or "bf16", arch=arch or "").verify()
     say(answered(report, as_json))
     return _status(report, strict)

@@ -167,16 +167,16 @@ def check(
     derives the values again and reports those that differ, with exit status 1.
     """
     if as_json and as_sarif:
-        raise click.UsageError("--json does not go with --sarif")
+        raise click.UsageError("--json and --sarif cannot be combined")
     if any(Path(file).suffix == ".toml" for file in files):
         typed = {"include": include, **options}
         if other := next((name for name, value in typed.items() if value), None):
-            raise click.UsageError(f"{_TYPED.get(other) or '--' + other} goes only with a kernel")
+            raise click.UsageError(f"{_TYPED.get(other) or '--' + other} needs a kernel, not a .toml file")
         if not all(Path(file).suffix == ".toml" for file in files):
-            raise click.UsageError("a .toml file goes without kernels")
+            raise click.UsageError("a .toml file cannot be checked together with kernels")
         return check_contracts(tuple(dict.fromkeys(files)), init, as_json, as_sarif)
     if init:
-        raise click.UsageError("--init goes only with a .toml file")
+        raise click.UsageError("--init needs a .toml file")
     output = Output(
         options["strict"], options["everything"], wants_color(), as_sarif, as_json, options["write"] or "",
         len(files) > 1 or Path(files[0]).is_dir(),
@@ -201,7 +201,7 @@ def check(
     status = _report(files, check_file, output)
     if unused:
         names = ", ".join(map(brief, sorted(unused)[:4]))
-        raise DescriptorError(f"check: a parameter must be one that a kernel has, found {names}, which no file has")
+        raise DescriptorError(f"check: no kernel of these files has a parameter {names}")
     return status
 
 
@@ -361,7 +361,7 @@ def _finish(
     if output.write:
         if refused:
             name, error = refused[0]
-            raise DescriptorError(f"check: for a baseline every file must be checked, found {error}; {name}")
+            raise DescriptorError(f"check: no baseline was written, because {name} could not be checked; {error}")
         _write_baseline(output, reports)
     elif output.as_sarif:
         say_json(sarif(reports, [(name, str(error)) for name, error in refused]))
@@ -379,14 +379,12 @@ def _baseline(file: str) -> Baseline:
 def _check_writable(file: str) -> None:
     """Refuse to write a baseline over anything that is not a baseline."""
     if file == "-":
-        raise click.UsageError("--write-baseline takes a path, and standard output tells what was found")
+        raise click.UsageError("--write-baseline needs a path, because standard output has the findings")
     if os.path.lexists(file):
         try:
             _baseline(file)
         except DescriptorError:
-            raise DescriptorError(
-                f"check: --write-baseline must name a new file or a baseline, found another; {file}"
-            ) from None
+            raise DescriptorError(f"check: {file} exists and is not a baseline; give another path") from None
 
 
 def _write_baseline(output: Output, reports: Sequence[tuple[str, Report]]) -> None:

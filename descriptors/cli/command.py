@@ -109,10 +109,10 @@ def command(context: click.Context) -> None:
         say(context.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status.
+def main(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
+    """Run the command and return its exit status; ``undecided`` is that of an answer that leaves a question open.
 
     >>> main(["derive", "--dtype", "bf17", "--major", "K", "--swizzle", "none", "--tile", "8x8", "--mma", "8x8"])
     2
     """
-    return run(command, "descriptors", [DescriptorError, LayoutError], arguments)
+    return run(command, "descriptors", [DescriptorError, LayoutError], arguments, undecided)

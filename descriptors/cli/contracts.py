@@ -28,7 +28,7 @@ def check_contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif:
 
     if init:
         if as_json or as_sarif or len(files) > 1:
-            raise click.UsageError("--init writes TOML for one file, and goes not with --json or --sarif")
+            raise click.UsageError("--init writes TOML for one file and cannot be combined with --json or --sarif")
         tables = contract.missing(text_of(files[0], what="TOML"))
         say(tables.removesuffix("\n") or "# every section has a table expect")
         return Status.ANSWER

@@ -74,7 +74,7 @@ def course(
 def _answered(where: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
     progress = _progress()
     if where is None and (hint or solution):
-        raise DescriptorError("course: a hint and a solution go with an exercise, as 5.1, found none")
+        raise DescriptorError("course: --hint and --solution need an exercise, such as 5.1")
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
         return Status.ANSWER
@@ -84,7 +84,7 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool)
         return _watched(Path(answer or "mine.txt"), progress)
     if "." not in where and (answer is not None or hint or solution):
         raise DescriptorError(
-            f"course: an answer, a hint and a solution go with an exercise, as 5.1, found {where[:20]}"
+            f"course: an answer, --hint and --solution need an exercise, such as 5.1, but {where[:20]!r} is none"
         )
     if where == "card":
         say(tell_card())
@@ -128,7 +128,7 @@ def _watched(path: Path, progress: Progress) -> Status:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise DescriptorError(f"course: the file must be text in UTF-8, found {path}") from error
+            raise DescriptorError(f"course: {path} is not UTF-8 text") from error
         if text != before:
             before, checked = text, judged(text)
             say("\n".join(str(one) for one in checked))
@@ -154,10 +154,10 @@ MOST_HANDED_IN = 1 << 20
 def _verified(line: str) -> Status:
     """What a line says, or each line of the input; a line that was changed is a difference, and so is none at all."""
     if line == "-" and sys.stdin is None:
-        raise DescriptorError("course: --verify - must have an input, found none")
+        raise DescriptorError("course: --verify - has no input")
     text = (sys.stdin.read(MOST_HANDED_IN + 1) if sys.stdin else "") if line == "-" else line
     if len(text) > MOST_HANDED_IN:
-        raise DescriptorError(f"course: --verify must have at most {MOST_HANDED_IN} characters, found more")
+        raise DescriptorError(f"course: the input of --verify is longer than {MOST_HANDED_IN} characters")
     lines = text.splitlines()
     wrong = 0
     for one in filter(str.strip, lines):
@@ -180,7 +180,7 @@ def _hint(exercise: Exercise, where: str, progress: Progress) -> Status:
 
 def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
     if not progress.of(where).get("tried"):
-        raise DescriptorError(f"course: the solution comes after an attempt, found none of {where}")
+        raise DescriptorError(f"course: the solution of {where} is shown after an attempt")
     say(f"{exercise.solution}\n{exercise.why}")
     return Status.ANSWER
 

@@ -117,11 +117,13 @@ def derive(
         say(_closed_forms(options, form, smt2=smt2))
         return Status.ANSWER
     if compared and options["cp"] is not None:
-        raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
+        raise click.UsageError("--check needs an MMA instruction and cannot be combined with --cp")
     if name is not None and emit is None:
-        raise click.UsageError("--name goes only with --emit")
+        raise click.UsageError("--name needs --emit")
     if emit is not None and options["base"] is not None:
-        raise click.UsageError("--base does not go with --emit: the code takes the address of the tile as an argument")
+        raise click.UsageError(
+            "--base and --emit cannot be combined, because the code takes the address of the tile as an argument"
+        )
     _check_answers(
         as_json,
         explained=explained,
@@ -158,7 +160,7 @@ def derive(
             say(_whole(derivation, base, report, data))
         else:
             if not steps:
-                note("--steps every step, --words every word, --explain what LBO and SBO mean", "more")
+                note("--steps prints each step, --words each descriptor, --explain the meaning of LBO and SBO", "more")
             text = tell(derivation, steps=steps, base=base, report=report, because=take_assumption())
             say(for_terminal(text) + (f"\n{line}" if line else ""))
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
@@ -201,11 +203,14 @@ def _remark(derivation: Derivation, options: dict[str, Any]) -> None:
         cta_group, sparse = name.cta_group or cta_group, name.sparse or sparse
     if sparse and derivation.operand == "A":
         mn, k = derivation.mma
-        note(f"A of a sparse instruction is stored without its zeros: {mn}x{k} are K {2 * k}; its metadata are apart")
+        note(
+            f"A of a sparse instruction is stored without its zeros: {mn}x{k} cover K {2 * k}; its metadata is separate"
+        )
     if cta_group == 2 and derivation.instruction == "mma":
         whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[derivation.operand]
         note(
-            f"with cta_group 2 each CTA holds {derivation.mma[0]} of {whole} {2 * derivation.mma[0]}; idesc counts both"
+            f"with cta_group 2 each CTA has {derivation.mma[0]} of {whole} {2 * derivation.mma[0]}; "
+            "idesc takes the value for both CTAs"
         )
 
 
@@ -219,8 +224,9 @@ def _check_answers(as_json: bool, **answers: Any) -> None:
     requested = [name for name, value in answers.items() if value not in (None, False)]
     if len(requested) > 1 or (as_json and requested not in ([], ["subtile"], ["check"])):
         raise click.UsageError(
-            "--json, --steps, --explain, --smt2, --emit, --words and --subtile are different answers; give one, or "
-            "--subtile with --json" + ("; --check goes with the whole story or --json" if answers["check"] else "")
+            "--json, --steps, --explain, --smt2, --emit, --words and --subtile cannot be combined; give one, or "
+            "--subtile with --json"
+            + ("; --check can be combined with the default output or --json" if answers["check"] else "")
         )
 
 
@@ -233,7 +239,7 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
         if source(name) is click.core.ParameterSource.COMMANDLINE and (
             name not in known if symbolic else name == "form"
         ):
-            raise click.UsageError(f"{one.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
+            raise click.UsageError(f"{one.opts[0]} {'cannot be combined with' if symbolic else 'needs'} --symbolic")
 
 
 def _closed_forms(options: dict[str, Any], form: str, *, smt2: bool) -> str:

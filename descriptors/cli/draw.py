@@ -49,16 +49,18 @@ class _What(click.Choice[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name; a word is drawn under one too."""
         if re.fullmatch("0x[0-9a-fA-F]+", str(value)):
-            raise click.UsageError(f"a word is drawn by: descriptors draw word {value}", ctx)
+            raise click.UsageError(f"{value} is a descriptor; use `descriptors draw word {value}`", ctx)
         return super().convert(value, param, ctx)
 
 
 def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """The word to draw; what a cell's colour may mean is none, and was typed behind ``--color``."""
     if text in COLOURS:
-        raise click.UsageError(f"--color colours the answer; what the colour of a cell means is --colour-by {text}")
-    if text is not None and elsewhere(text).startswith("a layout"):
-        raise click.UsageError(f"draw takes a layout by an option: --layout {text!r}")
+        raise click.UsageError(
+            f"--color takes no value; use --color-by {text} to choose what the color of a cell means"
+        )
+    if text is not None and elsewhere(text).endswith("a layout"):
+        raise click.UsageError(f"{text!r} is a layout; use --layout {text!r}")
     return read_word(context, parameter, text)
 
 
@@ -158,19 +160,19 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
     for name, kinds in _TAKEN.items():
         if operand[name] is not None and what not in kinds:
             option = "--colour-by" if name == "colour" else f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} goes only with {', '.join(kinds)}")
+            raise click.UsageError(f"{option} needs {' or '.join(kinds)}")
     if operand["access"] is None:
         for name in ("access_bytes", "number"):
             if operand[name] is not None:
-                raise click.UsageError(f"--{name.replace('_', '-')} goes only with --access")
+                raise click.UsageError(f"--{name.replace('_', '-')} needs --access")
     if operand["pattern_start"] is not None and what != "diff":
-        raise click.UsageError("--pattern-start goes only with diff")
+        raise click.UsageError("--pattern-start needs diff")
     if word is not None and what not in ("word", "diff"):
-        raise click.UsageError(f"a word goes only with word and diff, found {word:#x}")
+        raise click.UsageError(f"{word:#x} is a descriptor, which only word and diff draw")
     if what == "diff" and word is None:
-        raise click.UsageError("diff needs the word to compare: descriptors draw diff 0x...")
+        raise click.UsageError("diff needs the descriptor to compare; use `descriptors draw diff 0x...`")
     if what == "all" and (output in (None, "", "-") or as_json):
-        raise click.UsageError("all writes files: give it a folder, -o DIR")
+        raise click.UsageError("all writes several files and needs a folder; use -o DIR")
     if operand["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
         raise click.UsageError("--dtype is missing")
 
@@ -187,8 +189,8 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
         return picture(decode(word, operand["arch"], **known, shape=shape))
     if what == "banks" and operand["swizzle"] is not None and as_swizzle_mode(operand["swizzle"]) is SwizzleMode.NONE:
         note(
-            "without a swizzle a canonical tile is of core matrices, 8 rows of 16 bytes together; rows as in a matrix "
-            'are drawn by --layout "(64,64):(64,1)"'
+            "without a swizzle a canonical tile consists of core matrices (8 rows of 16 contiguous bytes); "
+            'for a row-major tile use --layout "(64,64):(64,1)"'
         )
     if operand["layout"] is None and operand["mma"] is None and operand["cp"] is None and what in _WITHOUT_MMA:
         return picture(filled_tile({name: operand[name] for name in names("tma")}), what, **options)
@@ -221,7 +223,7 @@ def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
 
 def _plainly(operand: dict[str, Any]) -> Picture:
     """A layout that no word reads: its offsets, coloured by bank."""
-    note("no word reads this layout, so that it is drawn plainly, coloured by bank")
+    note("no descriptor reads this layout, so it is drawn without one, colored by bank")
     width = as_element_type(operand["dtype"]).storage_bits // 8
     return plain_picture(evaluate(operand["layout"]), colour="bank", element_bytes=max(width, 1))
 

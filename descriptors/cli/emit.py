@@ -17,8 +17,9 @@ from descriptors.errors import DescriptorError, LayoutError
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
-from descriptors.smem.emitters.emit import constexpr_header
+from descriptors.smem.emitters.emit import LANGUAGES, constexpr_header
 from descriptors.smem.emitters.emit import emit as write
+from descriptors.smem.operands.operand import choose
 from layoutalg.cli.console import say, usage_message
 from layoutalg.messages import Message
 
@@ -50,21 +51,25 @@ def emit(
     header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time. constexpr has no
     operands: it is the derivation itself, a header of C++17 by which a compiler derives the words of any tile of atoms.
     """  # noqa: E501 - a command is one line
-    if language.casefold() == "constexpr":
+    language = choose("emit: language", language, {one: one for one in (*LANGUAGES, "constexpr")})
+    if language == "constexpr":
         if operands or name or any(common.values()):
-            raise click.UsageError("constexpr is the header for every operand, and takes none", context)
+            raise click.UsageError(
+                "constexpr takes no operand, because its header computes the descriptors of any supported operand",
+                context,
+            )
         say(constexpr_header().removesuffix("\n"))
         return
     if not operands:
         raise click.UsageError("'NAME: OPTIONS'... is missing", context)
     shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
     if name is not None and not name.isidentifier():
-        raise click.UsageError(f"--name must be an identifier, found {name[:40]!r}", context)
+        raise click.UsageError(f"--name is {name[:40]!r}, which is not an identifier", context)
     by_name: dict[str, Derivation] = {}
     for text in operands:
         one, derivation = _operand(context, text, shared)
         if one in by_name:
-            raise click.UsageError(f"operands must have a name each, all different, found {one!r} twice", context)
+            raise click.UsageError(f"two operands have the name {one!r}", context)
         by_name[one] = derivation
     if name is not None:
         by_name = {f"{name}_{one}": made for one, made in by_name.items()}
@@ -81,24 +86,24 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
     name, colon, options = text.partition(":")
     name = name.strip()
     if not colon or not name.isidentifier():
-        must = "an operand must be a name, a colon, and options of descriptors derive"
-        raise click.UsageError(f"{must}, found {text[:60]!r}", context)
+        fact = f"{text[:60]!r} is not an operand: a name, a colon, and options of `descriptors derive`"
+        raise click.UsageError(fact, context)
     try:
         words = shlex.split(options)
         with derive.make_context("derive", [*shared, *words], parent=context) as own:
             for option in derive.params:
                 is_typed = own.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
                 if is_typed and option.name not in _OPERAND:
-                    raise click.UsageError(f"{option.opts[0]} describes no operand")
+                    raise click.UsageError(f"{option.opts[0]} is not an option of an operand")
             derivation = tile_of(own.params)
             if not own.params["unproved"]:
                 proved(derivation, walk=True)
     except click.UsageError as error:
-        fact = usage_message(error, context.command_path)._replace(help=())
-        raise click.UsageError(f"operand {name}: {fact}", context) from None
+        message = usage_message(error, context.command_path)._replace(help=())
+        raise click.UsageError(f"operand {name}: {message}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family
-        message = Message.of(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
-        raise DescriptorError(f"operand {name}: {message}") from None
+        reason = str(Message.of(error)) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
+        raise DescriptorError(f"operand {name}: {reason}") from None
     return name, derivation
 
 

@@ -84,11 +84,13 @@ def explore(
     if question.get("layout"):  # which tells its own major and swizzle
         question = {"major": "", "swizzle": ""} | question
     if html is not None and site is not None:
-        raise click.UsageError("--html and --site are different answers; give one of them")
+        raise click.UsageError("--html and --site cannot be combined")
     if site == "-":
-        raise click.UsageError("--site must be a folder, found -; --html - writes one page to standard output")
+        raise click.UsageError("--site needs a folder, not -; use --html - to write one page to standard output")
     if (site is None) != (pyodide is None):
-        raise click.UsageError("--site and --pyodide go together: npm install pyodide makes node_modules/pyodide")
+        raise click.UsageError(
+            "--site and --pyodide need each other; `npm install pyodide` creates node_modules/pyodide"
+        )
     if html == "-":
         say(_page(question).removesuffix("\n"))
     elif html is not None:
@@ -117,7 +119,7 @@ def _frozen(path: Path, question: dict[str, Any]) -> Path:
         write_whole({path: data})
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise click.UsageError(f"--html must be a file that can be written, found {path}: {reason}") from None
+        raise click.UsageError(f"--html cannot write {path}: {reason}") from None
     return path
 
 

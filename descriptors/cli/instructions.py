@@ -18,7 +18,7 @@ from descriptors.smem.derivation.request import named_instruction
 from descriptors.smem.instructions import idesc as words
 from descriptors.smem.instructions.facts import ShapeRow, TypeRow, spell
 from descriptors.smem.instructions.instruction_name import InstructionName
-from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, select_rows
+from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, rows_of_target, select_rows
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.targets import ARCHITECTURES
@@ -45,7 +45,7 @@ def as_word(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise DescriptorError(f"decode-idesc: a word must be a number like 0x08200490, found {brief(text)}") from None
+        raise DescriptorError(f"decode-idesc: {brief(text)} is not a number, such as 0x08200490") from None
 
 
 _ARCH = click.option(
@@ -84,10 +84,10 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     Rows marked "lenient only" are what some source allows and another does not.
     """
     if name is not None and kind is not None:
-        raise click.UsageError("give a DTYPE or --kind, found both")
+        raise click.UsageError("DTYPE and --kind cannot be combined")
     if arch.casefold() == "all":
         if name is not None or kind is not None:
-            raise click.UsageError("--arch all is the table of targets: leave out DTYPE and --kind")
+            raise click.UsageError("--arch all prints the table of targets and cannot be combined with DTYPE or --kind")
         say(answered(ARCHITECTURES, as_json))
         return
     if name is not None and is_instruction(name):
@@ -112,17 +112,17 @@ def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
     of = as_arch(name.settle_arch(arch, "shapes") or assumed_architecture())
     stated = {"cta_group": name.cta_group, "kind": name.kind, "ws": name.ws or None}
     every: list[ShapeRow] = [
-        row for row in rows_of("SHAPES", of)
+        row for row in rows_of_target("SHAPES", of)
         if row.sparse == name.sparse and all(value in (None, getattr(row, key)) for key, value in stated.items())
     ]  # fmt: skip
     every = [row for row in every if _has_types(row, name)]
     rows = [row for row in every if row.k == k and m in row.m and n in row.n]
     kinds = list(dict.fromkeys(row.kind for row in rows))
     if not every:
-        raise DescriptorError(f"shapes: {of} has no such instruction, with the types or the kind of {name.text}")
+        raise DescriptorError(f"shapes: {of} has no instruction with the types or the kind of {name.text}")
     if not kinds:
-        what = f"{'sparse ' * name.sparse}shape of {of}, where {_nearest(every, m, n, k)}"
-        raise DescriptorError(f"shapes: an instruction must be a {what}, found {text[:60]}")
+        shape = f"{'sparse ' * name.sparse}shape of {of}"
+        raise DescriptorError(f"shapes: {text[:60]} is not a {shape}; {_nearest(every, m, n, k)}")
     if as_json:
         return json_text({kind: record(select_rows(of, kind)) for kind in kinds})
     return "\n\n".join(answered(select_rows(of, kind), False) for kind in kinds)
@@ -230,11 +230,12 @@ def idesc(as_json: bool, compared: bool, **options: Any) -> Status:
     word = words.idesc(**options)
     if kind.startswith("mx") and options["kind"] is None and options["scale_dtype"] is None:
         other = "; with --scale-dtype ue4m3 it is mxf4nvf4" if kind == "mxf4" else ""
-        note(f"kind {kind} is assumed, as --scale-dtype is not given{other}")
+        note(f"assuming kind {kind}, because --scale-dtype is not given{other}")
     if options["cta_group"] == 2:
         m, n = options["m"], options["n"]
         note(
-            f"M {m} and N {n} are over both CTAs; derive takes what one holds, {m // 2} of M for A, {n // 2} of N for B"
+            f"M {m} and N {n} count both CTAs; derive takes the part of one CTA: "
+            f"{m // 2} of M for A, {n // 2} of N for B"
         )
     instruction = words.decode_idesc(word, kind, options["arch"])
     if not compared:
@@ -255,13 +256,15 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
     from descriptors.oracle.instructions import InstructionRequest, instruction_words
 
     if given := next((name for name in ("ws", "max_shift", "sparsity_selector") if options[name]), None):
-        raise click.UsageError(f"--check does not go with --{given.replace('_', '-')}, which the DSL's operations lack")
+        raise click.UsageError(
+            f"--check and --{given.replace('_', '-')} cannot be combined, because the DSL's operations do not have it"
+        )
     if options["saturate"] is not (instruction.kind == "i8"):
         raise click.UsageError(
-            "--check goes with --saturate for integers, and for them alone: so the DSL's operations do"
+            "--check needs --saturate for integers and excludes it for other types, as the DSL's operations do"
         )
     if options["arch"] not in ("sm100", "sm103"):
-        raise click.UsageError(f"--check goes with --arch sm100 and sm103, found {options['arch']}")
+        raise click.UsageError(f"--check supports --arch sm100 and sm103, not {options['arch']}")
     if not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
     values = dict(instruction.values)

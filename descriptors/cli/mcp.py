@@ -15,7 +15,6 @@ Law: a tool's arguments are options and arguments of its command, under each nam
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -27,7 +26,7 @@ import click
 
 from descriptors.errors import DescriptorError, brief
 from layoutalg import __version__
-from layoutalg.cli.console import SCHEMA, UNDECIDED_VARIABLE, NotThereError, Status
+from layoutalg.cli.console import SCHEMA, NotThereError, Status
 from layoutalg.frozen import frozen
 from layoutalg.installation import pip_install
 
@@ -141,7 +140,7 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
         kind = {"type": "array", "items": kind}
     if parameter.nargs > 1:
         kind |= {"minItems": parameter.nargs, "maxItems": parameter.nargs}
-    if words := getattr(parameter, "help", None):
+    if words := getattr(parameter, "help", None) or parameter.metavar:
         kind["description"] = words
     return kind
 
@@ -156,11 +155,11 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
     Raises:
         DescriptorError: if there is no such tool, or it has no such argument, or one is of another type.
 
-    >>> command_line("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4, "sparse": False})
-    ['descriptors', 'plan', '--tile=128x128x64', '--stages=4', '--', 'm64n128k16', 'bf16']
+    >>> command_line("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "sparse": False})
+    ['descriptors', 'plan', '--tile=128x128x64', '--', 'm64n128k16', 'bf16']
     """
     if name not in TOOLS:
-        raise DescriptorError(f"mcp: a tool must be one of {', '.join(TOOLS)}, found {brief(name)}")
+        raise DescriptorError(f"mcp: there is no tool {brief(name)}; supported: {', '.join(TOOLS)}")
     tool = tools()[name]
     options, arguments = list[str](), list[str]()
     for key, value in given.items():
@@ -171,11 +170,13 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
             continue
         parameter = tool.parameters.get(key)
         if parameter is None:
-            raise DescriptorError(f"mcp: {name} takes {', '.join([*tool.parameters, *_ADDED])}, found {brief(key)}")
+            raise DescriptorError(
+                f"mcp: {name} has no argument {brief(key)}; supported: {', '.join([*tool.parameters, *_ADDED])}"
+            )
         values = value if isinstance(value, list) else [value]
         _check_type(name, key, value, tool.schema["properties"][key])
         if others := [one for one in _spellings(parameter) if one != key and given.get(one) is not None]:
-            raise DescriptorError(f"mcp: {key} and {others[0]} of {name} are one argument, found both")
+            raise DescriptorError(f"mcp: {key} and {others[0]} of {name} are the same argument, and both are given")
         if isinstance(parameter, click.Argument):
             arguments += [str(one) for one in values]
         elif isinstance(parameter, click.Option) and parameter.is_flag:
@@ -188,8 +189,8 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
         options.append("--json")
     if (length := sum(map(len, [*options, *arguments]))) > LONGEST:
         raise DescriptorError(
-            f"mcp: the arguments of {name} must have at most {LONGEST} characters, found {length}; a long input goes "
-            "into text, where the argument is -"
+            f"mcp: the arguments of {name} have {length} characters, more than {LONGEST}; pass a long input "
+            "in text, with - as the argument"
         )
     program, path = TOOLS[name]
     return [program, *path.split(), *options, *(["--", *arguments] if arguments else [])]
@@ -207,17 +208,17 @@ def _check_type(name: str, key: str, value: Any, schema: Mapping[str, Any]) -> N
     kind = schema["type"]
     wrong = not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")
     if wrong or (key == "text" and not isinstance(value, str)):
-        raise DescriptorError(f"mcp: {key} of {name} must be {kind}, found {brief(value)}")
+        raise DescriptorError(f"mcp: {key} of {name} is {brief(value)}, which is not {kind}")
     if isinstance(value, int) and abs(value) >> 128:
-        raise DescriptorError(f"mcp: {key} of {name} must have at most 128 bits, found {value.bit_length()}")
+        raise DescriptorError(f"mcp: {key} of {name} has {value.bit_length()} bits, more than 128")
     if isinstance(value, list):
         for one in value:
             _check_type(name, key, one, {"type": "string"})
     if isinstance(value, str):
         if "\0" in value and key != "text":
-            raise DescriptorError(f"mcp: {key} of {name} must be a text without the character NUL, found one")
+            raise DescriptorError(f"mcp: {key} of {name} contains the character NUL")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise DescriptorError(f"mcp: {key} of {name} must be a text of Unicode, found half of a surrogate pair")
+            raise DescriptorError(f"mcp: {key} of {name} contains half of a surrogate pair, which is not Unicode text")
 
 
 @frozen
@@ -254,12 +255,12 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
         return AgentAnswer("refused", "", str(error))
     typed = shlex.join([program, *words])
     function = "descriptors" if program == "descriptors" else "main"
-    run = [sys.executable, "-c", f"import sys; from layoutalg.cli import {function} as run; sys.exit(run())", *words]
+    code = f"import sys; from layoutalg.cli import {function} as run; sys.exit(run(undecided={Status.UNDECIDED:d}))"
+    run = [sys.executable, "-c", code, *words]
     try:
         done = subprocess.run(
-            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False,
-            env={**os.environ, UNDECIDED_VARIABLE: "1"},
-        )  # fmt: skip
+            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False
+        )
     except subprocess.TimeoutExpired:
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")
     except OSError as error:
@@ -334,7 +335,7 @@ def mcp() -> Status:
     try:
         import_module("mcp")
     except ImportError as error:
-        raise NotThereError(f"mcp: the package mcp is not installed: {pip_install('mcp')}") from error
+        raise NotThereError(f"mcp: the package mcp is not installed; use {pip_install('mcp')}") from error
     import anyio
 
     anyio.run(_serve)

@@ -1,7 +1,7 @@
 """Options that several commands share, each a decorator of a command's function.
 
-Those of ``derive`` are read off the table of its arguments; a command that means one in another way brings its own
-words of help.
+The options of ``derive`` follow from the table of its arguments. A command that uses one differently passes its own
+help text.
 
 >>> import click
 >>> command = click.command()(together(option("tile"), option("order", help="Of the tile."))(lambda **given: given))
@@ -89,41 +89,41 @@ class Guide(click.Command):
 
 
 def _of_operand(command: str | None, name: str) -> str:
-    """Where an option of ``derive`` goes that ``emit`` was given beside its operands."""
-    known = command == "emit" and name.removeprefix("--").replace("-", "_") in ARGUMENTS
-    return f'give it in quotes with the operand\'s name: "a: {name} ..."' if known else ""
+    """Return the way to pass an option of ``derive`` that belongs to one operand of ``emit``, or ""."""
+    is_operand_option = command == "emit" and name.removeprefix("--").replace("-", "_") in ARGUMENTS
+    return f'give it in quotes with the operand\'s name: "a: {name} ..."' if is_operand_option else ""
 
 
-_EACH = "give {0}a-{1} and {0}b-{1}, for each operand its own"
-#: Options of other commands, by the command that was given them, and the way.
+_EACH = "use {0}a-{1} and {0}b-{1}, one for each operand"
+#: For each command, options that it does not have, and what to use instead.
 _WAYS: Mapping[str, Mapping[str, str]] = {
     "plan": {
-        "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
-        "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
-        "--epilogue": "the epilogue is what --terms, --c-dtype and --store name",
+        "--mma": "give the instruction as the first argument: descriptors plan m64n128k16 bf16",
+        "--dtype": "give the type after the instruction: descriptors plan m64n128k16 bf16",
+        "--epilogue": "use --terms, --c-dtype and --store for the epilogue",
         "--swizzle": _EACH.format("--", "swizzle"),
         "--major": _EACH.format("--", "major"),
     },
-    "draw": {"--format": "the suffix of -o says it: -o tile.svg, .tex, .txt or .html"},
-    "tma": {"--box": "descriptors tensor-map takes a map with its box, and compares it with a word or a layout"},
+    "draw": {"--format": "use the suffix of -o: -o tile.svg, .tex, .txt or .html"},
+    "tma": {"--box": "use `descriptors tensor-map` for a map with its box"},
 }
 
 
 class OptionsOnly(Guide):
-    """A command without arguments, which says who takes what it was given as one.
+    """A command without arguments. An argument is refused with the command or option that accepts it.
 
-    Before it asks for the options that are missing: who typed a word meant another command.
+    This comes before the check for missing options, because the user meant another command.
     """
 
     def look(self, ctx: click.Context, args: list[str]) -> None:
-        """Refuse what is no option."""
+        """Refuse an argument that another command or option accepts."""
         for text in self.make_parser(ctx).parse_args(list(args))[1]:
             if taker := elsewhere(text):
-                raise click.UsageError(f"{self.name} takes options only, found {text[:60]!r}; {taker}", ctx)
+                raise click.UsageError(f"{self.name} takes only options, not {text[:60]!r}; {taker}", ctx)
 
 
 def together(*options: Option) -> Option:
-    """Several options as one decorator, in the order in which ``--help`` shows them."""
+    """Combine options into one decorator, in the order in which ``--help`` lists them."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -150,21 +150,21 @@ smt2_option = click.option(
 
 
 def option(name: str, **settings: Any) -> Option:
-    """The option of an argument of ``derive``.
+    """Return the option for an argument of ``derive``.
 
     Args:
-        name: of the argument.
-        settings: what a command says otherwise, as ``click.option`` has it; its own help above all.
+        name: name of the argument.
+        settings: settings of ``click.option`` that replace the defaults, such as the help text.
     """
     row = ARGUMENTS[name]
     given = {"help": row.help, "cls": Grouped, "group": row.group, **_settings(row), **settings}
-    if name == "dtype":  # which a print says, so that it is looked for before it is missed
+    if name == "dtype":  # a printed layout may state it
         given |= {"callback": printed_dtype(given["required"]), "required": False}
     return click.option(f"--{name.replace('_', '-')}", **given)
 
 
 def _settings(row: Argument) -> dict[str, Any]:
-    """How the value of an argument is read, completed and left out."""
+    """Return the settings of ``click.option`` for the value of an argument."""
     if row.kind == "flag":
         return {"is_flag": True}
     settings: dict[str, Any] = {"required": row.required, "metavar": row.metavar}
@@ -174,12 +174,12 @@ def _settings(row: Argument) -> dict[str, Any]:
         settings["type"] = click.IntRange(*row.bounds)
     if row.choices:
         settings["shell_complete"] = complete
-    if row.default is not None and row.name != "arch":  # which is assumed, and said to be
+    if row.default is not None and row.name != "arch":  # a note reports an assumed architecture
         settings |= {"default": str(row.default), "show_default": True}
     return settings
 
 
-#: What reads a text, by the kind of value, or by the argument where it may be something else too.
+#: Callbacks by kind of value, or by argument where the value has several forms.
 _CALLBACKS: Mapping[str, Callable[..., Any]] = {
     "extents": numbers("x"), "positions": numbers(","), "instruction": extents_or_name, "bytes": address,
     "arch": arch_or_assumed, "capacity": capacity,
@@ -188,10 +188,10 @@ _CALLBACKS: Mapping[str, Callable[..., Any]] = {
 #: ``--unit`` of a layout to look at.
 unit_option = option("unit", help="Unit of LAYOUT: elements, bytes or cute.")
 
-#: What an operand must be for some instruction to read it.
+#: Options that select the instruction.
 instruction_options = together(option("kind"), option("cta_group"), option("sparse"))
 
-#: ``--legality`` of the commands that only hand it on.
+#: ``--legality`` of commands that only pass it on.
 legality_option = option("legality", help="strict, lenient or off (see descriptors derive).")
 
 #: ``--major`` of a tile beside a layout.
@@ -199,12 +199,12 @@ major_option = option("major", help="Contiguous dimension of the tile.")
 
 
 def dtype_option(*, required: bool = True) -> Option:
-    """``--dtype``, the element type."""
+    """Return the option ``--dtype``."""
     return option("dtype", required=required)
 
 
 def word_options(*, known: bool, shape: str) -> Option:
-    """What describes the operand of a word; ``known``: the word cannot be read without its type and major."""
+    """Return the options that describe the operand of a descriptor; with ``known``, type and major are required."""
     return together(
         option("arch"),
         dtype_option(required=known),
@@ -217,20 +217,19 @@ def word_options(*, known: bool, shape: str) -> Option:
 def need(options: dict[str, Any], *names: str) -> None:
     """Refuse a command line that gives a tile and leaves out what a tile needs.
 
-    The name of an atom is a swizzle that tells the major too, and a shape of ``tcgen05.cp`` does for ``mma``.
+    The name of an atom, such as ``K_SW128``, gives the swizzle and the major. A shape of ``tcgen05.cp`` replaces
+    ``mma``.
 
     Raises:
-        click.UsageError: naming the options that are missing, what the first of them takes first.
-        DescriptorError: if the atom is of another major.
+        click.UsageError: if options are missing; it names them and their values.
+        DescriptorError: if the atom has another major.
     """
     missing = [name for name in names if _value(options, name) is None] if options.get("tile") is not None else []
     if missing:
         first, *others = missing
-        more = "; so are " + " and ".join(f"--{name} ({_TELLS[name]})" for name in others) if others else ""
-        raise click.UsageError(
-            f"--{first} is missing, which a tile does not tell as a layout does: {_TELLS[first]}"
-            + (more.replace("so are", "so is") if len(others) == 1 else more)
-        )
+        also = f" (also missing: {', '.join(f'--{name}' for name in others)})" if others else ""
+        values = "; ".join(f"--{name}: {_VALUES[name]}" for name in missing)
+        raise click.UsageError(f"--{first} is missing{also}; {values}")
 
 
 def _value(options: dict[str, Any], name: str) -> object:
@@ -239,20 +238,20 @@ def _value(options: dict[str, Any], name: str) -> object:
     return options["mma"] or options["cp"] if name == "mma" else options[name]
 
 
-#: What the options take that a tile must come with.
-_TELLS = {
-    "major": "one of K, MN, the dimension that is contiguous",
-    "swizzle": "one of none, 32B, 64B, 128B, 128B_BASE32B, which descriptors search ranks",
-    "mma": "MNxK that one instruction reads, like 64x16",
+#: Values of the options that a tile needs.
+_VALUES = {
+    "major": "K or MN, the contiguous dimension",
+    "swizzle": "none, 32B, 64B, 128B or 128B_BASE32B (descriptors search ranks them)",
+    "mma": "MNxK that one instruction reads, such as 64x16",
 }
 
 
 def tile_options(instead_of: str, *, swizzle: bool = True) -> Option:
-    """The options of a tile.
+    """Return the options of a tile.
 
     Args:
         instead_of: the argument that they replace.
-        swizzle: whether ``--swizzle`` is one of them; not where the command has it for layouts too.
+        swizzle: whether to include ``--swizzle``.
     """
     tile = option("tile", help=f"Tile of canonical atoms, in elements, instead of {instead_of}.")
     whose = "the tile, or of a plain LAYOUT" if instead_of == "LAYOUT" else "the tile"
@@ -262,35 +261,35 @@ def tile_options(instead_of: str, *, swizzle: bool = True) -> Option:
 
 @contextmanager
 def advising_tile(options: dict[str, Any], attempt: Callable[[dict[str, Any]], object]) -> Iterator[None]:
-    """Give the refusals of a block the advice that works for the options that were typed.
+    """Add advice to the errors of a block: changes of the typed options that work.
 
     Args:
-        options: those of a tile, as they were typed.
-        attempt: what the block does with other options.
+        options: options of a tile, as typed.
+        attempt: the work of the block with other options.
     """
     stages = options.get("stages")
 
-    def typed(one: Advice) -> Advice:
-        """Return the advice with the stages where they were typed."""
-        tile = one.changes.get("tile", ())
+    def with_typed_stages(advice: Advice) -> Advice:
+        """Return the advice with the stages in ``--stages`` if they were typed there."""
+        tile = advice.changes.get("tile", ())
         if stages is None or len(tile) != 3:
-            return one
-        other = {} if tile[2] == stages else {"stages": tile[2]}
-        return one._replace(changes={**one.changes, "tile": tile[:2], **other})
+            return advice
+        changed_stages = {} if tile[2] == stages else {"stages": tile[2]}
+        return advice._replace(changes={**advice.changes, "tile": tile[:2], **changed_stages})
 
     with advising(lambda changes: attempt({**options, **changes}), options):
         try:
             yield
         except DescriptorError as error:
-            error.proposals = tuple(map(typed, error.proposals))
+            error.proposals = tuple(map(with_typed_stages, error.proposals))
             raise
 
 
 def staged(tile: tuple[int, ...] | None, stages: int | None) -> tuple[int, ...] | None:
-    """The extents of a tile with its stages.
+    """Return the extents of a tile with its stages.
 
     Raises:
-        click.UsageError: if they are given twice, or without a tile.
+        click.UsageError: if the stages are given twice, or without a tile.
 
     >>> staged((128, 64), 4)
     (128, 64, 4)
@@ -298,7 +297,7 @@ def staged(tile: tuple[int, ...] | None, stages: int | None) -> tuple[int, ...] 
     if stages is None:
         return tile
     if tile is None:
-        raise click.UsageError("--stages goes only with --tile")
+        raise click.UsageError("--stages needs --tile")
     if len(tile) != 2:
-        raise click.UsageError("--stages goes only with a --tile MNxK; give the stages once")
+        raise click.UsageError("the stages are given twice, in --tile and in --stages; give them once")
     return (*tile, stages)

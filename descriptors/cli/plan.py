@@ -121,19 +121,19 @@ class Output(NamedTuple):
             if getattr(self, name) and form not in forms:
                 raise click.UsageError(_refusal(_typed(name), form, forms))
         if self.name is not None and self.emit is None:
-            raise click.UsageError("--name goes only with --emit")
+            raise click.UsageError("--name needs --emit")
         exclusive = [
             f"--{text}" for text, given in (("emit", self.emit), ("smt2", self.smt2), ("json", self.as_json)) if given
         ]
         exclusive += ["--steps"] * (self.smt2 and self.steps)
         if len(exclusive) > 1:
-            raise click.UsageError(f"{exclusive[0]} does not go with {exclusive[1]}")
+            raise click.UsageError(f"{exclusive[0]} and {exclusive[1]} cannot be combined")
 
 
 @click.command(cls=Guide)
-@click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
+@click.argument("instruction_and_dtype", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
 @together(_tile, _problem, *_others, *_outputs, color_option)
-def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any) -> None:
+def plan(instruction_and_dtype: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any) -> None:
     """Plan a GEMM or convolution main loop: operands, descriptors, copies, accumulators, memory and issue order.
 
     \b
@@ -158,6 +158,7 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     integers are multiplied exactly, and every accumulator is compared with A @ B.
     """
     output = Output(**{name: options.pop(name) for name in Output._fields})
+    words = instruction_and_dtype
     form = _form(words, problem, options)
     convolved = _convolution(options)
     given = {name: value for name, value in options.items() if value is not None and value is not False}
@@ -171,7 +172,7 @@ def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any
     accepted = {row.name: given[row.name] for row in ARGUMENTS if row.name in given and form in row.planners}
     if form == "tiles":
         if convolved is not None and problem is not None:
-            raise click.UsageError("--conv does not go with --problem: leave that out, the convolution is the problem")
+            raise click.UsageError("--conv and --problem cannot be combined, because the convolution is the problem")
         _write_tiles(words[0], problem, accepted, output)
     elif form == "propose":
         _write_proposals(words[0], accepted, output)
@@ -186,13 +187,16 @@ def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapp
         click.UsageError: if what was typed is none of the forms.
     """
     if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
-        raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
+        raise click.UsageError(f"{' '.join(words)[:60]!r} is not [INSTRUCTION] DTYPE, such as m64n128k16 bf16")
     tile, named = options["tile"], len(words) == 2
     if tile is None and problem is not None and named:
-        raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
+        raise click.UsageError(
+            "an INSTRUCTION and --problem cannot be combined without --tile, because --problem chooses the instruction"
+        )
     if (tile is None) == (problem is None) and (tile is not None or named or options["conv"] is None):
         raise click.UsageError(
-            "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK or a --conv, for which a tile is chosen"
+            "no tile is given; use --tile MxNxK, or leave out INSTRUCTION and use --problem MxNxK or --conv NxHxWxC "
+            "to have one chosen"
         )
     if tile is None:
         return "tiles"
@@ -231,7 +235,7 @@ def _convolution(options: dict[str, Any]) -> Any:
     given = {name: value for name, value in settings.items() if value is not None}
     if (activations is None) != ("filters" not in given) or (activations is None and given):
         found = f"found --{next(iter(given), 'conv')} alone"
-        raise click.UsageError(f"a convolution is --conv NxHxWxC with --filters KxRxS, {found}")
+        raise click.UsageError(f"a convolution needs --conv NxHxWxC and --filters KxRxS, {found}")
     if activations is None:
         return None
     operand = {"operand": given.pop("pixels")} if "pixels" in given else {}
@@ -279,7 +283,7 @@ def _emit(whole: Any, output: Output) -> None:
 def _write_proposals(dtype: str, arguments: dict[str, Any], output: Output) -> None:
     """Write the best plans of a tile."""
     if "arch" not in arguments:
-        assume("sm100", "as --arch is not given; sm90 is Hopper")
+        assume("sm100", "because no --arch is given; Hopper: sm90")
     proposals = propose(dtype, top=output.top or 4, **arguments)
     known = known_record(proposals.plans[0].asked.arch)
     for grade in known.values():
@@ -290,7 +294,7 @@ def _write_proposals(dtype: str, arguments: dict[str, Any], output: Output) -> N
 def _write_tiles(dtype: str, problem: tuple[int, ...] | None, arguments: dict[str, Any], output: Output) -> None:
     """Write the best tiles of a product or a convolution, or the program of the best."""
     if "arch" not in arguments:
-        assume("sm90", "as the time model is one of Hopper")
+        assume("sm90", "because the time model is for Hopper")
     top = output.top or (4 if output.emit is None else 1)
     proposals = propose_tiles(dtype, problem, top=top, **arguments)
     if output.emit is not None:

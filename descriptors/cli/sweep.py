@@ -94,12 +94,15 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     """
     result_table = survey(**options)
     if options["mma"] is None:
-        note(f"--mma {extents_text(result_table.asked.mma)} is assumed, the most that an instruction reads of the tile")
+        note(
+            f"assuming --mma {extents_text(result_table.asked.mma)}, "
+            "the largest part of the tile that one instruction reads"
+        )
     if as_json:
         say(json_text({**record(result_table, top=top), "request": options}))  # the request as it was typed
     else:
         if not every:
-            note("--all every column and what it means, every refusal whole", "more")
+            note("--all prints all columns with their meaning, and all refusals in full", "more")
         say(for_terminal(tell(result_table, top=top, everything=every, because=take_assumption())))
     return Status.ANSWER if result_table.findings else Status.DIFFERENCE
 
@@ -148,12 +151,12 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
             f"{row.derivation.major}-major with {row.derivation.element.storage_bits} bits" for row in rows
         )
         raise DescriptorError(
-            f"formulas: no kind of tile has {_wanted(major, swizzle, bits)}; "
+            f"formulas: no tile has {_wanted(major, swizzle, bits)}; "
             f"{'swizzle ' + str(wanted_mode) if wanted_mode else 'the rows'} has {', '.join(known)}"
         )
     if smt2:
         if prove or form != "text":
-            raise click.UsageError("--smt2 is an answer of its own; it goes with neither --prove nor --format")
+            raise click.UsageError("--smt2 cannot be combined with --prove or --format")
         say(smt2_text(*(row.derivation for row in kept)))
         return Status.ANSWER
     proof = record_proof(kept) if prove else {}
@@ -240,7 +243,7 @@ def atlas(
         legality=as_mode(legality),
     )  # fmt: skip
     if cluster is not None and workers > 1:
-        raise click.UsageError("--dask and --workers exclude each other: the cluster has its own workers")
+        raise click.UsageError("--dask and --workers cannot be combined, because the cluster has its own workers")
     shown = not quiet and sys.stderr.isatty()
     with (
         dask_executor(cluster) if cluster is not None else nullcontext() as executor,

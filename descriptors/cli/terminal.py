@@ -13,16 +13,18 @@ note: two halves are read with the high one first
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from descriptors.answers import record, tell
 from layoutalg import Picture
 from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
+
+if TYPE_CHECKING:
+    from descriptors.smem.debug.diff import Diff
 
 #: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
 COLOURS: Mapping[str, str] = {
@@ -43,7 +45,7 @@ class _Assumption(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"note: {self.value} is assumed, {self.reason}"
+        return f"note: assuming {self.value}, {self.reason}"
 
 
 _REMARKS = "descriptors.remarks"
@@ -78,28 +80,35 @@ def noted(answer: str) -> str:
     return "\n".join([answer, *(printable(str(remark)) for remark in _remarks())])
 
 
-def with_options(text: str) -> str:
-    """Return a text of an answer with the options of the command in place of the parameters that an assumption names.
-
-    >>> with_options("assumed: the tile starts at 0x0 (base checks it), all 64x16 (shape names what it reads)")
-    'assumed: the tile starts at 0x0 (--base checks it), all 64x16 (--mma names what it reads)'
-    """
-    return re.sub(_PARAMETERS, lambda match: _OPTIONS[match[1]], text)
-
-
-#: The parameters that an assumption names, and the options that set them.
-_OPTIONS = {"base": "--base", "pattern_start": "--pattern-start", "shape": "--mma"}
-_PARAMETERS = rf"\b({'|'.join(_OPTIONS)})(?= (?:checks it|decides|names what it reads|names the part)\b)"
-
-
 def for_terminal(answer: str) -> str:
     """A text with its remarks, as a terminal shows it."""
-    return dressed(noted(with_options(answer)), terminal_width(sys.stdout), COLOURS if wants_color() else None)
+    return dressed(noted(answer), terminal_width(sys.stdout), COLOURS if wants_color() else None)
 
 
 def answered(answer: object, as_json: bool, **options: Any) -> str:
     """What a command prints of an answer: its plain data as JSON, or its text."""
-    return with_options(json_text(record(answer, **options))) if as_json else for_terminal(tell(answer, **options))
+    return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
+
+
+def option_name(parameter: str) -> str:
+    """Return the option of a command that sets a parameter of ``diff``.
+
+    >>> option_name("pattern_start"), option_name("shape")
+    ('--pattern-start', '--mma')
+    """
+    return f"--{'mma' if parameter == 'shape' else parameter.replace('_', '-')}"
+
+
+def diff_record(answer: object, diff: Diff) -> dict[str, Any]:
+    """Return a comparison as plain data, whose sentences name options.
+
+    Args:
+        answer: the comparison, or the answer that contains it.
+        diff: the comparison.
+    """
+    assumptions = tuple(assumption.text(option_name) for assumption in diff.assumptions)
+    data: dict[str, Any] = record(answer, assumptions=assumptions, open_questions=diff.questions(option_name))
+    return data
 
 
 def draw_beside(answer: object, path: str | None) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
+from descriptors.answers import tell
 from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, advising_tile, json_option, need, option, staged, unit_option
-from descriptors.cli.terminal import answered
+from descriptors.cli.terminal import answered, diff_record, for_terminal, option_name
 from descriptors.cli.values import address, numbers, word
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
@@ -28,7 +29,7 @@ from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.descriptor import architecture
 from descriptors.smem.words.tensor_map import TensorMap
 from layoutalg import rank, size
-from layoutalg.cli.console import Status, say, standard_input
+from layoutalg.cli.console import Status, json_text, say, standard_input
 
 
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
@@ -108,9 +109,14 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
         say(answered(one, as_json, arch=arch))
         return Status.DIFFERENCE if one.refusals(arch) else Status.ANSWER
     answer = _compared(one, against.strip(), options)
-    say(answered(answer, as_json))
-    wrong = answer.wrong if isinstance(answer, WordCheck) else not answer.ok
-    return Status.DIFFERENCE if wrong else Status.ANSWER
+    if not isinstance(answer, WordCheck):
+        say(answered(answer, as_json))
+        return Status.ANSWER if answer.ok else Status.DIFFERENCE
+    if as_json:
+        say(json_text(diff_record(answer, answer.diff)))
+    else:
+        say(for_terminal(tell(answer, name_of=option_name)))
+    return Status.DIFFERENCE if answer.wrong else Status.ANSWER
 
 
 def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
@@ -120,7 +126,7 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         _check_options(options, "")
         return map_changes(one, parse_tensor_map(against), **arch)
     if options["major"] is None:
-        raise click.UsageError("--major is missing: whether dimension 0 of the map is K or MN")
+        raise click.UsageError("--major is missing; --major: K or MN, the dimension 0 of the map")
     if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
         context = click.get_current_context()
         number = word(context, context.command.params[1], against)
@@ -135,14 +141,14 @@ def _check_options(options: dict[str, Any], against: str) -> None:
     takers = dict.fromkeys(("dtype", "major"), ("a word", "a layout")) | dict.fromkeys(("shape", "base"), ("a word",))
     for name, kinds in takers.items():
         if options[name] is not None and against not in kinds:
-            raise click.UsageError(f"--{name} goes only with {' or '.join(kinds)} as AGAINST")
+            raise click.UsageError(f"--{name} needs {' or '.join(kinds)} as AGAINST")
 
 
 def filled_tile(options: dict[str, Any]) -> Derivation:
     """Return the tile that copies fill; without an instruction, and not partitioned, it is cut into atoms."""
     as_mode(options["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if options["tile"] is None and options["layout"] is None:
-        raise click.UsageError("give either --tile or --layout, found neither")
+        raise click.UsageError("neither --tile nor --layout is given")
     if options["mma"] is None and options["layout"] is None:
         need(options, "major", "swizzle")
     with advising_tile(options, _filled):

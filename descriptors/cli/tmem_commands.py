@@ -226,7 +226,7 @@ def asked_accumulator(options: dict[str, Any]) -> TmemFragment | None:
         DescriptorError: if only one of them is there.
     """
     if (options["m"] is None) != (options["n"] is None):
-        raise DescriptorError("tmem ld: an accumulator must have both --m and --n, found one of them")
+        raise DescriptorError("tmem ld: an accumulator needs both --m and --n")
     return None if options["m"] is None else accumulator_of(**options)
 
 
@@ -262,11 +262,13 @@ def ld(
     """
     d = asked_accumulator(options)
     if d is None and shape is None:
-        raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
+        raise click.UsageError(
+            "neither a SHAPE nor an accumulator is given; use a SHAPE such as 16x256b.x8, --m and --n, or both"
+        )
     if d is not None and (store or offset is not None or target is not None):
-        raise click.UsageError("--st, --offset and --target go only with a SHAPE alone")
+        raise click.UsageError("--st, --offset and --target need a SHAPE and cannot be combined with an accumulator")
     if shape is None and picture_path is not None:
-        raise click.UsageError("--draw needs a SHAPE like 16x256b")
+        raise click.UsageError("--draw needs a SHAPE, such as 16x256b")
     one = _load(shape or "", store, offset, target) if d is None else readout_of(d, shape) if shape else readouts_of(d)
     say(answered(with_picture(one, picture_path), as_json))
 
@@ -276,7 +278,7 @@ def _load(shape: str, store: bool, offset: int | None, target: str | None) -> Tm
     if target is None and not re.search(r"\.(min|max|[fus]32)\b", shape):
         return tmem_move(shape, "st" if store else "ld", offset=offset)
     if store:
-        raise click.UsageError("--st goes with no reduction, and --target with nothing else")
+        raise click.UsageError("--st cannot be combined with a reduction, and --target needs one")
     return tmem_reduction(shape, offset=offset, target=target)
 
 
@@ -313,14 +315,14 @@ def cp(
         or (tile is None and swizzle is not None)
         or (shape is None and tile is not None)
     ):
-        raise click.UsageError("--tile and --dtype go together and with a SHAPE, --swizzle with them")
+        raise click.UsageError("--tile and --dtype need each other and a SHAPE, and --swizzle needs both")
     if picture_path is not None and (shape is None or ".b8x16" in shape.casefold()):
-        raise click.UsageError("--draw needs a SHAPE like 128x256b, without .b8x16")
+        raise click.UsageError("--draw needs a SHAPE without .b8x16, such as 128x256b")
     if shape is None:
         say(answered(tmem_copies(), as_json))
     elif ".b8x16" in shape.casefold():
         if tile is not None:
-            raise DescriptorError(f"tmem cp: a tile must be copied as it is, found {shape}; {OPEN} is not settled")
+            raise DescriptorError(f"tmem cp: {shape} expands the elements while it copies, and {OPEN} is not settled")
         say(answered(widened_copy(shape), as_json))
     elif tile is None or dtype is None:
         say(answered(with_picture(tmem_copy(shape).cells, picture_path), as_json))
@@ -470,7 +472,7 @@ def shift(
     report = None if no_verify else convolution.verify()
     if emit is not None:
         if as_json:
-            raise click.UsageError("--emit goes not with --json")
+            raise click.UsageError("--emit and --json cannot be combined")
         from descriptors.gemm.programs.shift_ptx import write  # no writer of code, unless it is asked for
 
         say(write(convolution, "conv", row, tile).removesuffix("\n"))
@@ -485,7 +487,7 @@ def shift(
 def _views(options: dict[str, Any], as_json: bool, *, verify: bool, other: bool) -> None:
     """A convolution through views."""
     if other:
-        raise click.UsageError("--row, --tile, --draw and --emit go with stride and dilation 1 along W")
+        raise click.UsageError("--row, --tile, --draw and --emit need stride 1 and dilation 1 along W")
     names = ("images", "height", "width", "channels")
     activations = [options.pop(name) for name in names]
     filters = [options.pop("filters"), *options.pop("taps")]

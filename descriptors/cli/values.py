@@ -1,26 +1,26 @@
-"""How a command line is read: each value from its text, what is noted of it, and what the shell may complete.
+"""Callbacks that read the values of options and arguments, and the names that a shell completes.
 
-A callback gives the value, or refuses what was typed and says what it must be like; what it assumed is noted for the
-end of the answer.
+A callback returns the value, or refuses the text and names the expected form. If it assumes a value, it leaves a note
+for the end of the answer.
 
 >>> import click
 >>> derive = click.Context(click.Command("derive"))
 >>> numbers("x")(derive, click.Option(["--tile"]), "128x64")
 (128, 64)
 
-Names that an option takes are completed from the table that it is checked against.
+Completion offers the names of the table that the option is checked against.
 
 >>> complete(derive, click.Option(["--swizzle"]), "128")
 ['128B', '128B_BASE32B']
 
-Law: what one command leaves to another, the other takes.
+A text that belongs to another command is recognized:
 
 >>> for text in ("0x4000404000010000", "(64,16):(64,1)", "128x64", "m64n128k16", "nonsense"):
 ...     print(elsewhere(text) or "-")
-a word is read by descriptors decode
-a layout is matched by descriptors match, and derived by descriptors derive --layout
-a tile is given by --tile
-an instruction is given by --mma
+use `descriptors decode` for a descriptor
+use `descriptors match` or `descriptors derive --layout` for a layout
+use --tile for a tile
+use --mma for an instruction
 -
 """
 
@@ -35,26 +35,26 @@ import click
 from descriptors.cli.terminal import assume, note
 from descriptors.text import ambiguous_digits
 
-#: What a text looks like, and who takes it.
+#: Pattern of a text, and what accepts such a text.
 _TAKERS = (
-    (r"0x[0-9a-f_']+|(?=.*[a-f])[0-9a-f]{16}|\d{16,20}", "a word is read by descriptors decode"),
-    (r"m\d+n\d+k\d+", "an instruction is given by --mma"),
-    (r"\d+(x\d+)+", "a tile is given by --tile"),
+    (r"0x[0-9a-f_']+|(?=.*[a-f])[0-9a-f]{16}|\d{16,20}", "use `descriptors decode` for a descriptor"),
+    (r"m\d+n\d+k\d+", "use --mma for an instruction"),
+    (r"\d+(x\d+)+", "use --tile for a tile"),
     (
         r".*(:\s*[\d(]|\bo\b.*\bo\b|#ttn?g\.|Layout\(|Transform\().*",
-        "a layout is matched by descriptors match, and derived by descriptors derive --layout",
+        "use `descriptors match` or `descriptors derive --layout` for a layout",
     ),
 )
 
 
 def elsewhere(text: str) -> str:
-    """Who takes a text that a command does not; "" where it looks like nothing that any takes."""
+    """Return the way to pass a text that a command does not accept, or "" if no command accepts it."""
     takers = (taker for pattern, taker in _TAKERS if re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.ASCII))
     return next(takers, "")
 
 
 def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
-    """A callback that reads ``128x128`` or ``0,1``."""
+    """Return a callback that reads ``128x128`` or ``0,1``."""
 
     def read(_: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, ...] | None:
         if text is None:
@@ -63,29 +63,29 @@ def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | N
         # Sixteen digits are more than any extent has, and far from what int() refuses to read.
         if not all(part.isascii() and part.isdigit() and len(part) <= 16 for part in parts):
             example = separator.join(("128", "128") if separator == "x" else ("0", "1"))
-            raise click.BadParameter(f"must be numbers like {example}, found {_quoted(text)}", param=parameter)
+            raise click.BadParameter(f"{_quoted(text)} is not of the form {example}", param=parameter)
         return tuple(map(int, parts))
 
     return read
 
 
 def extents_or_name(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    """A callback that reads ``64x16``, or leaves the name of an instruction, ``m64n128k16``, as it is."""
+    """Read ``64x16``, or return the name of an instruction, such as ``m64n128k16``, unchanged."""
     if text is not None and is_instruction(text):
         return text
     if text is not None and re.search("m\\d+n", text, re.IGNORECASE | re.ASCII):
-        must = "must be MNxK like 64x16, or an instruction like m64n128k16"
-        raise click.BadParameter(f"{must}, found {_quoted(text)}", param=parameter)
+        fact = f"{_quoted(text)} is neither MNxK, such as 64x16, nor an instruction, such as m64n128k16"
+        raise click.BadParameter(fact, param=parameter)
     return numbers("x")(context, parameter, text)
 
 
 def is_instruction(text: str) -> bool:
-    """Whether a text is the name of an instruction.
+    """Return whether a text is the name of an instruction.
 
     >>> is_instruction("M64N128K16"), is_instruction("wgmma.sp.m64n128k32"), is_instruction("bf16")
     (True, True, False)
     """
-    # The first letter is looked at first: extents have none, and the reader of names takes long to load.
+    # Test the first letter first: the parser of names takes long to load, and extents start with a digit.
     if text[:1].casefold() not in ("m", "w", "t"):
         return False
     from descriptors.smem.instructions.instruction_name import is_instruction_name
@@ -94,18 +94,18 @@ def is_instruction(text: str) -> bool:
 
 
 def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    """A callback that reads ``128x128``; with ``--symbolic`` the text stays, for its extents are expressions."""
+    """Read ``128x128``; with ``--symbolic`` return the text, whose extents are expressions."""
     if context.params.get("symbolic"):
         return text
     if text is not None and re.search(r"[a-wyz]", text, re.IGNORECASE):
         raise click.BadParameter(
-            f"must be numbers like 128x128, found {_quoted(text)}; symbols go with --symbolic", param=parameter
+            f"{_quoted(text)} is not of the form 128x128; add --symbolic if it contains symbols", param=parameter
         )
     return numbers("x")(context, parameter, text)
 
 
 def address(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A callback that reads a number of bytes, decimal or hexadecimal."""
+    """Read a number of bytes, decimal or hexadecimal."""
     if text is None:
         return None
     try:
@@ -113,11 +113,11 @@ def address(_: click.Context, parameter: click.Parameter, text: str | None) -> i
             return int(text, 0)
     except ValueError:
         pass
-    raise click.BadParameter(f"must be a number of bytes like 1024 or 0x400, found {_quoted(text)}", param=parameter)
+    raise click.BadParameter(f"{_quoted(text)} is not a number of bytes, such as 1024 or 0x400", param=parameter)
 
 
 def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A callback that reads a 64-bit word: hexadecimal, decimal, as C writes either, or two halves of 32 bits."""
+    """Read a 64-bit word: a hexadecimal or decimal number, also in C notation, or two 32-bit halves."""
     if text is None:
         return None
     number = _two_halves(text) if len(text) <= 60 else None
@@ -130,29 +130,31 @@ def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int 
         return number
     taker = "" if number is not None else elsewhere(text)
     other = f"; {taker}" if taker else ""
-    raise click.BadParameter(f"must be a 64-bit word, 0x... or decimal, found {_quoted(text)}{other}", param=parameter)
+    raise click.BadParameter(
+        f"{_quoted(text)} is not a 64-bit word in hexadecimal (0x...) or decimal{other}", param=parameter
+    )
 
 
 _WORD = r"(?P<hex>0x)?(?P<digits>[0-9a-f](?:[_']?[0-9a-f]){0,19})(?P<suffix>u|u?ll?|ll?u)?"
 
 
 def _two_halves(text: str) -> int | None:
-    """The word of two hexadecimal numbers of at most 32 bits, the high half first, as a debugger shows registers."""
+    """Return the word of two hexadecimal halves, high half first, as debuggers print registers; else None."""
     halves = re.fullmatch(r"\s*0x([0-9a-f]{1,8})u?[\s,:]+0x([0-9a-f]{1,8})u?\s*", text, re.ASCII | re.IGNORECASE)
     if halves is None:
         return None
     number = int(halves[1], 16) << 32 | int(halves[2], 16)
-    note(f"two halves are read with the high one first: {number:#018x}")
+    note(f"the first half is read as the high half: {number:#018x}")
     return number
 
 
 def _refuse_bare(digits: str, parameter: click.Parameter) -> None:
-    """Refuse digits that may be meant as hexadecimal, and name what they could be."""
+    """Refuse digits without 0x that may be hexadecimal, and name both readings."""
     raise click.BadParameter(ambiguous_digits(digits), param=parameter)
 
 
 def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None) -> str:
-    """A callback that reads ``--arch``; without it, what the word or the instruction says, else ``sm100``."""
+    """Read ``--arch``; if it is not given, use the architecture of the word or instruction, else ``sm100``."""
     if name is not None:
         return name
     from descriptors.smem.words.descriptor import assumed_architecture
@@ -171,13 +173,13 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         arch = instruction.arch or assumed_architecture(m=None if newer else instruction.extents[0])
         because = f"by the instruction {mma}"
     else:
-        arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
+        arch, because = assumed_architecture(), "because no --arch is given; Hopper: sm90"
     assume(arch, because)
     return arch
 
 
 def printed_dtype(required: bool) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """A callback that reads ``--dtype``; without it, what the layout says, if it is a print."""
+    """Return a callback that reads ``--dtype``, or takes it from a layout that a compiler printed."""
 
     def read(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
         layout = context.params.get("layout")
@@ -191,66 +193,69 @@ def printed_dtype(required: bool) -> Callable[[click.Context, click.Parameter, s
         if not names and required:
             raise click.MissingParameter(ctx=context, param=parameter)
         if len(names) > 1:
-            note(f"dtype {names[0]} is assumed, as LAYOUT says its width alone; the others are {', '.join(names[1:])}")
+            note(
+                f"assuming dtype {names[0]}, because LAYOUT states only the element width; "
+                f"other types of this width: {', '.join(names[1:])}"
+            )
         return names[0] if names else None
 
     return read
 
 
 def _quoted(text: str) -> str:
-    """A text that was refused, short enough for one line."""
+    """Quote a refused text, shortened to one line."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A callback that reads a number of bytes or ``none``."""
+    """Read a number of bytes or ``none``."""
     return None if text is None or text.casefold() == "none" else address(context, parameter, text)
 
 
 def named_texts(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:
-    """What ``NAME=VALUE``, given again and again, says."""
-    found: dict[str, str] = {}
+    """Read repeated ``NAME=VALUE`` texts; the last value of a name counts."""
+    values: dict[str, str] = {}
     for row in rows:
         name, sign, value = row.partition("=")
         if not (name and sign and value):
-            raise click.BadParameter(f"must be {parameter.metavar}, found {row[:60]!r}", context, parameter)
-        found[name] = value
-    return found
+            raise click.BadParameter(f"{row[:60]!r} is not of the form {parameter.metavar}", context, parameter)
+        values[name] = value
+    return values
 
 
 def named_integers(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, int]:
-    """The same where values are integers, decimal or hexadecimal."""
-    found: dict[str, int] = {}
+    """Read repeated ``NAME=INTEGER`` texts, decimal or hexadecimal."""
+    values: dict[str, int] = {}
     for name, value in named_texts(context, parameter, rows).items():
         if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", value):
-            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter)
-        found[name] = int(value, 0) if "x" in value.lower() else int(value)
-    return found
+            raise click.BadParameter(f"{name} is {value[:60]!r}, which is not an integer", context, parameter)
+        values[name] = int(value, 0) if "x" in value.lower() else int(value)
+    return values
 
 
-def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Names that an option takes, for the shell's completion; where it takes several, the last one begun."""
-    before, comma, last = begun.rpartition(",")
+def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Return the values that complete a text; for an option with several names, those that complete the last name."""
+    before, comma, last = text.rpartition(",")
     names = _choices(context, parameter.name or "")
     return [before + comma + name for name in names if name.casefold().startswith(last.casefold())]
 
 
 def _choices(context: click.Context, name: str) -> Iterable[str]:
-    """The names by the option's own; the tables are read only when the shell asks."""
+    """Return the names that an option accepts. The tables are imported only for completion."""
     from descriptors.smem.derivation.arguments import ARGUMENTS
 
-    of = _of_instructions(context)
-    if name in of:
-        return of[name]
-    same = dict.fromkeys(("a_major", "b_major", "contiguous"), "major") | dict.fromkeys(
+    instruction_names = _instruction_names(context)
+    if name in instruction_names:
+        return instruction_names[name]
+    argument_names = dict.fromkeys(("a_major", "b_major", "contiguous"), "major") | dict.fromkeys(
         ("a_swizzle", "b_swizzle", "expected"), "swizzle"
     )
-    argument = ARGUMENTS.get(same.get(name, name))
-    return argument.choices if argument else _of_answers(context)[name]
+    argument = ARGUMENTS.get(argument_names.get(name, name))
+    return argument.choices if argument else _answer_names(context)[name]
 
 
-def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
-    """The names that the tables of instructions have for an architecture."""
+def _instruction_names(context: click.Context) -> dict[str, Iterable[str]]:
+    """Return the names in the instruction tables of an architecture, by option."""
     from descriptors.smem.instructions.instruction_name import is_mma
     from descriptors.smem.instructions.rules import select_rows
     from descriptors.smem.operands.operand import ELEMENT_TYPES
@@ -270,8 +275,8 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
     }
 
 
-def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
-    """The names of what is looked at, and of what is written of it."""
+def _answer_names(context: click.Context) -> dict[str, Iterable[str]]:
+    """Return the names of plan settings, pictures, rules and output formats, by option."""
     from descriptors.check.rules import ALL_RULES
     from descriptors.gemm.epilogue import BITS, STORES, TERMS
     from descriptors.gemm.plan_request import SOURCES

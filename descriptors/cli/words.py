@@ -26,7 +26,7 @@ from descriptors.cli.options import (
     unit_option,
     word_options,
 )
-from descriptors.cli.terminal import answered, for_terminal, smt2_text
+from descriptors.cli.terminal import answered, diff_record, for_terminal, option_name, smt2_text
 from descriptors.cli.values import address, complete, numbers, word
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.candidates import candidates as try_forms
@@ -76,12 +76,12 @@ def derived_tile(
     }
     if (tile_options["tile"] is None) == (instead is None):
         count = "neither" if instead is None else "both"
-        raise click.UsageError(f"give either {name} or --tile, found {count}")
+        raise click.UsageError(f"give either {name} or --tile, not {count}")
     tile = staged(tile_options["tile"], tile_options["stages"])
     if tile is None:
         for one in ("swizzle", "order"):
             if tile_options[one] is not None and one not in own:
-                raise click.UsageError(f"--{one} goes only with --tile")
+                raise click.UsageError(f"--{one} needs --tile")
         return None
     need({"tile": tile, "swizzle": tile_options["swizzle"], "major": reader["major"]}, "major", "swizzle")
 
@@ -122,7 +122,7 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **opti
         layout, "LAYOUT", options, own=("swizzle",), dtype=options["dtype"], major=options["major"], mma=mma
     )
     if tile is None and mma is not None:
-        raise click.UsageError("--mma goes only with --tile")
+        raise click.UsageError("--mma needs --tile")
     if tile is None:
         form = match_layout(layout or "", **options)
     else:
@@ -186,9 +186,9 @@ def read(
     if tile is not None:
         word, shape = tile.descriptor.encode(), tile.mma
     if shape is None:
-        raise click.UsageError("--shape is missing: MNxK that one instruction reads, like 64x16")
+        raise click.UsageError("--shape is missing; --shape: MNxK that one instruction reads, such as 64x16")
     if len(shape) != 2:
-        raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
+        raise DescriptorError(f"read: --shape is {extents_text(shape)}, which is not MNxK, such as 64x16")
     assert word is not None  # it was typed, or the tile's
     read_out = read_word(word, arch, dtype=dtype, major=major, shape=shape)
     say(json_text(record(read_out)) if as_json else for_terminal(tell(read_out, everything=everything)))
@@ -198,8 +198,8 @@ def _no_word(context: click.Context, _: click.Parameter, text: str | None) -> st
     """A callback that refuses a second word where a layout belongs."""
     if text is not None and re.fullmatch(r"\s*0x[0-9a-fA-F_']+\s*", text):
         raise click.UsageError(
-            f"diff compares a word with a LAYOUT or a --tile, found the word {text.strip()}; descriptors decode names "
-            "the fields of each of two words",
+            f"diff compares a descriptor with a LAYOUT or a --tile, and {text.strip()} is another descriptor; "
+            "use `descriptors decode` to print the fields of each descriptor",
             context,
         )
     return text
@@ -263,15 +263,16 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     are moved by a multiple of 1024 bytes; --smt2 writes the question down.
     """
     if smt2 and (symbolic or as_json):
-        raise click.UsageError(
-            f"--smt2 is an answer of its own; it goes not with {'--json' if as_json else '--symbolic'}"
-        )
+        raise click.UsageError(f"--smt2 and {'--json' if as_json else '--symbolic'} cannot be combined")
     difference = compare(word, _layout(layout, options), **options)
     if smt2:
         say(smt2_text(difference))
         return Status.ANSWER
     if not symbolic or difference.unreadable:  # a solver has nothing to add to a word without a meaning
-        say(answered(difference, as_json))
+        if as_json:
+            say(json_text(diff_record(difference, difference)))
+        else:
+            say(for_terminal(tell(difference, name_of=option_name)))
         return _STATUS[difference.verdict]
     from descriptors.smem.claims.solver import (  # few ask a solver
         ask_of_word,
@@ -282,9 +283,11 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
 
     answer = ask_of_word(difference)
     if as_json:
-        say(json_text({**record(difference), "symbolic": record_answer(answer, difference.element.name)}))
+        solved = record_answer(answer, difference.element.name)
+        say(json_text({**diff_record(difference, difference), "symbolic": solved}))
     else:
-        say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
+        text = for_terminal(tell(difference, name_of=option_name))
+        say(f"{text}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
     return Status.DIFFERENCE if answer.outcome != "unsat" else _STATUS[difference.verdict]
 
 
@@ -310,7 +313,7 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
     been proved against the layout that its line names.
     """
     if layout is not None and major is not None:
-        raise click.UsageError("--major goes only with --tile")
+        raise click.UsageError("--major needs --tile")
     forms = try_forms(_layout(layout, options, major), **options)
     say(json_text({"candidates": record(forms)}) if as_json else for_terminal(tell(forms)))
 

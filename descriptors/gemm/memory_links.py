@@ -19,6 +19,7 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product as every
 from math import prod
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from descriptors.errors import DescriptorError
 from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
 from descriptors.smem.debug.diff import why_unreadable
-from descriptors.smem.debug.warnings import bit_warnings
+from descriptors.smem.debug.warnings import bit_warnings, memory_warnings, read_warnings
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.instructions.legality import operand_refusal
 from descriptors.smem.instructions.rules import Legality
@@ -471,8 +472,14 @@ class Words:
         return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
 
     def warnings(self, tile: Tile) -> tuple[str, ...]:
-        """Return the warnings of the version of the given word, and of bits that belong to no field."""
-        return () if self.word is None else tuple(map(str, bit_warnings(self.word, self._arch(tile))))
+        """Return the warnings of the given word: version, bits that belong to no field, reads beyond shared memory."""
+        if self.word is None:
+            return ()
+        arch = self._arch(tile)
+        if self.unreadable(tile):
+            return tuple(map(str, read_warnings(self.word, arch, tile.element, self._major(tile), self.mma)))
+        beyond = memory_warnings(int(self.places(tile).max()), tile.element, arch)
+        return tuple(map(str, (*bit_warnings(self.word, arch), *beyond)))
 
     def unreadable(self, tile: Tile) -> str:
         """Return why the given word has no meaning, so that it reads no element; "" if it has one."""
@@ -573,10 +580,33 @@ class Words:
             return [word]
         if isinstance(self.advance, tuple):
             if (len(self.advance[0]), len(self.advance[1])) != counts:
-                raise DescriptorError(f"word: an advance must have {counts[0]} and {counts[1]} numbers")
+                found = f"{len(self.advance[0])} and {len(self.advance[1])}"
+                raise DescriptorError(f"word: an advance must have {counts[0]} and {counts[1]} numbers, found {found}")
             return [word + self.advance[0][i] + self.advance[1][k] for i, k in pairs]
+        if isinstance(self.advance, str):
+            _check_two_lists(self.advance, counts)
         steps = table_of(self.advance, counts, "advance")
         return [word + int(steps[pair]) for pair in pairs]
+
+
+def _check_two_lists(advance: str, counts: tuple[int, int]) -> None:
+    """Refuse an advance that is one list of numbers: the row blocks and the column blocks need a list each.
+
+    Raises:
+        DescriptorError: naming the form, with the numbers that were given.
+    """
+    numbers = [number.strip() for number in advance.strip("() ").split(",")]
+    if not all(re.fullmatch("-?(0x)?[0-9a-f]+", number, re.ASCII | re.IGNORECASE) for number in numbers):
+        return
+    lists = [
+        ["0"] if count == 1 else [f"{name}{i}" for i in range(count)] for name, count in zip("RK", counts, strict=True)
+    ]
+    side = 1 if len(numbers) == counts[1] or len(numbers) != counts[0] else 0
+    lists[side] = numbers if len(numbers) == counts[side] else lists[side]
+    raise DescriptorError(
+        f"word: advance={','.join(numbers)} is one list of numbers; two are needed, {counts[0]} for the row blocks and "
+        f"{counts[1]} for the column blocks, like advance={';'.join(map(','.join, lists))}"
+    )
 
 
 def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:

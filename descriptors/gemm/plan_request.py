@@ -20,16 +20,12 @@ from descriptors.gemm.multicast import as_cluster
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.instruction_name import InstructionName, is_mma, read_instruction
-from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
+from descriptors.smem.instructions.legality import check_extents, check_operand, check_transposed_b, check_types
 from descriptors.smem.instructions.rules import (
     MODES,
-    IllegalError,
     Legality,
-    check_target_k,
     dense_k,
     kind_of,
-    rows_of,
-    rows_read,
 )
 from descriptors.smem.operands.atoms import multiples, replaced
 from descriptors.smem.operands.operand import (
@@ -339,51 +335,14 @@ def _shape(
     tile: tuple[int, int, int],
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
-    m, n, k = extents
-    check_target_k(arch, kind, k)
-    try:
-        row = check_shape(
-            arch, kind, m=m, n=n, k=k, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality
-        )
-    except IllegalError as error:
-        near = nearest(arch, kind, extents, pair, legality, sparse)
-        names = ", ".join("m{}n{}k{}".format(*one) for one in near)
-        before, opening, source = error.args[0].partition(" (")
-        if k == dense_k(arch, kind) * (2 - sparse):
-            before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
-        error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
-        error.proposals += (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
-        error.proposals += tuple(
-            Advice({"instruction": one, "tile": tuple(-(-whole // part) * part for whole, part in pairs)})
-            for one in near
-            for pairs in [tuple(zip(tile, one, strict=True))]
-        )
-        raise
-    return row
 
+    def advise(near: tuple[int, int, int]) -> Advice:
+        whole = tuple(-(-extent // part) * part for extent, part in zip(tile, near, strict=True))
+        return Advice({"instruction": near, "tile": whole})
 
-def nearest(
-    arch: str,
-    kind: str,
-    extents: tuple[int, int, int],
-    cta_group: int,
-    legality: Legality = "strict",
-    sparse: bool = False,
-) -> list[tuple[int, int, int]]:
-    """The legal shapes that differ least from one that is not: first in K, then M, then N; at most two.
-
-    >>> nearest("sm90", "f16", (128, 128, 16), 1)
-    [(64, 128, 16)]
-    """
-    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", arch, kind) if row.cta_group == cta_group]
-    rows = [row for row in rows if row.sparse == sparse and not row.ws]
-    usual = dense_k(arch, kind) * (1 + sparse)
-    whole = extents[2] if any(row.k == extents[2] for row in rows_read(rows, legality)) else usual
-    rows = [row for row in rows if row.k == whole]
-    known = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
-    apart = {one: (abs(one[0] - extents[0]), abs(one[1] - extents[1])) for one in known}
-    least = min(apart.values(), default=(0, 0))
-    return sorted(one for one in known if apart[one] == least)[:2]
+    return check_extents(
+        arch, kind, extents, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality, advise=advise
+    )
 
 
 def _check_sparse(loop: MainLoop) -> None:

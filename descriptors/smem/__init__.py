@@ -7,7 +7,7 @@ INTERFACE = {
     "claims.solver": "questions to a solver",
     "debug.decode": "what a caller expects of a word",
     "debug.diff": "why a word has no meaning",
-    "debug.warnings": "the bits of a word that belong to no field",
+    "debug.warnings": "the warnings of a word: bits that belong to no field, reads beyond shared memory",
     "derivation.arguments": "the arguments of derive, as a table",
     "derivation.basis": "the theorem that proves a family of tiles",
     "derivation.closed_forms": "closed forms as text",

@@ -32,6 +32,7 @@ from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.instructions.facts import ScaleRow
 from descriptors.smem.instructions.idesc import as_kind, idesc
+from descriptors.smem.instructions.legality import usual_vector
 from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, check_target_k, dense_k, rows_of, type_name
 from descriptors.smem.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
 from descriptors.text import Told, word_text
@@ -108,7 +109,8 @@ def factors_of(
             f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}",
             proposals=[Advice({"scale_vector": vector}) for vector in (16, 32)],
         )
-    usual = ("ue4m3", 16) if dtype is None and kind == "mxf4nvf4" else (first[0].dtype, first[0].vector)
+    usual_dtype = "ue4m3" if dtype is None and kind == "mxf4nvf4" else first[0].dtype
+    usual = usual_dtype, usual_vector(kind, dtype, k=step, arch=arch)
     row = min(first, key=lambda one: (one.dtype != usual[0], one.vector != usual[1]))
     return row.dtype, row.shared(step), row.name
 

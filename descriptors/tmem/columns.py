@@ -29,6 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from descriptors.errors import Advice, DescriptorError, advised, as_flag, as_integer, brief
 from descriptors.smem.instructions.facts import ScaleRow, ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
+from descriptors.smem.instructions.legality import usual_vector
 from descriptors.smem.instructions.rules import Legality, rows_of
 from descriptors.smem.operands.operand import choose
 from descriptors.targets import architecture, known
@@ -316,7 +317,6 @@ def _vector(kind: str, dtype: str | None, vector: int | None, arch: str) -> int:
     rows: list[ScaleRow] = rows_of("SCALES", arch, kind)
     if not rows and (dtype, vector) == (None, None):
         return 0
-    usual = 16 if kind == "mxf4nvf4" else 32
     factors = {(row.dtype, shared): None for row in rows for k in row.k for shared in (row.vector, row.shared(k))}
     if kind == _REPEATED_KIND:
         factors[_REPEATED] = None
@@ -325,7 +325,7 @@ def _vector(kind: str, dtype: str | None, vector: int | None, arch: str) -> int:
         legal = ", ".join(f"{name} by {shared}" for name, shared in factors) or "none"
         found = f"{dtype or 'any type'} by {'any number' if vector is None else brief(vector)}"
         raise DescriptorError(f"tmem plan: scale factors of kind {kind} must be {legal}, found {found}")
-    return usual if vector is None else vector
+    return usual_vector(kind, dtype, arch=arch) if vector is None else vector
 
 
 def _check_depth(mma: _Mma) -> None:

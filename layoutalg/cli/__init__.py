@@ -10,20 +10,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``layoutalg`` and return its exit status; it is imported now, for its console serves other programs too."""
+def main(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
+    """Run ``layoutalg`` and return its exit status; it is imported now, for its console serves other programs too.
+
+    Args:
+        arguments: the command line after the name; that of this process if left out.
+        undecided: the exit status of an answer that leaves a question open.
+    """
     _own_packages_first()
     from layoutalg.cli.command import main as run
 
-    return run(arguments)
+    return run(arguments, undecided)
 
 
-def descriptors(arguments: Sequence[str] | None = None) -> int:
-    """Run ``descriptors`` and return its exit status."""
+def descriptors(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
+    """Run ``descriptors`` and return its exit status.
+
+    Args:
+        arguments, undecided: as ``main`` has them.
+    """
     _own_packages_first()
     from importlib import import_module
 
-    status: int = import_module("descriptors.cli").main(arguments)
+    status: int = import_module("descriptors.cli").main(arguments, undecided)
     return status
 
 

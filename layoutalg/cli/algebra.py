@@ -46,10 +46,10 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     the other lines are evaluated, and the exit status is 2. For a Triton dump, each tensor is printed once.
     """
     if (expression is None) == (path is None):
-        raise click.UsageError("give an EXPRESSION, - for the lines of standard input, or --file with a file of lines")
+        raise click.UsageError("give one of EXPRESSION, - (lines of standard input) and --file (lines of a file)")
     if path is not None or expression == "-":
         if compared:
-            raise click.UsageError("--check goes with one EXPRESSION")
+            raise click.UsageError("--check needs one EXPRESSION")
         return _lines_or_dump(lines_of("-" if path is None else path), as_json)
     text = str(expression)
     if compared:
@@ -58,7 +58,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
         value = evaluate(text)
     except LayoutError as error:
         if is_file(text):
-            raise LayoutError(f"{error}; --file {text} evaluates its lines") from None
+            raise LayoutError(f"{error}; use --file {text} to evaluate its lines") from None
         raise
     say(json_text(record(value)) if as_json else tell(value))
     return Status.ANSWER
@@ -79,7 +79,7 @@ def _lines_or_dump(lines: Iterator[str], as_json: bool) -> Status:
         return _each_line(chain(head, lines), as_json)
     dump = [*head, *islice(lines, _MOST_LINES)]
     if len(dump) > _MOST_LINES:
-        raise LayoutError(f"eval: a dump must have at most {_MOST_LINES} lines, found more")
+        raise LayoutError(f"eval: the dump has more than {_MOST_LINES} lines")
     return _each_tensor("".join(dump), as_json)
 
 
@@ -149,7 +149,7 @@ def show(layout: str, as_json: bool, rows: int | None, columns: int | None, ever
     """
     value = evaluate(source(layout))
     if not isinstance(value, (Layout, ComposedLayout)):
-        raise LayoutError(f"show: the operand must be a layout, as (8,8):(8,1), found {tell(value)[:120]}")
+        raise LayoutError(f"show: {tell(value)[:120]} is not a layout, such as (8,8):(8,1)")
     if as_json:
         say(json_text(record_offsets(value)))
     else:
@@ -206,18 +206,18 @@ def atoms(name: str | None, as_json: bool) -> None:
     layoutalg show mma.m16n8k16.C
     """
     if name is not None:
-        one = fragment(name)
-        say(json_text(record_fragment(one)) if as_json else tell_fragment(one))
+        named = fragment(name)
+        say(json_text(record_fragment(named)) if as_json else tell_fragment(named))
     else:
         say(json_text({"families": record_families(), "names": list(names())}) if as_json else tell_families())
 
 
-#: What stands in place of a docstring where Python was told to drop them.
+#: Printed in place of a docstring if Python runs without docstrings.
 _NO_DOCUMENTATION = "(no documentation: Python runs with -OO)"
 
 
 def tell_operations() -> str:
-    """Every operation by topic, with its summary.
+    """Return the text that lists the operations by topic, with their summaries.
 
     >>> tell_operations().splitlines()[2]
     '  ComposedLayout        The function coordinate -> outer(offset + inner(coordinate)).'
@@ -233,12 +233,12 @@ def _operation_lines(summaries: dict[str, str]) -> Iterator[str]:
 
 
 def record_operations() -> dict[str, str]:
-    """The summary of every operation, by its name."""
+    """Return the summary of each operation by its name."""
     return {name: _summary(function) for name, function in operations().items()}
 
 
 def explained(name: str) -> str:
-    """The parameters of an operation and its whole docstring.
+    """Return the parameters and the docstring of an operation.
 
     Raises:
         LayoutError: if there is no such operation.
@@ -249,28 +249,28 @@ def explained(name: str) -> str:
     functions = operations()
     if name not in functions:
         near = hint(name, functions)
-        raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}{near}")
+        raise LayoutError(f"ops: {name[:60]!r} is not an operation{near}; use `layoutalg ops` to list them")
     return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name]) or _NO_DOCUMENTATION}"
 
 
 def _summary(function: Callable[..., Any]) -> str:
-    """The first line of an operation's docstring, without its markup."""
+    """Return the first line of an operation's docstring without markup."""
     first = (function.__doc__ or _NO_DOCUMENTATION).strip().split("\n", 1)[0]
     return re.sub(r":\w+:`([^`]*)`", r"\1", first).replace("``", "")
 
 
 def _parameters(function: Callable[..., Any]) -> str:
-    """The parameters of an operation as a reader wants them: without types."""
+    """Return the parameters of an operation without types."""
     declared = signature(function).parameters.values()
     return str(Signature([parameter.replace(annotation=parameter.empty) for parameter in declared]))
 
 
-#: How the columns of a tile are called, by the operand; of the rest, columns.
+#: Names of the rows and columns of a tile, by operand.
 _TILES = {"A": "M x K", "B": "N x K", "C": "M x N", "D": "M x N", "SFA": "M x K", "SFB": "N x K"}
 
 
 def tell_families() -> str:
-    """Every family for a person: names, tile, threads, what they hold, who checked it; the sources below.
+    """Return the text that lists the families of fragments: names, tile, threads, content and grade, then the sources.
 
     >>> print(tell_families().splitlines()[1])
       tile 64 x N, 128 threads; measured on Hopper; b1 is PTX's text [1]
@@ -279,11 +279,11 @@ def tell_families() -> str:
 
 
 def _family_lines() -> Iterator[str]:
-    sources = list(dict.fromkeys(one.source for one in FAMILIES))
-    for one in FAMILIES:
-        yield one.form
-        yield f"  tile {one.tile}, {one.threads} threads; {one.grade} [{sources.index(one.source) + 1}]"
-        yield f"  {one.holds}"
+    sources = list(dict.fromkeys(family.source for family in FAMILIES))
+    for family in FAMILIES:
+        yield family.form
+        yield f"  tile {family.tile}, {family.threads} threads; {family.grade} [{sources.index(family.source) + 1}]"
+        yield f"  {family.holds}"
     yield "Shapes and types"
     yield "  wgmma       N 8..256 step 8; " + "; ".join(f"k{k}: {types}" for k, types in WGMMA_TYPES.items())
     for shape, widths in MMA_TYPES.items():
@@ -291,34 +291,34 @@ def _family_lines() -> Iterator[str]:
     for shape, widths in SPARSE_MMA_TYPES.items():
         yield f"  mma.sp.{shape:<10}  {' '.join(widths.values())}"
     yield "  tcgen05.ld  " + ", ".join(f"{shape}.x1..x{most}" for shape, most in LANES.items())
-    yield "  ldmatrix    x1 (8x8), x2 (16x8), x4 (16x16), or the tile that is named: ldmatrix.x4.32x8"
+    yield "  ldmatrix    x1 (8x8), x2 (16x8), x4 (16x16), or the tile in the name: ldmatrix.x4.32x8"
     yield from (f"[{number}] {source}" for number, source in enumerate(sources, 1))
 
 
 def record_families() -> list[dict[str, Any]]:
-    """Every family as plain data."""
-    return [_record_family(one) for one in FAMILIES]
+    """Return the families of fragments as plain data."""
+    return [_record_family(family) for family in FAMILIES]
 
 
-def _record_family(one: Family) -> dict[str, Any]:
-    return dict(zip(one.__match_args__, arguments(one), strict=True))
+def _record_family(family: Family) -> dict[str, Any]:
+    return dict(zip(family.__match_args__, arguments(family), strict=True))
 
 
-def tell_fragment(one: Fragment) -> str:
-    """A fragment for a person: its layout, its tile, what it holds, where that is published.
+def tell_fragment(named: Fragment) -> str:
+    """Return the text for a fragment: layout, tile, threads, content, source and grade.
 
     >>> from layoutalg.fragments.fragment_names import fragment
     >>> print(tell_fragment(fragment("mma.m16n8k16.C")).splitlines()[1])
     tile     16 x 8 (M x N); an index is row + 16 * column
     """
-    family = family_of(one.name)
-    tile = _TILES.get((one.name.split(".") + ["", ""])[2], "rows x columns")
-    if one.name.startswith("tcgen05"):
+    family = family_of(named.name)
+    tile = _TILES.get((named.name.split(".") + ["", ""])[2], "rows x columns")
+    if named.name.startswith("tcgen05"):
         tile = "lanes x columns"
     rows = (
-        f"{one.name}  {one.layout}",
-        f"tile     {one.shape[0]} x {one.shape[1]} ({tile}); an index is row + {one.shape[0]} * column",
-        f"threads  {one.threads}, {one.values} values each",
+        f"{named.name}  {named.layout}",
+        f"tile     {named.shape[0]} x {named.shape[1]} ({tile}); an index is row + {named.shape[0]} * column",
+        f"threads  {named.threads}, {named.values} values each",
         f"holds    {family.holds}",
         f"source   {family.source}",
         f"grade    {family.grade}",
@@ -326,10 +326,10 @@ def tell_fragment(one: Fragment) -> str:
     return "\n".join(rows)
 
 
-def record_fragment(one: Fragment) -> dict[str, Any]:
-    """A fragment as plain data."""
-    fields = {"name": one.name, "layout": str(one.layout), "tile": list(one.shape)}
-    return fields | {"threads": one.threads, "values": one.values, "family": _record_family(family_of(one.name))}
+def record_fragment(named: Fragment) -> dict[str, Any]:
+    """Return a fragment as plain data."""
+    fields = {"name": named.name, "layout": str(named.layout), "tile": list(named.shape)}
+    return fields | {"threads": named.threads, "values": named.values, "family": _record_family(family_of(named.name))}
 
 
 #: The commands that the group registers.

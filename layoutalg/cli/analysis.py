@@ -1,4 +1,4 @@
-"""Commands that analyse a layout: bank wavefronts, its matrix over GF(2), Triton's form, the swizzle that it needs."""
+"""Commands that analyze a layout: banks, sectors, GF(2) matrix, Triton's linear layout, smallest swizzle."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ def banks(
     tile = layout_of(layout, "banks")
     kinds = []
     for text in texts:
-        one = access_of(text, tile, element_bytes, width, store, "banks")
-        transfers = accesses(
-            tile, need_layout(one.lanes, "banks"), element_bytes, one.access_bytes, base=base, store=one.store
-        )
-        kinds.append((text, one.store, transfers))
+        pattern = access_of(text, tile, element_bytes, width, store, "banks")
+        lanes = need_layout(pattern.lanes, "banks")
+        transfers = accesses(tile, lanes, element_bytes, pattern.access_bytes, base=base, store=pattern.store)
+        kinds.append((text, pattern.store, transfers))
     say(json_text(analysis.record_served(kinds)) if as_json else analysis.tell_served(kinds))
 
 
@@ -67,9 +66,10 @@ def sectors(
     tile = layout_of(layout, "sectors")
     kinds = []
     for text in texts:
-        one = access_of(text, tile, element_bytes, width, store, "sectors")
-        lanes = need_layout(one.lanes, "sectors")
-        kinds.append((text, accesses(tile, lanes, element_bytes, one.access_bytes, base=base, store=one.store)))
+        pattern = access_of(text, tile, element_bytes, width, store, "sectors")
+        lanes = need_layout(pattern.lanes, "sectors")
+        transfers = accesses(tile, lanes, element_bytes, pattern.access_bytes, base=base, store=pattern.store)
+        kinds.append((text, transfers))
     say(json_text(analysis.record_sectors(kinds)) if as_json else analysis.tell_sectors(kinds))
 
 
@@ -135,12 +135,12 @@ def find_swizzle(
     say(json_text(analysis.record_swizzle(*answer)) if as_json else analysis.tell_swizzle(*answer))
 
 
-#: Accesses that are listed; the others are counted.
+#: Number of accesses that a text lists; the text only counts the others.
 _LISTED = 64
 
 
 def tell_accesses(accesses: Sequence[Access], store: bool) -> str:
-    """Accesses for a person: the total, then the wavefronts of each access, phase by phase.
+    """Return the text for accesses: the total, then the wavefronts of each access by phase.
 
     >>> from layoutalg import Layout, accesses
     >>> print(tell_accesses(accesses(Layout((8, 64), (64, 1)), Layout((8, 8), (1, 8)), 2, 16), store=False))
@@ -151,10 +151,10 @@ def tell_accesses(accesses: Sequence[Access], store: bool) -> str:
 
 
 def tell_served(served: Sequence[tuple[str, bool, Sequence[Access]]]) -> str:
-    """Several kinds of accesses for a person, each under what it was called by; one kind is told alone.
+    """Return the text for several kinds of accesses, each after the text that describes it unless it is the only one.
 
     Args:
-        served: for each kind how it was written, whether it stores, and its accesses.
+        served: for each kind its description, whether it stores, and its accesses.
     """
     texts = [tell_accesses(accesses, store) for _, store, accesses in served]
     if len(texts) == 1:
@@ -163,8 +163,8 @@ def tell_served(served: Sequence[tuple[str, bool, Sequence[Access]]]) -> str:
 
 
 def record_served(served: Sequence[tuple[str, bool, Sequence[Access]]]) -> dict[str, Any]:
-    """Several kinds of accesses as plain data: the totals of all, and in each row which kind it is of."""
-    totals = record_accesses([one for _, _, accesses in served for one in accesses])
+    """Return several kinds of accesses as plain data: the totals, and the kind in each row."""
+    totals = record_accesses([access for _, _, accesses in served for access in accesses])
     kinds = [(text, store) for text, store, accesses in served for _ in accesses]
     rows = [
         row | {"access": text, "store": store} for row, (text, store) in zip(totals["accesses"], kinds, strict=True)
@@ -177,18 +177,18 @@ def _access_lines(accesses: Sequence[Access], store: bool) -> Iterator[str]:
     total, conflicts = _totals(accesses)
     waves = "wavefront" if total == 1 else "wavefronts"
     yield f"{len(accesses)} {kind} {times} of a warp: {total} {waves}, {conflicts} of them for bank conflicts"
-    for one in accesses[:_LISTED]:
-        phases = " + ".join(map(str, one.phase_wavefronts))
-        yield f"  warp {one.warp}, value {one.value}: {phases} = {one.wavefronts}"
+    for access in accesses[:_LISTED]:
+        phases = " + ".join(map(str, access.phase_wavefronts))
+        yield f"  warp {access.warp}, value {access.value}: {phases} = {access.wavefronts}"
     if len(accesses) > _LISTED:
-        yield f"  ... and {len(accesses) - _LISTED} more (--json has them all)"
+        yield f"  ... and {len(accesses) - _LISTED} more (--json lists all)"
 
 
 def tell_sectors(kinds: Sequence[tuple[str, Sequence[Access]]]) -> str:
-    """What accesses cost in global memory for a person, a line for each kind of access and one for each access.
+    """Return the text for the cost of accesses to global memory: a line for each kind, and one for each access.
 
     Args:
-        kinds: how each was written, and its accesses.
+        kinds: for each kind its description and its accesses.
 
     >>> from layoutalg import Layout, accesses
     >>> by_row = accesses(Layout((64, 64), (64, 1)), Layout(((8, 4), 8), ((512, 1), 64)), 2, 16)
@@ -196,49 +196,49 @@ def tell_sectors(kinds: Sequence[tuple[str, Sequence[Access]]]) -> str:
     1 access of a warp: 16 sectors of 32 bytes, of which 100 % are accessed
       warp 0, value 0: 16 sectors, 100 %
     """
-    return "\n".join(line for text, found in kinds for line in _sector_lines(text if len(kinds) > 1 else "", found))
+    return "\n".join(
+        line for text, accesses in kinds for line in _sector_lines(text if len(kinds) > 1 else "", accesses)
+    )
 
 
-def _sector_lines(text: str, found: Sequence[Access]) -> Iterator[str]:
-    times = "access" if len(found) == 1 else "accesses"
-    touched = sum(one.sectors for one in found)
-    share = round(100 * sum(one.efficiency * one.sectors for one in found) / max(1, touched))
-    head = f"{len(found)} {times} of a warp: {touched} sector{'s' * (touched != 1)} of 32 bytes"
+def _sector_lines(text: str, accesses: Sequence[Access]) -> Iterator[str]:
+    times = "access" if len(accesses) == 1 else "accesses"
+    touched = sum(access.sectors for access in accesses)
+    share = round(100 * sum(access.efficiency * access.sectors for access in accesses) / max(1, touched))
+    head = f"{len(accesses)} {times} of a warp: {touched} sector{'s' * (touched != 1)} of 32 bytes"
     yield f"{text}{': ' * bool(text)}{head}, of which {share} % are accessed"
-    for one in found[:_LISTED]:
-        sectors = f"{one.sectors} sector{'s' * (one.sectors != 1)}"
-        yield f"  warp {one.warp}, value {one.value}: {sectors}, {round(100 * one.efficiency)} %"
-    if len(found) > _LISTED:
-        yield f"  ... and {len(found) - _LISTED} more (--json has them all)"
+    for access in accesses[:_LISTED]:
+        sectors = f"{access.sectors} sector{'s' * (access.sectors != 1)}"
+        yield f"  warp {access.warp}, value {access.value}: {sectors}, {round(100 * access.efficiency)} %"
+    if len(accesses) > _LISTED:
+        yield f"  ... and {len(accesses) - _LISTED} more (--json lists all)"
 
 
 def record_sectors(kinds: Sequence[tuple[str, Sequence[Access]]]) -> dict[str, Any]:
-    """The same as plain data, all accesses."""
+    """Return the cost of all accesses to global memory as plain data."""
     rows = [
-        {"access": text, "warp": one.warp, "value": one.value, "addresses": one.addresses}
-        | {"sectors": one.sectors, "efficiency": one.efficiency}
-        for text, found in kinds
-        for one in found
+        {"access": text, "warp": access.warp, "value": access.value, "addresses": access.addresses}
+        | {"sectors": access.sectors, "efficiency": access.efficiency}
+        for text, accesses in kinds
+        for access in accesses
     ]
-    return {"sectors": sum(one.sectors for _, found in kinds for one in found), "accesses": rows}
+    return {"sectors": sum(row["sectors"] for row in rows), "accesses": rows}
 
 
 def _totals(accesses: Sequence[Access]) -> tuple[int, int]:
-    return sum(one.wavefronts for one in accesses), sum(one.conflicts for one in accesses)
+    return sum(access.wavefronts for access in accesses), sum(access.conflicts for access in accesses)
 
 
 def record_accesses(accesses: Sequence[Access]) -> dict[str, Any]:
-    """Accesses as plain data, all of them."""
+    """Return accesses as plain data."""
     wavefronts, conflicts = _totals(accesses)
-    rows = [
-        {"warp": one.warp, "value": one.value, "addresses": one.addresses, "phase_wavefronts": one.phase_wavefronts}
-        for one in accesses
-    ]
+    names = ("warp", "value", "addresses", "phase_wavefronts")
+    rows = [{name: getattr(access, name) for name in names} for access in accesses]
     return {"wavefronts": wavefronts, "conflicts": conflicts, "accesses": rows}
 
 
 def tell_matrix(matrix: F2Matrix) -> str:
-    """A matrix over GF(2) for a person, and how often each value is reached.
+    """Return the text for a matrix over GF(2): the matrix, its rank, and how often each offset is reached.
 
     >>> print(tell_matrix(F2Matrix((1, 2, 2))))
     1 . .
@@ -252,42 +252,43 @@ def tell_matrix(matrix: F2Matrix) -> str:
 
 
 def record_matrix(matrix: F2Matrix) -> dict[str, Any]:
-    """A matrix over GF(2) as plain data."""
+    """Return a matrix over GF(2) as plain data."""
     return {"columns": matrix.columns, "rows": matrix.rows, "rank": matrix.rank()}
 
 
 def tell_linear(linear: LinearLayout) -> str:
-    """A linear layout for a person, as Triton prints it."""
+    """Return the text for a linear layout, in Triton's notation."""
     return str(linear)
 
 
 def record_linear(linear: LinearLayout) -> dict[str, Any]:
-    """A linear layout as plain data: its bases by the names of the dimensions."""
+    """Return a linear layout as plain data: its bases by dimension."""
     return dict(linear.triton_bases())
 
 
 def tell_swizzle(swizzle: Swizzle, element_bytes: int, modes: Sequence[str]) -> str:
-    """A swizzle on byte addresses for a person, what it is on elements, and which mode of tensor cores.
+    """Return the text for a swizzle: on byte addresses, on elements, and as a swizzle mode.
 
     Args:
-        swizzle: the smallest that frees all accesses.
+        swizzle: the smallest swizzle that makes all accesses conflict-free.
         element_bytes: bytes of an element.
-        modes: the modes that free them too.
+        modes: the swizzle modes that do so.
 
     >>> tell_swizzle(Swizzle(3, 4, 3), 2, ["128B"])
-    'S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is 128B'
+    'S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is the 128B swizzle'
     """
     elements, mode = _on_elements(swizzle, element_bytes), swizzle_mode(swizzle)
     text = f"{swizzle} on byte addresses" + (f"; {elements} on elements of {element_bytes} bytes" if elements else "")
     if mode == "none":
-        return f"{text}: none is needed"
+        return f"{text}: no swizzle is needed"
     if mode:
-        return f"{text}; this is {mode}"
-    return f"{text}; this is no mode of tensor cores, {' and '.join(modes) or 'none of which'} would do"
+        return f"{text}; this is the {mode} swizzle"
+    usable = f"{' and '.join(modes)} would also be conflict-free" if modes else "no swizzle mode is conflict-free"
+    return f"{text}; this is not a swizzle mode of descriptors; {usable}"
 
 
 def record_swizzle(swizzle: Swizzle, element_bytes: int, modes: Sequence[str]) -> dict[str, Any]:
-    """A swizzle on byte addresses as plain data; no ``elements`` where their size is no power of 2."""
+    """Return a swizzle as plain data; ``elements`` is None if their size is not a power of 2."""
     fields = {"bytes": str(swizzle), "elements": _on_elements(swizzle, element_bytes)}
     return fields | {"mode": swizzle_mode(swizzle), "modes": list(modes)}
 

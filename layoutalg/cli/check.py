@@ -1,4 +1,4 @@
-"""What ``eval --check`` asks: whether the CuTe DSL makes the same of the expression, along the same syntax tree."""
+"""Compare the value of an expression with the value that the CuTe DSL computes (``eval --check``)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from layoutalg.messages import Message
 from layoutalg.notation.expression import evaluate
 from layoutalg.oracle.expressions import SymbolError, evaluate_expressions, operations_of, rows_of, syntax
 
-#: How the DSL's answer agrees, in words.
+#: Text for each way in which the DSL's answer agrees.
 _AGREES = {
     "text": "the same",
-    "function": "the same function, which it writes {value}",
-    "sum": "the same offsets, which it writes {value}",
-    "slice": "the same slice but for a constant, which a slice leaves out: {value}",
-    "refusal": "refuses it too, {status}: {text}",
+    "function": "the same function, written {value}",
+    "sum": "the same offsets, written {value}",
+    "slice": "the same slice except for a constant offset, which a slice leaves out: {value}",
+    "refusal": "also refuses it, {status}: {text}",
 }
 
 
@@ -48,7 +48,7 @@ def evaluate_checked(source: str, as_json: bool) -> Status:
 
 
 def _refused(source: str, refusal: LayoutError, names: list[str], as_json: bool) -> Status:
-    """Tell what the DSL does where the algebra refuses: bad input, unless the DSL has a value."""
+    """Print the DSL's answer where the algebra refuses: bad input, unless the DSL has a value."""
     comparison = beside_refusal(*_dsl_answer(source))
     if as_json:
         say(json_text({"error": Message.of(refusal).record(type(refusal).__name__), "check": comparison}))
@@ -62,13 +62,13 @@ def _refused(source: str, refusal: LayoutError, names: list[str], as_json: bool)
 
 
 def beside(value: Any, status: str, text: str, *, apart: bool) -> dict[str, Any]:
-    """The DSL's answer beside our value, as plain data.
+    """Return the comparison of the DSL's answer with our value, as plain data.
 
     Args:
-        value: ours.
-        status: what became of the question.
-        text: the DSL's value, or the reason.
-        apart: whether the value is a slice, whose constant stands apart.
+        value: our value.
+        status: status of the DSL's answer.
+        text: the DSL's value, or the reason why there is none.
+        apart: whether the value is a slice, whose constant offset is separate.
     """
     comparison = _answer_record(status, text) | {"ours": tell(value)}
     theirs = _values_of(text) if status == "ok" else []
@@ -84,13 +84,13 @@ def beside(value: Any, status: str, text: str, *, apart: bool) -> dict[str, Any]
 
 
 def beside_refusal(status: str, text: str) -> dict[str, Any]:
-    """The DSL's answer where ours is a refusal, as plain data; only a refusal agrees with one."""
+    """Return the comparison of the DSL's answer with our refusal, as plain data; only a refusal agrees with it."""
     agrees = status == "rejected"
     return _answer_record(status, text) | {"agrees": agrees, "how": "refusal" if agrees else None}
 
 
 def agreement(ours: Any, theirs: Any, *, apart: bool = False) -> str | None:
-    """How two values of different text are the same all the same: ``function``, ``sum``, ``slice``; or None.
+    """Return how two values of different text are equal (``function``, ``sum`` or ``slice``), or None.
 
     Raises:
         LayoutError: if they are layouts too large to be compared offset by offset.
@@ -116,7 +116,7 @@ def agreement(ours: Any, theirs: Any, *, apart: bool = False) -> str | None:
 
 
 def _names(source: str) -> list[str]:
-    """The names in the syntax tree of an expression.
+    """Return the names in the syntax tree of an expression.
 
     Raises:
         LayoutError: if the text is no expression.
@@ -128,7 +128,7 @@ def _names(source: str) -> list[str]:
 
 
 def _dsl_answer(source: str) -> tuple[str, str]:
-    """What became of the question, and the DSL's value or the reason."""
+    """Return the status of the DSL's answer, and its value or the reason why there is none."""
     if not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
     try:
@@ -153,7 +153,7 @@ def _answer_record(status: str, text: str) -> dict[str, Any]:
 
 
 def _line(comparison: dict[str, Any], names: Iterable[str], ours: str) -> str:
-    """The DSL's answer in one line for a person."""
+    """Return the DSL's answer in one line of text."""
     by = f"CuTe DSL {oracle.version()}"
     if comparison["agrees"]:
         return f"{by}: {_AGREES[comparison['how']].format(**comparison)}"
@@ -168,7 +168,7 @@ def _line(comparison: dict[str, Any], names: Iterable[str], ours: str) -> str:
 
 
 def _values_of(text: str) -> list[Any]:
-    """The value of the DSL's text, alone; nothing where it is none: an extent of 0, say."""
+    """Return the value of the DSL's text in a list; an empty list if it has none, such as for an extent of 0."""
     layout, apart, offset = text.partition(" + ")
     try:
         return [evaluate(f"({layout},{offset})" if apart else text)]

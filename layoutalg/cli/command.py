@@ -73,11 +73,11 @@ def command(context: click.Context, version: bool) -> None:
         say(context.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status.
+def main(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
+    """Run the command and return its exit status; ``undecided`` is that of an answer that leaves a question open.
 
     >>> main(["eval", "composition((4,8):(8,1), 16:2)"])
     (2,8):(16,1)
     0
     """
-    return run(command, "layoutalg", [LayoutError], arguments)
+    return run(command, "layoutalg", [LayoutError], arguments, undecided=undecided)

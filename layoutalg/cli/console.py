@@ -40,12 +40,8 @@ class Status(IntEnum):
     DIFFERENCE = 1  # what was compared or proved does not hold, or nothing was found
     BAD_INPUT = 2
     NOT_THERE = 3  # the CuTe DSL, or a GPU
-    UNDECIDED = 4  # an answer that leaves a question open; the program ends with 0 unless UNDECIDED_VARIABLE is set
+    UNDECIDED = 4  # an answer that leaves a question open; the program ends with 0, unless ``run`` is told otherwise
     INTERRUPTED = 130  # as a shell says of SIGINT
-
-
-#: The environment variable by which a program that runs this one asks for the status ``UNDECIDED``.
-UNDECIDED_VARIABLE = "LAYOUTALG_UNDECIDED"
 
 
 class NotThereError(Exception):
@@ -291,7 +287,7 @@ def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
     """
     if output == "-":
         if as_json:
-            raise click.UsageError("-o - and --json both write to standard output: give one of them")
+            raise click.UsageError("-o - and --json cannot be combined, because both write to standard output")
         return picture.svg()
     picture.save(output, replace=False)
     return json_text({"written": output}) if as_json else printable(f"wrote {output}")
@@ -302,6 +298,7 @@ def run(
     name: str,
     refusals: Iterable[type[Exception]] = (),
     arguments: Sequence[str] | None = None,
+    undecided: int = Status.ANSWER,
 ) -> int:
     """Run a program and return its exit status.
 
@@ -310,6 +307,7 @@ def run(
         name: of the program.
         refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
         arguments: the command line after the name; that of this process if left out.
+        undecided: the exit status of an answer that leaves a question open.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
@@ -319,8 +317,8 @@ def run(
         status = _invoke(command, name, words)
         if sys.stdout is not None:  # closed before the program began
             sys.stdout.flush()
-        if status is Status.UNDECIDED and UNDECIDED_VARIABLE not in os.environ:
-            status = Status.ANSWER
+        if status is Status.UNDECIDED:
+            return int(undecided)
         return int(status) if isinstance(status, int) else int(Status.ANSWER)
     except BrokenPipeError:
         _empty_output()

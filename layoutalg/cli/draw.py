@@ -24,7 +24,7 @@ def extents(context: click.Context, parameter: click.Parameter, values: tuple[st
     for value in values:
         rows, _, columns = value.partition("x")
         if not (rows.isdecimal() and columns.isdecimal()):
-            raise click.BadParameter(f"a block must be its rows and columns, as in 8x64, found {value[:40]!r}")
+            raise click.BadParameter(f"{value[:40]!r} is not ROWSxCOLUMNS, such as 8x64")
         blocks.append((int(rows), int(columns)))
     return blocks
 

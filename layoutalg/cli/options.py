@@ -76,7 +76,7 @@ def source(argument: str) -> str:
         return argument
     text = standard_input().read(MOST_TYPED + 1)
     if len(text) > MOST_TYPED:
-        raise LayoutError(f"notation: standard input must have at most {MOST_TYPED} characters, found more")
+        raise LayoutError(f"notation: standard input has more than {MOST_TYPED} characters")
     return text
 
 
@@ -92,14 +92,14 @@ def lines_of(path: str) -> Iterator[str]:
         with nullcontext(standard_input()) if path == "-" else Path(path).open(encoding="utf-8") as stream:
             while line := stream.readline(MOST_TYPED + 1):
                 if len(line) > MOST_TYPED:
-                    raise LayoutError(f"notation: a line must have at most {MOST_TYPED} characters, found more")
+                    raise LayoutError(f"notation: a line has more than {MOST_TYPED} characters")
                 yield line
     except UnicodeDecodeError:
-        raise click.UsageError(f"{brief(path)} must be text in UTF-8, found bytes that are not") from None
+        raise click.UsageError(f"{brief(path)} is not UTF-8 text") from None
     except OSError as error:
         if path == "-":
             raise
-        raise click.UsageError(f"--file must be a file that can be read, found {path}: {error.strerror}") from None
+        raise click.UsageError(f"--file cannot read {path}: {error.strerror}") from None
 
 
 def is_file(text: str) -> bool:
@@ -175,11 +175,11 @@ def dimensions(text: str) -> Any:
     (['lane', 'register'], {'lane': 32, 'register': 8})
     """
     if not text.isprintable():  # a name stands in the answer as it is
-        raise click.BadParameter(f"names must be printable, as in lane,register, found {text!r}")
+        raise click.BadParameter(f"{text!r} is not a list of printable names, such as lane,register")
     parts = [part.partition("=") for part in text.split(",") if part]
     if not any(sign for _, sign, _ in parts):
         return [name for name, _, _ in parts]
     try:
         return {name: int(number) for name, _, number in parts}
     except ValueError:
-        raise click.BadParameter(f"sizes must be integers, as in lane=32,register=8, found {text!r}") from None
+        raise click.BadParameter(f"{text!r} is not a list of NAME=SIZE, such as lane=32,register=8") from None

@@ -136,7 +136,7 @@ def schema_command(program: str, answers: Mapping[str, Sequence[Kind]], types: K
             near = get_close_matches(name, answers, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise click.UsageError(
-                f"COMMAND must be one that writes JSON: {', '.join(answers)}; found {name[:60]!r}{hint}"
+                f"{name[:60]!r} is not a command that writes JSON{hint}; supported: {', '.join(answers)}"
             )
 
     schema.help = _HELP.format(program=program, one=next(iter(answers)))

@@ -29,7 +29,7 @@ def tell(value: Any) -> str:
         raise
     except ValueError as error:  # an integer of more digits than Python prints
         raise LayoutError(
-            f"value: a number must have at most {get_int_max_str_digits()} digits to be printed"
+            f"value: a number has more than {get_int_max_str_digits()} digits, which Python does not print"
         ) from error
 
 
@@ -103,7 +103,7 @@ def need_few_cells(layout: Any, otherwise: str) -> None:
         LayoutError: if the size exceeds ``MOST_CELLS``; the message ends with what to do ``otherwise``.
     """
     if size(layout) > MOST_CELLS:
-        raise LayoutError(f"show: the size must be at most {MOST_CELLS}, found {size(layout)}; {otherwise}")
+        raise LayoutError(f"show: the layout has {size(layout)} elements, more than {MOST_CELLS}; {otherwise}")
 
 
 def difference(first: Any, second: Any) -> str:

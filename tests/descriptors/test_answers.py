@@ -55,11 +55,13 @@ from descriptors.answers import ANSWERS
 from descriptors.check.inspection import check_ptx
 from descriptors.check.story import explain_ptx
 from descriptors.cli.command import main
-from descriptors.cli.terminal import with_options
+from descriptors.cli.terminal import diff_record, option_name
 from descriptors.gemm.contract import check_contract
+from descriptors.smem.debug.diff import Diff
 from descriptors.smem.debug.read import read
 from descriptors.smem.derivation.symbolic import derive_symbolic
 from descriptors.smem.instructions.rules import select_rows
+from descriptors.smem.tma.map_check import WordCheck
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.formulas import formulas
 from descriptors.sweep.search import survey
@@ -178,11 +180,14 @@ def without_more(printed: str) -> str:
 @pytest.mark.parametrize("line", SAME)
 def test_a_command_prints_what_tell_and_record_say(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = SAME[line]()
+    diff_of = answer.diff if isinstance(answer, WordCheck) else answer if isinstance(answer, Diff) else None
     formatted = "--format json" if "--symbolic" in line or line == "formulas" else "--json"
     main(shlex.split(line))
-    assert without_more(capsys.readouterr().out) == with_options(tell(answer)) + "\n"
+    text = tell(answer) if diff_of is None else tell(answer, name_of=option_name)
+    assert without_more(capsys.readouterr().out) == text + "\n"
     main(shlex.split(f"{line} {formatted}"))
-    said, plain = json.loads(capsys.readouterr().out), json.loads(with_options(json.dumps(record(answer))))
+    data = record(answer) if diff_of is None else diff_record(answer, diff_of)
+    said, plain = json.loads(capsys.readouterr().out), json.loads(json.dumps(data))
     assert said == {"schema": 1, **(plain if isinstance(plain, dict) else {line.split()[0]: plain})}
 
 

@@ -116,7 +116,7 @@ def test_an_extent_has_sixteen_digits_at_most(digits: int, complaint: str, capsy
     options = "--dtype bf16 --major K --swizzle 128B --mma 64x16".split()
     assert main(["derive", *options, "--tile", f"{'9' * digits}x64"]) == 2
     message = capsys.readouterr().err
-    assert ("must be numbers like" in message) == (digits == 17)
+    assert ("is not of the form" in message) == (digits == 17)
     assert refusal(message)
 
 

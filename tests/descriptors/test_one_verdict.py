@@ -10,10 +10,22 @@ from typing import Any
 
 import pytest
 
-from descriptors import DescriptorError, derive, proved, record, tell
+from descriptors import (
+    DescriptorError,
+    chain,
+    decode,
+    derive,
+    diff,
+    parse_tensor_map,
+    proved,
+    record,
+    tell,
+    word_check,
+)
 from descriptors.cli.command import main
 from descriptors.cli.mcp import call
 from descriptors.show.explorer.answer import answer
+from descriptors.smem.debug.read import read
 from layoutalg.messages import Message
 
 K_OF = {"bf16": 16, "tf32": 8, "e4m3": 32, "u8": 32}
@@ -136,3 +148,31 @@ def test_an_answer_without_the_proof_has_the_warnings_too(
         assert verdict["state"] == ("not proved" if more else "proved")
     assert main([*words_of(asked), "--arch=sm90", "--json", "--subtile=0,1"]) == 0
     assert len(json.loads(capsys.readouterr().out)["warnings"]) == count
+
+
+def test_a_read_beyond_shared_memory_is_the_same_warning_in_every_comparison() -> None:
+    operand: dict[str, Any] = {"dtype": "bf16", "major": "K", "shape": (64, 16)}
+    tile, text = (
+        "S<3,3,3> o 0 o (64,16):(64,1)",
+        "start_address: the operand is read up to byte 239616, beyond the 232448",
+    )
+    box = parse_tensor_map("type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B")
+
+    def warned(start: int) -> list[bool]:
+        word = 1 << 62 | 64 << 32 | 1 << 16 | start >> 4
+        links = ["layout S<3,3,3> o 0 o (64,16):(64,1)", f"word {word:#x} mma=64x16"]
+        found: list[tuple[object, ...]] = [
+            decode(word, "sm90", **operand).warnings,
+            read(word, "sm90", **operand).decoded.warnings,
+            diff(word, tile, "sm90", **operand).warnings,
+            diff(word, tile, "sm90", **operand, base=start).warnings,
+            word_check(box, word, major="K", shape=(64, 16)).diff.warnings,
+            chain(links, tile="64x16", arch="sm90").verify().warnings,
+        ]
+        return [any(text in str(warning) for warning in warnings) for warnings in found]
+
+    assert warned(231424) == [True] * 6
+    assert warned(0) == warned(223232) == [False] * 6
+    for tell_or_data in (tell, record):
+        answer = tell_or_data(diff(1 << 62 | 64 << 32 | 231424 >> 4, tile, "sm90", **operand))
+        assert "read up to byte 239616" in str(answer)

@@ -28,6 +28,8 @@ def _table(rows: Iterable[Any], count: int, ids: Any) -> tuple[list[Any], list[S
     rows = list(rows)
     if not rows:
         raise ValueError("each: there must be rows to try, found none")
+    if any(isinstance(row, PARAM) and row.marks for row in rows):
+        raise ValueError("each: the mark of a row would have no effect; rows with a mark need a test of their own")
     titles = [getattr(row, "id", ids) if isinstance(row, PARAM) else ids for row in rows]
     return titles if ids is None or callable(ids) else list(ids), [_values(row, count) for row in rows]
 

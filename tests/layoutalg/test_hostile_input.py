@@ -88,7 +88,7 @@ def test_a_swizzle_over_coordinates_is_no_layout(text: str) -> None:
 def test_an_identity_swizzle_takes_coordinates_as_they_are() -> None:
     layout = parse_layout("S<0,4,3> o 0 o (4,8):(1@0,1@1)")
     assert layout(3, 5) == (3, 5) == Swizzle(0, 4, 3)((3, 5))
-    with pytest.raises(LayoutError, match=r"swizzle: an offset is .*, which is not an integer"):
+    with pytest.raises(LayoutError, match=r"swizzle: an offset must be an integer"):
         Swizzle(1, 4, 3)((3, 5))
 
 
@@ -105,8 +105,8 @@ def test_a_notebook_shows_every_layout(text: str) -> None:
     ("arguments", "message"),
     [
         (["eval", "*".join(["9223372036854775807"] * 300)], "the product does not fit in a signed 64-bit"),
-        (["eval", f"size(({','.join(['9223372036854775807'] * 300)}))"], "a number must have at most 4300 digits"),
-        (["eval", "--json", f"size(({','.join(['9223372036854775807'] * 300)}))"], "at most 4300 digits"),
+        (["eval", f"size(({','.join(['9223372036854775807'] * 300)}))"], "a number has more than 4300 digits"),
+        (["eval", "--json", f"size(({','.join(['9223372036854775807'] * 300)}))"], "more than 4300 digits"),
         (["show", "(1024,1024,64):(1,1024,1048576)", "--rows", "1024", "--columns", "1024"], "at most 2097152 cells"),
         (["banks", "(64,64):(1@0,1@1)", "--access", "(32,8):(1,64)", "--element-bytes", "2"], "not to an offset"),
         (["find-swizzle", "(64,64):(1@0,1@1)", "--access", "32:1", "--element-bytes", "2"], "not to an offset"),

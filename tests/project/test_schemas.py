@@ -306,7 +306,7 @@ def test_lines_are_answered_each(tmp_path: Path) -> None:
         (("layoutalg", "schema", "nonsense"), "atoms, banks, draw"),
         (("layoutalg", "schema", "bank"), "did you mean banks?"),
         (("descriptors", "schema", "tmem"), "tmem plan"),
-        (("descriptors", "schema", "atlas"), "must be one that writes JSON"),
+        (("descriptors", "schema", "atlas"), "is not a command that writes JSON"),
     ],
 )
 def test_another_name_is_refused_with_the_list(words: tuple[str, ...], part: str, capsys: Any) -> None:

@@ -49,16 +49,16 @@ ANSWERED = [
 ]
 #: Every line of a command that refuses ``-``, with words of the way out.
 REFUSED = [
-    ("layoutalg", ["draw", "4:1", "-o", "-", "--json"], "give one of them"),
-    ("descriptors", ["draw", "levels", *TILE, *MMA, "-o", "-", "--json"], "give one of them"),
-    ("descriptors", ["draw", "all", *TILE, *MMA, "-o", "-"], "give it a folder, -o DIR"),
-    ("descriptors", ["draw", "all", *TILE, *MMA, "-o", ""], "give it a folder, -o DIR"),
-    ("descriptors", ["explore", "--site", "-", "--pyodide", "pyodide"], "--site must be a folder, found -"),
+    ("layoutalg", ["draw", "4:1", "-o", "-", "--json"], "both write to standard output"),
+    ("descriptors", ["draw", "levels", *TILE, *MMA, "-o", "-", "--json"], "both write to standard output"),
+    ("descriptors", ["draw", "all", *TILE, *MMA, "-o", "-"], "use -o DIR"),
+    ("descriptors", ["draw", "all", *TILE, *MMA, "-o", ""], "use -o DIR"),
+    ("descriptors", ["explore", "--site", "-", "--pyodide", "pyodide"], "--site needs a folder, not -"),
     ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", [*PLAN, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", ["explain", HANG, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     *(("descriptors", ["tmem", *line, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -") for line in TMEM),
-    ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline takes a path"),
+    ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline needs a path"),
     ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "must end in .jsonl or .parquet, found '-'"),
 ]
 #: The scripts that write where they are told.

@@ -20,7 +20,7 @@ Law: a wait that nothing ends is found with what it waits for, and what comes af
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from descriptors.check.execution.boxes import NAME_LETTERS, other_rows, suggestion
@@ -33,7 +33,7 @@ from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Witness
 from descriptors.check.execution.rings import WAITS, operation_of
 from descriptors.check.execution.runs import Run
 from descriptors.check.ptx.ptx_module import Function, Instruction
-from descriptors.text import ranges_text
+from descriptors.text import ranges_text, some_texts
 
 #: The properties that a run decides whatever families of instructions a kernel has.
 ALL = ("barriers", "bytes", "proxies", "reuse")
@@ -115,7 +115,11 @@ def _parameters(machine: Machine) -> str:
 
 
 def hangs(machine: Machine) -> Iterator[Witness]:
-    """Yield the waits that never end: of each instruction that of the thread that passed it least often."""
+    """Yield the wait that never ends of the thread that came least far, with the other waits that do not end either.
+
+    The other threads may wait for this one, so that they are named beside it. Threads that wait for registers are
+    yielded each.
+    """
     if _allocations_apart(machine):  # all others may wait for these
         return
     told: set[int] = set()
@@ -123,6 +127,7 @@ def hangs(machine: Machine) -> Iterator[Witness]:
     # Who waits for registers may be whom all others wait for.
     first = [one for one in waiting if one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS]
     stuck = first or [one for one in waiting if not one.released] or waiting
+    waits: list[Witness] = []
     for one in sorted(stuck, key=lambda one: one.times.get(machine.steps[one.pc].place, 0)):
         if one.blocked is None:
             continue
@@ -135,7 +140,15 @@ def hangs(machine: Machine) -> Iterator[Witness]:
                 if not _may_be_given_back(machine, one.cta, one.blocked.where[1]):
                     yield Witness("barrier-registers", place, f"found {_wanted_registers(machine, one)}", 0, made)
                 continue
-            yield Witness("barrier-hang", place, found, *_last(machine, one.blocked, made))
+            waits.append(Witness("barrier-hang", place, found, *_last(machine, one.blocked, made)))
+    if waits:
+        yield waits[0]._replace(found=waits[0].found + _other_waits(machine, waits[1:]))
+
+
+def _other_waits(machine: Machine, others: Sequence[Witness]) -> str:
+    """Return what else waits forever where one wait does not end, in words; "" if nothing does."""
+    waits = [f"line {_code(machine, one.place).line} also waits: {one.found.removeprefix('found ')}" for one in others]
+    return "".join(f"; {wait}" for wait in some_texts(waits, 4))
 
 
 def _allocations_apart(machine: Machine) -> list[int]:

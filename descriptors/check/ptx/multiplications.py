@@ -50,7 +50,7 @@ from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.words.descriptor import Arch
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 _SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})k(\d{1,4})\Z")
 _WGMMA_KINDS = {
@@ -63,6 +63,21 @@ _WGMMA_KINDS = {
     "u8": "i8",
     "b1": "b1",
 }
+
+
+@frozen
+class WgmmaOpcode:
+    """What the opcode of a ``wgmma.mma_async`` states.
+
+    Args:
+        shape, types, kind, sparse, extra: as in ``Wgmma``.
+    """
+
+    shape: tuple[int, int, int]
+    types: tuple[str, str, str]
+    kind: str
+    sparse: bool
+    extra: tuple[str, ...]
 
 
 @frozen
@@ -113,17 +128,35 @@ class Wgmma:
         return self.transposes[-1] if self.transposes else 0
 
 
+def wgmma_opcode(one: Instruction) -> WgmmaOpcode | None:
+    """Return what the opcode of a ``wgmma.mma_async`` states; None if it has no shape or not three types.
+
+    >>> wgmma_opcode(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", ())).kind
+    'f16'
+    """
+    words = [w for w in one.qualifiers[2:] if w not in ("sync", "aligned", "sp")]
+    shape = _SHAPE.match(words[0]) if words else None
+    if shape is None or len(words) < 4:
+        return None
+    return WgmmaOpcode(
+        shape=(int(shape[1]), int(shape[2]), int(shape[3])),
+        types=(words[1], words[2], words[3]),
+        kind=_WGMMA_KINDS.get(words[2], ""),
+        sparse="sp" in one.qualifiers,
+        extra=tuple(words[4:]),
+    )
+
+
 def wgmma(one: Instruction) -> Wgmma | None:
     """The parts of a ``wgmma.mma_async``; None where they do not fit its order.
 
     >>> wgmma(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", ())) is None
     True
     """
-    words = [w for w in one.qualifiers[2:] if w not in ("sync", "aligned", "sp")]
-    shape = _SHAPE.match(words[0]) if words else None
-    if shape is None or len(words) < 4:
+    opcode = wgmma_opcode(one)
+    if opcode is None:
         return None
-    kind, sparse = _WGMMA_KINDS.get(words[2], ""), "sp" in one.qualifiers
+    kind, sparse = opcode.kind, opcode.sparse
     read = list(one.operands)
     first, read = read[:3], read[3 + 2 * sparse :]
     if len(first) < 3 or not read:
@@ -135,8 +168,8 @@ def wgmma(one: Instruction) -> Wgmma | None:
     if len(tail) != wanted and not (kind == "tf32" and len(tail) > 2):
         return None
     return Wgmma(
-        shape=(int(shape[1]), int(shape[2]), int(shape[3])),
-        types=(words[1], words[2], words[3]),
+        shape=opcode.shape,
+        types=opcode.types,
         kind=kind,
         sparse=sparse,
         d=first[0],
@@ -145,7 +178,7 @@ def wgmma(one: Instruction) -> Wgmma | None:
         scale_d=read[0],
         scales=tuple(tail[:2]) if scaled else (),
         transposes=tuple(tail[2:]),
-        extra=tuple(words[4:]),
+        extra=opcode.extra,
         metadata=one.operands[3:5] if sparse else (),
     )
 
@@ -207,6 +240,25 @@ class TensorMma:
         return DENSE_K.get(("sm100", self.kind), 0)
 
 
+def tensor_opcode(one: Instruction) -> TensorMma | None:
+    """Return what the opcode of a ``tcgen05.mma`` states, without its operands; None if it has no kind.
+
+    >>> tensor_opcode(Instruction(1, "tcgen05.mma.cta_group::2.kind::f16", ())).cta_group
+    2
+    """
+    words = one.qualifiers[2:]
+    named = dict(w.split("::", 1) for w in words if "::" in w)
+    if "kind" not in named:
+        return None
+    name = named.get("scale_vec", "") or next((w for w in words if w in ("block16", "block32")), "")
+    group = named.get("cta_group", "0")
+    return TensorMma(
+        kind=named["kind"], cta_group=int(group) if group in ("1", "2") else 0, ws="ws" in words, sparse="sp" in words,
+        ashift="ashift" in words, scale_name=name, block_scaled="block_scale" in words, d="", a="", b="", idesc="",
+        mask=None, scales=(), enable="", tail=(), table="" if "decompress" in named else None,
+    )  # fmt: skip
+
+
 def tensor_mma(one: Instruction) -> TensorMma | None:
     """The parts of a ``tcgen05.mma``; None where they do not fit its order.
 
@@ -215,12 +267,13 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
     >>> tensor_mma(made).cta_group, tensor_mma(made).tail
     (2, (3,))
     """
-    words = one.qualifiers[2:]
-    named = dict(w.split("::", 1) for w in words if "::" in w)
-    sparse, scaled = "sp" in words, "block_scale" in words
+    opcode = tensor_opcode(one)
+    if opcode is None:
+        return None
+    sparse, scaled, decompressed = opcode.sparse, opcode.block_scaled, opcode.table is not None
     read = list(one.operands)
-    beside = sparse + ("decompress" in named)
-    if len(read) < 5 + beside or not isinstance(read[0], Address) or "kind" not in named:
+    beside = sparse + decompressed
+    if len(read) < 5 + beside or not isinstance(read[0], Address):
         return None
     d, a, b = read[:3]
     rest = read[3 + beside :]
@@ -234,13 +287,9 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
         return None
     if not isinstance(rest[0], str | Negated | int) or not isinstance(idesc, str | int):
         return None
-    name = named.get("scale_vec", "") or next((w for w in words if w in ("block16", "block32")), "")
-    group = named.get("cta_group", "0")
-    return TensorMma(
-        kind=named["kind"], cta_group=int(group) if group in ("1", "2") else 0, ws="ws" in words, sparse=sparse,
-        ashift="ashift" in words, scale_name=name, block_scaled=scaled, d=d, a=a, b=b, idesc=idesc, mask=mask,
-        scales=scales, enable=rest[0], tail=tuple(rest[1:]),
-        table=read[2 + beside] if "decompress" in named else None,
+    return replace(
+        opcode, d=d, a=a, b=b, idesc=idesc, mask=mask, scales=scales, enable=rest[0], tail=tuple(rest[1:]),
+        table=read[2 + beside] if decompressed else None,
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan import Plan
+from descriptors.smem.emitters.recipe import check_identifier
 from descriptors.smem.words.descriptor import smem_word
 from descriptors.targets import architecture, as_version
 from descriptors.text import word_text
@@ -59,7 +59,7 @@ def frame(
     Raises:
         DescriptorError: if the name is no identifier.
     """
-    identifier(name)
+    check_identifier(name)
     version, target = version_and_target(arch)
     version = max(version, _SPARSE_VERSION, key=as_version) if sparse else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
@@ -78,20 +78,6 @@ def frame(
 {declared}{lines}
 }}
 """
-
-
-def identifier(name: object) -> str:
-    """The name of an entry.
-
-    Raises:
-        DescriptorError: if it is no identifier.
-
-    >>> identifier("gemm")
-    'gemm'
-    """
-    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
-    return name
 
 
 def barriers(plan: Plan) -> tuple[int, int, int]:

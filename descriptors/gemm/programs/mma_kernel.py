@@ -27,10 +27,10 @@ from descriptors.gemm.programs.cuda_files import assemble
 from descriptors.gemm.programs.plan_constants import (
     boolean,
     box_constants,
-    check_name,
     map_constants,
     type_headers,
 )
+from descriptors.smem.emitters.recipe import check_identifier
 from descriptors.smem.operands.operand import ElementType, Major
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.words.tensor_map import PADDED_INNER
@@ -54,7 +54,7 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
     Raises:
         DescriptorError: if the name is no identifier.
     """
-    check_name(name)
+    check_identifier(name)
     loop = plan.asked
     pieces = {
         "plan": "\n\n".join(["\n".join(_constants(plan)), *_loads(plan), _multiply(plan)]),

@@ -15,10 +15,8 @@ __host__ __device__ constexpr uint32_t a_k_step(int i) {
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from descriptors.errors import DescriptorError
 from descriptors.gemm.epilogue import BITS, BUFFERS, MAP_TYPES
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan import Plan
@@ -26,16 +24,6 @@ from descriptors.gemm.programs.c_expressions import CPP_TYPES
 from descriptors.gemm.programs.pieces import conversion, piece_at
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.tma.tma_plan import Box, TmaPlan
-
-
-def check_name(name: str) -> None:
-    """Check the name of a kernel.
-
-    Raises:
-        DescriptorError: if it is no identifier.
-    """
-    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
-        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
 
 
 def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:

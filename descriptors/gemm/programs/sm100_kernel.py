@@ -32,7 +32,7 @@ from descriptors.gemm.plan_metadata import MEMORY_ROW
 from descriptors.gemm.program_support import FACTORS, check_cuda
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, offset_expression
 from descriptors.gemm.programs.cuda_files import assemble
-from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
+from descriptors.gemm.programs.inner_loop_ptx import barriers
 from descriptors.gemm.programs.plan_constants import (
     convolution_constants,
     epilogue_constants,
@@ -43,6 +43,7 @@ from descriptors.gemm.programs.plan_constants import (
     type_headers,
 )
 from descriptors.gemm.turns import free_barriers
+from descriptors.smem.emitters.recipe import check_identifier
 from descriptors.smem.instructions.rules import type_name
 from descriptors.targets import architecture
 from descriptors.text import word_text
@@ -69,7 +70,7 @@ def kernel(plan: BlackwellPlan, name: str = "gemm") -> str:
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
     """
-    identifier(name)
+    check_identifier(name)
     check_cuda(plan)
     held, number = plan.accumulators, architecture(plan.asked.arch).number
     deeper = "  " * (held.sets > 1)

@@ -28,7 +28,6 @@ from descriptors.gemm.programs.cuda_files import assemble
 from descriptors.gemm.programs.plan_constants import (
     boolean,
     box_constants,
-    check_name,
     convolution_constants,
     epilogue_constants,
     epilogue_functions,
@@ -40,6 +39,7 @@ from descriptors.gemm.programs.plan_constants import (
 from descriptors.gemm.programs.sm90_wgmma import instruction, loads_of
 from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.thread_registers import register_budget
+from descriptors.smem.emitters.recipe import check_identifier
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, extents_text, word_text
 from layoutalg import Fragment, fragment
@@ -60,7 +60,7 @@ def kernel(plan: HopperPlan, name: str = "gemm") -> str:
     Raises:
         DescriptorError: if the name is no identifier, or no program is written for the plan.
     """
-    check_name(name)
+    check_identifier(name)
     check_cuda(plan)
     plan_text = "\n\n".join(
         filter(None, [constants(plan), instruction(plan), *loads_of(plan), epilogue_functions(plan)])

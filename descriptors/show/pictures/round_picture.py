@@ -93,7 +93,8 @@ class RoundPicture(Picture):
             rows.append((act.time, one.rounds.roles[act.role], _what(act), ranges_text(act.lines), self._by(act)))
         rings = aligned(self._rings(), "<<", indent=3)
         table = aligned([rows[0], *sorted(rows[1:], key=lambda row: int(str(row[0])))], "<", indent=3)
-        return story([self._title(), self._sentence(), *one.wrong[:_WRONG], *rings, "", *table], width)
+        wrong = [line for text in one.wrong[:_WRONG] for line in text.replace("; ", ";\n   ").splitlines()]
+        return story([self._title(), self._sentence(), *wrong, *rings, "", *table], width)
 
     # -- words
 

@@ -25,7 +25,7 @@ Law: without a base, a word is ``same`` only if it is ``same`` with base 0, or s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import gcd
 from operator import ne, sub
@@ -33,7 +33,7 @@ from typing import Any, Literal, TypeAlias
 
 from descriptors.errors import Advice, DescriptorError, LayoutError, advised, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, operand_of
-from descriptors.smem.debug.warnings import Remark, bit_warnings
+from descriptors.smem.debug.warnings import Remark, read_warnings
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
 from descriptors.smem.instructions.legality import operand_extents, operand_refusal, split_refusal
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile, swizzled_readings
@@ -77,6 +77,29 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.field} {self.found} -> {self.right}"
+
+
+@frozen
+class Assumption:
+    """A value that was not given and is assumed.
+
+    Args:
+        sentence: the assumption, with {} in the place of the parameter.
+        parameter: the parameter of ``diff`` that replaces the assumption; "" if none does.
+
+    >>> Assumption("the tile starts at 0x0 ({} checks it)", "base").text(lambda name: f"--{name}")
+    'the tile starts at 0x0 (--base checks it)'
+    """
+
+    sentence: str
+    parameter: str = ""
+
+    def text(self, name_of: Callable[[str], str] = str) -> str:
+        """Return the sentence; ``name_of`` returns the name that the reader knows for a parameter."""
+        return self.sentence.format(name_of(self.parameter))
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 #: What a comparison comes to.
@@ -207,12 +230,17 @@ class Diff(Told):
     @property
     def open_questions(self) -> tuple[str, ...]:
         """The reasons why an agreement of all compared elements does not prove the word; () if it does."""
+        return self.questions()
+
+    def questions(self, name_of: Callable[[str], str] = str) -> tuple[str, ...]:
+        """Return the open questions; ``name_of`` as in ``Assumption.text``."""
         questions = []
         if self.placement is not None and self.placement.start_is_open:
             start = smem_word(self.arch).decode(self.word)["start_address"]
+            decides = f"{name_of('base')} decides"
             questions.append(
                 f"start_address {start:#x} is right only if the tile starts at {self.base:#x}; if it starts at "
-                f"{self.pattern_start:#x}, {start - self.base + self.pattern_start:#x} is right; base decides"
+                f"{self.pattern_start:#x}, {start - self.base + self.pattern_start:#x} is right; {decides}"
             )
         if self.reads is not None:
             questions.append(
@@ -226,7 +254,11 @@ class Diff(Told):
     @property
     def doubt(self) -> str:
         """The open questions in one line; of a refused operand without the reason, which the text notes below."""
-        return "; and ".join(split_refusal(one)[0] if one == self.illegal else one for one in self.open_questions)
+        return self._doubt(str)
+
+    def _doubt(self, name_of: Callable[[str], str]) -> str:
+        questions = self.questions(name_of)
+        return "; and ".join(split_refusal(text)[0] if text == self.illegal else text for text in questions)
 
     @property
     def evidence(self) -> str:
@@ -236,30 +268,30 @@ class Diff(Told):
 
     @property
     def warnings(self) -> tuple[Remark, ...]:
-        """The warnings of the version, of bits that belong to no field, and of a pattern that starts with the tile."""
-        warned = bit_warnings(self.word, self.arch)
+        """The warnings of ``read_warnings``, and of a pattern that starts with the tile."""
+        warned = read_warnings(self.word, self.arch, self.element, self.major, self.reads or self.shape)
         text = pattern_warning(self.pattern_start, self.swizzle, at_tile=self.pattern_start == self.base)
         return (*warned, Remark("pattern-start", "", text)) if text else warned
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
-        """The assumptions about values that were not given: the address of the tile, and the extents of one operand.
-
-        Each names the parameter of ``diff`` that replaces it; a command names its option instead.
-        """
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The assumptions about values that were not given: the address of the tile, and the extents of one operand."""
         assumed = []
         if self.placement is not None and not self.placement.start_is_open:
-            assumed.append(f"the tile starts at {self.base:#x} (base checks it)")
+            assumed.append(Assumption(f"the tile starts at {self.base:#x} ({{}} checks it)", "base"))
         if self.pattern_assumed:
-            assumed.append(f"a swizzle pattern starts at {self.pattern_start:#x} (pattern_start checks it)")
+            pattern = f"a swizzle pattern starts at {self.pattern_start:#x} ({{}} checks it)"
+            assumed.append(Assumption(pattern, "pattern_start"))
         if self.whole and not _extents_refusal(self.arch, self.element, self.shape):
             whole = extents_text(self.shape)
             if self.shape in operand_extents(self.arch, self.element, sparse=False):
-                assumed.append(f"one instruction reads all {whole} (shape names what it reads)")
+                assumed.append(Assumption(f"one instruction reads all {whole} ({{}} names what it reads)", "shape"))
             else:
-                assumed.append(f"{whole} is one operand, of which an instruction reads a part (shape names the part)")
+                part = f"{whole} is one operand, of which an instruction reads a part ({{}} names the part)"
+                assumed.append(Assumption(part, "shape"))
         elif not self.whole and self.reads is None and self.shape not in self._dense_extents():
-            assumed.append(f"the instruction is sparse, because no dense one reads {extents_text(self.shape)}")
+            sparse = f"the instruction is sparse, because no dense one reads {extents_text(self.shape)}"
+            assumed.append(Assumption(sparse))
         return tuple(assumed)
 
     def _dense_extents(self) -> frozenset[tuple[int, int]]:
@@ -284,9 +316,14 @@ class Diff(Told):
     @property
     def headline(self) -> str:
         """The answer in one line, with the compared subtile and the assumptions."""
+        return self.summary()
+
+    def summary(self, name_of: Callable[[str], str] = str) -> str:
+        """Return the headline; ``name_of`` as in ``Assumption.text``."""
         elements, verdict = counted(self.shape[0] * self.shape[1], "element"), self.verdict
         compared = "" if self.whole else f"; compared: subtile {tuple_text(self.subtile)}, {extents_text(self.shape)}"
-        assumed = compared + (f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else "")
+        assumptions = ", ".join(assumption.text(name_of) for assumption in self.assumptions)
+        assumed = compared + (f"; assumed: {assumptions}" if assumptions else "")
         if self.unreadable:
             return f"different: {self.unreadable}; what such a word reads is not documented{assumed}"
         if verdict == "different":
@@ -294,7 +331,7 @@ class Diff(Told):
             return f"different: {self.differing} of {elements} {are} read from elsewhere{assumed}"
         agreement = f"the word reads all {elements} from where the layout stores them"
         if verdict == "undecided":
-            return f"undecided: {agreement}, but {self.doubt}{assumed}"
+            return f"undecided: {agreement}, but {self._doubt(name_of)}{assumed}"
         return f"same: {agreement}{assumed}"
 
 

@@ -42,7 +42,7 @@ from descriptors.smem.words.descriptor import (
 )
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 from descriptors.targets import architecture, generation, has_tcgen05, has_wgmma, holders
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
 NUMBERINGS: Mapping[str, Mapping[int, SwizzleMode]] = {
@@ -186,9 +186,9 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
         _unknown_bits,
         _misplaced_line,
         _short_steps,
+        _memory,
         _unshifted,
         _pattern,
-        _memory,
     )
     return tuple(remark for rule in rules for remark in rule(word))
 
@@ -202,6 +202,22 @@ def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
     """
     reading = reading_of(word, arch)
     return (*_marks_of_the_other_arch(reading), *_unknown_bits(reading))
+
+
+def read_warnings(
+    word: int, arch: Arch, element: ElementType, major: Major, shape: tuple[int, int]
+) -> tuple[Remark, ...]:
+    """Return the warnings of ``bit_warnings``, and that of an operand that ends beyond shared memory.
+
+    Args:
+        word: the 64 bits.
+        arch: the architecture.
+        element: the element type.
+        major: the contiguous dimension.
+        shape: extents (MN, K) that one instruction reads, in elements.
+    """
+    reading = replace(reading_of(word, arch), element=element, major=major, shape=shape)
+    return (*bit_warnings(word, arch), *_memory(reading))
 
 
 def reading_of(word: int, arch: Arch) -> Reading:
@@ -299,7 +315,7 @@ def _unknown_bits(word: Reading) -> Iterator[Remark]:
 
 def _short_steps(word: Reading) -> Iterator[Remark]:
     if word.element and word.major and word.shape:
-        yield from _repeated(word, word.element, word.major, word.shape)
+        yield from _repeated(word, word.shape)
         return
     for name in (STRIDE, LEADING):
         step, group = word.values[name], word.group_bytes
@@ -311,22 +327,25 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
         yield Remark("repeated-rows", name, text)
 
 
-def _repeated(word: Reading, element: ElementType, major: Major, shape: tuple[int, int]) -> Iterator[Remark]:
-    """With the operand known, the read model tells exactly how many elements share an address."""
+def _places(word: Reading) -> set[int]:
+    """Return the addresses that are read, in the unit of ``address_bits``; none if the operand is not known."""
+    if not (word.element and word.major and word.shape):
+        return set()
     try:
-        rows = fetched_rows([word.word], arch=word.arch, element=element, major=major, shape=shape)
+        rows = fetched_rows([word.word], arch=word.arch, element=word.element, major=word.major, shape=word.shape)
     except DescriptorError:  # a word without meaning has other remarks
-        return
-    elements, places = shape[0] * shape[1], {one for row in rows[0] for one in row}
-    if len(places) < elements:
+        return set()
+    return {place for row in rows[0] for place in row}
+
+
+def _repeated(word: Reading, shape: tuple[int, int]) -> Iterator[Remark]:
+    """With the operand known, the read model gives exactly how many elements share an address."""
+    elements, places = shape[0] * shape[1], _places(word)
+    if 0 < len(places) < elements:
         steps = [f"{STRIDE} {word.values[STRIDE]}"]
         steps += [f"{LEADING} {word.values[LEADING]}"] if word.leading_is_read else []
         text = f"{elements} elements are read from {len(places)} places ({', '.join(steps)})"
         yield Remark("repeated-rows", STRIDE, text)
-    end = (max(places) + 1) * address_bits(element) // 8
-    if end > (most := architecture(word.arch).shared):
-        text = f"the operand is read up to byte {end}, beyond the {most} that a thread block can have"
-        yield Remark("memory", "start_address", text)
 
 
 def _unshifted(word: Reading) -> Iterator[Remark]:
@@ -355,9 +374,30 @@ def _pattern(word: Reading) -> Iterator[Remark]:
 
 
 def _memory(word: Reading) -> Iterator[Remark]:
-    start = word.values["start_address"]
-    if start >= (most := architecture(word.arch).shared) and not word.shape:
+    places = _places(word)
+    if places and word.element:
+        yield from memory_warnings(max(places) * address_bits(word.element), word.element, word.arch)
+    elif word.values["start_address"] >= (most := architecture(word.arch).shared):
         yield Remark("memory", "start_address", f"lies beyond the {most} bytes that a thread block can have")
+
+
+def memory_warnings(last_place: int, element: ElementType, arch: Arch) -> tuple[Remark, ...]:
+    """Return the warning of an operand that ends beyond the shared memory of a thread block; () if it does not.
+
+    Args:
+        last_place: the highest address of an element that is read, in bits.
+        element: the element type.
+        arch: the architecture.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> print(*memory_warnings(8 * 232446, as_element_type("bf16"), "sm90"))
+    <BLANKLINE>
+    >>> print(*memory_warnings(8 * 232448, as_element_type("bf16"), "sm90"))
+    start_address: the operand is read up to byte 232450, beyond the 232448 that a thread block can have
+    """
+    end, most = -(-(last_place + element.storage_bits) // 8), architecture(arch).shared
+    text = f"the operand is read up to byte {end}, beyond the {most} that a thread block can have"
+    return (Remark("memory", "start_address", text),) if end > most else ()
 
 
 def _inside_an_atom(word: Reading) -> Iterator[Remark]:

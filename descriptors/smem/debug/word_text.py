@@ -174,8 +174,12 @@ record_fetched = Record(
 )
 
 
-def tell_diff(diff: Diff) -> str:
+def tell_diff(diff: Diff, name_of: Callable[[str], str] = str) -> str:
     """A comparison for a person: the verdict, what to change, the right word, where elements are stored, what differs.
+
+    Args:
+        diff: the comparison.
+        name_of: returns the name that the reader knows for a parameter of ``diff``.
 
     >>> from descriptors import diff
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
@@ -191,7 +195,7 @@ def tell_diff(diff: Diff) -> str:
     notes = [f"note: {one}" for one in (*filter(None, [reason]), *diff.start_notes)]
     warned = [f"warning: {one}" for one in diff.warnings]
     known = f"known: {diff.evidence}"
-    return "\n".join([diff.headline, *mended, *warned, *notes, stored, *transposed, *differs, known])
+    return "\n".join([diff.summary(name_of), *mended, *warned, *notes, stored, *transposed, *differs, known])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
@@ -250,7 +254,9 @@ record_diff = Record(
     word=WORD,
     arch=ARCH,
     dtype=Row(DTYPES, "element"),
-    **attributes(Diff, "major shape layout base verdict same=ok assumptions open_questions"),
+    **attributes(Diff, "major shape layout base verdict same=ok"),
+    assumptions=Row([str], lambda diff: tuple(map(str, diff.assumptions))),
+    **attributes(Diff, "open_questions"),
     base_assumed=Row(bool, lambda diff: diff.placement is not None),
     **attributes(Diff, "shape_assumed=whole subtile offset"),
     starts=Row(({"subtile": [int], "base": int}, None), "other"),

@@ -30,9 +30,11 @@ from typing import Any, NamedTuple
 
 from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions import tables
+from descriptors.smem.instructions.facts import ScaleRow
+from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.instruction_name import InstructionName, read_instruction
-from descriptors.smem.instructions.legality import check_operand_tile
-from descriptors.smem.instructions.rules import MODES, Legality
+from descriptors.smem.instructions.legality import check_extents, check_operand_tile, check_scale, check_types
+from descriptors.smem.instructions.rules import MODES, Legality, dense_k, kind_of, rows_of
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile, tile_of_partition
 from descriptors.smem.operands.forms import form
@@ -56,7 +58,7 @@ from descriptors.smem.words.descriptor import Arch, architecture, assumed_archit
 from descriptors.targets import has_tcgen05
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: What an operation says that was not told what one instruction reads.
 MMA_MISSING = "{}: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with the operand"
@@ -196,6 +198,45 @@ def _operand_of(name: InstructionName, matrix: Matrix | None, cta_group: int, sp
             f"derive: an instruction must come with its operand, found {name.text} alone; A reads {m}x{of_a}, B {n}x{k}"
         )
     return (m, of_a) if matrix == "A" else (n, k)
+
+
+def _check_named(
+    name: InstructionName, arch: Arch, element: ElementType, other: str | None, legality: Legality
+) -> None:
+    """Check that the architecture has the instruction of a name: its types, its extents and its scale factors.
+
+    Args:
+        name: the name, with the kind, the CTAs and the sparsity that were given beside it.
+        arch: the architecture.
+        element: the type of the operand.
+        other: the type of the other operand; None for the same one.
+        legality: how to read the rows.
+
+    Raises:
+        IllegalError: if there is no such instruction; the nearest legal ones are named.
+    """
+    scaled = name.scale_dtype is not None or name.scale_vector is not None
+    kind = name.kind
+    if kind is None and scaled and has_tcgen05(arch):
+        kind = as_kind(
+            element, other, scale_dtype=name.scale_dtype or "ue8m0", scale_vector=name.scale_vector, arch=arch
+        )
+    elif kind is None:
+        kind = kind_of(arch, element, other)
+    k = name.extents[2]
+    d = name.d or ("s32" if kind in ("i8", "ti16") else "f32")
+    wide = k > dense_k(arch, kind) * (1 + name.sparse)
+    check_types(arch, kind, element, other or element, d, wide=wide, legality=legality)
+    check_extents(
+        arch, kind, name.extents, cta_group=name.cta_group or 1, sparse=name.sparse, ws=name.ws, legality=legality
+    )
+    if scaled:
+        rows: list[ScaleRow] = [
+            row for row in rows_of("SCALES", arch, kind)
+            if k in row.k and name.scale_dtype in (None, row.dtype) and name.scale_vector in (None, row.vector)
+        ]  # fmt: skip
+        dtype, vector = (rows[0].dtype, rows[0].shared(k)) if rows else ("ue8m0", 32)
+        check_scale(kind, name.scale_dtype or dtype, name.scale_vector or vector, k=k, legality=legality, arch=arch)
 
 
 def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
@@ -356,14 +397,19 @@ def reader(
     matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
     pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
     without_zeros = as_flag(sparse, f"{where}: sparse")
+    named = None
     if isinstance(mma, str) and cp is None:
         name = named_instruction(mma, where)
         arch, without_zeros = name.settle_arch(arch, where), without_zeros or name.sparse
         kind = name.settle("kind", name.kind, kind, where)
         pair = name.settle("cta_group", name.cta_group, pair, where)
+        pair = 1 if pair is None else pair
         name.settle("dtype", {"A": name.a, "B": name.b}.get(matrix or ""), element, where)
-        mma = _operand_of(name, matrix, pair or 1, without_zeros)
+        mma = _operand_of(name, matrix, pair, without_zeros)
+        named = replace(name, sparse=without_zeros, kind=kind, cta_group=pair)
     of = architecture(assumed_architecture() if arch is None else arch)
+    if named is not None and mode != "off":
+        _check_named(named, of, element, other=named.b if matrix == "A" else named.a, legality=mode)
     extents = instruction_extents(mma, cp, element, of)
     return Reader(
         arch=of,

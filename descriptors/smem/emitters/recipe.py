@@ -33,7 +33,7 @@ from descriptors.text import known_line, tuple_text
 from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
 from layoutalg.frozen import frozen
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 @frozen
@@ -164,6 +164,21 @@ class Recipe:
         return f"{before}{self.transposed:d}{between}{self.transpose_bit}\n" if self.transpose_bit else ""
 
 
+def check_identifier(name: object) -> None:
+    """Check the name of a kernel, or the prefix of the identifiers in generated code.
+
+    Raises:
+        DescriptorError: if it is no identifier.
+
+    >>> check_identifier("gemm")
+    >>> check_identifier("2")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+
+
 def recipe(derivation: Derivation, name: str) -> Recipe:
     """Reduce a derivation to constants and terms.
 
@@ -183,8 +198,7 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
     """
     if not isinstance(derivation, Derivation):
         raise DescriptorError(f"emit: the operand must be a derivation, found {brief(derivation)}")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    check_identifier(name)
     advance, descriptor = derivation.advance, derivation.descriptor
     modes: tuple[Layout | ComposedLayout, ...] = tuple(advance)
     stages = ("stage",) if len(modes) == 3 else tuple(f"stage{i}" for i in range(len(modes) - 2))

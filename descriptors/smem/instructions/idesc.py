@@ -51,6 +51,7 @@ from descriptors.smem.instructions.legality import (
     check_transposed_b,
     check_types,
     shape_refusals,
+    usual_vector,
 )
 from descriptors.smem.instructions.rules import (
     IllegalError,
@@ -437,7 +438,7 @@ def idesc(
     kind = as_kind(a_dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
     if _is_rubin(arch) and options.get("sparse") and kind.startswith("mxf4"):
         options.setdefault("sparsity_version", 1)
-    scale_dtype, scale_vector = _scale(kind, scale_dtype, scale_vector)
+    scale_dtype, scale_vector = _scale(kind, scale_dtype, scale_vector, None if options.get("sparse") else k, arch)
     instruction = Instruction(
         kind=kind,
         a_dtype=type_name(a_dtype),
@@ -460,7 +461,7 @@ def idesc(
     return instruction.encode()
 
 
-def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str | None, int | None]:
+def _scale(kind: str, dtype: str | None, vector: int | None, k: int | None, arch: str) -> tuple[str | None, int | None]:
     """The scale factors of a kind, as given or as the kind has them by default."""
     if not kind.startswith("mx"):
         if vector is not None and dtype is None:
@@ -469,9 +470,9 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str | None
                 "block-scaled",
             )
         return dtype, vector
-    narrow = kind == "mxf4nvf4"
-    usual_dtype, usual_vector = ("ue4m3", 16) if narrow else ("ue8m0", 32)
-    return usual_dtype if dtype is None else dtype, usual_vector if vector is None else vector
+    usual_dtype = "ue4m3" if kind == "mxf4nvf4" else "ue8m0"
+    usual = usual_vector(kind, dtype, k=k, arch=arch) if vector is None else vector
+    return usual_dtype if dtype is None else dtype, usual
 
 
 def as_kind(

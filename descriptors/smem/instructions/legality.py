@@ -200,6 +200,76 @@ def shape_refusals(
     return [] if legality == "off" else list(_narrow(rows_with_a, extents, about, legality))
 
 
+def check_extents(
+    arch: str,
+    kind: str,
+    extents: tuple[int, int, int],
+    *,
+    cta_group: int = 1,
+    sparse: bool = False,
+    ws: bool = False,
+    a_source: str = "smem",
+    legality: Legality = "strict",
+    advise: Callable[[tuple[int, int, int]], Advice] | None = None,
+) -> ShapeRow | None:
+    """Check M, N and K of an instruction that a person named; a refusal names the nearest legal ones.
+
+    Args:
+        arch, kind, cta_group, sparse, ws, a_source, legality: as in ``check_shape``.
+        extents: M, N and K.
+        advise: returns the changed arguments for a nearest shape; no changes are proposed if left out.
+
+    Raises:
+        IllegalError: if there is no such instruction.
+
+    >>> check_extents("sm90", "f16", (64, 44, 16))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, found 44; sm90 f16 dense, M 64,
+    K 16; nearest are m64n40k16, m64n48k16 (PTX ISA ...
+    """
+    m, n, k = extents
+    check_target_k(arch, kind, k)
+    try:
+        return check_shape(
+            arch, kind, m=m, n=n, k=k, cta_group=cta_group, sparse=sparse, ws=ws, a_source=a_source, legality=legality
+        )
+    except IllegalError as error:
+        near = nearest_extents(arch, kind, extents, cta_group, legality, sparse, ws)
+        names = ", ".join("m{}n{}k{}".format(*shape) for shape in near)
+        before, opening, source = error.args[0].partition(" (")
+        if k == dense_k(arch, kind) * (2 - sparse):
+            before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
+        error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
+        if advise is not None:
+            error.proposals += (Advice({"sparse": not sparse}), *map(advise, near))
+        raise
+
+
+def nearest_extents(
+    arch: str,
+    kind: str,
+    extents: tuple[int, int, int],
+    cta_group: int,
+    legality: Legality = "strict",
+    sparse: bool = False,
+    ws: bool = False,
+) -> list[tuple[int, int, int]]:
+    """Return the legal shapes that differ least from one that is not: first in K, then M, then N; at most two.
+
+    >>> nearest_extents("sm90", "f16", (128, 128, 16), 1)
+    [(64, 128, 16)]
+    """
+    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", arch, kind) if row.cta_group == cta_group]
+    rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
+    usual = dense_k(arch, kind) * (1 + sparse)
+    whole = extents[2] if any(row.k == extents[2] for row in rows_read(rows, legality)) else usual
+    rows = [row for row in rows if row.k == whole]
+    known = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
+    distances = {shape: (abs(shape[0] - extents[0]), abs(shape[1] - extents[1])) for shape in known}
+    least = min(distances.values(), default=(0, 0))
+    return sorted(shape for shape in known if distances[shape] == least)[:2]
+
+
 def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality: Legality) -> Iterator[IllegalError]:
     """Take the extents one after the other; one that leaves no row is to blame, and the next are held against all."""
     allowed: dict[str, Callable[[ShapeRow], tuple[int, ...]]] = {
@@ -315,6 +385,26 @@ def check_scale(
     ids = as_integer(ids[0], "legality: a scale factor id"), as_integer(ids[1], "legality: a scale factor id")
     rule, pair = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
     return decide(rows, lambda row: set(ids) <= set(row.ids), rule, pair, f"{about}, {name} by {vector}", legality)
+
+
+def usual_vector(kind: str, dtype: str | None = None, *, k: int | None = None, arch: str = "sm100") -> int:
+    """Return the elements that share a scale factor of a block-scaled kind if the caller does not say it.
+
+    Args:
+        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
+        dtype: type of the scale factors; the usual one of the kind if left out.
+        k: K of the instruction, as A and B store it; what the kind usually has if left out.
+        arch: the architecture.
+
+    >>> [usual_vector("mxf4nvf4", dtype) for dtype in (None, "ue4m3", "ue8m0")]
+    [16, 16, 32]
+    """
+    if dtype is None and kind == "mxf4nvf4":
+        return 16
+    depth = dense_k(arch, kind) if k is None else k
+    name = None if dtype is None else type_name(dtype)
+    rows: list[ScaleRow] = rows_of("SCALES", as_arch(arch), kind)
+    return next((row.vector for row in rows if row.k[0] == depth and name in (None, row.dtype)), 32)
 
 
 #: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA 9.1, wgmma.mma_async,

@@ -9,13 +9,13 @@ True
 True
 
 Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
-``kind``; the order is the table's.
+``kind``, and the target of the architecture has it; the order is the table's.
 Source: the rows, each with its own.
 
 >>> chosen = [row for arch in ("sm90", "sm100") for row in select_rows(arch).kinds]
 >>> chosen == list(tables.KINDS)
 True
->>> sum(len(select_rows(row.arch, row.kind).shapes) for row in chosen) == len(tables.SHAPES)
+>>> sum(len(select_rows(row.arch, row.kind).shapes) for row in chosen) == sum(row.k != 96 for row in tables.SHAPES)
 True
 """
 
@@ -128,8 +128,12 @@ def _targets(row: KindRow, target: str) -> str:
 def _kept(row: Any, target: str) -> bool:
     """Whether an architecture has what a row of the one before it says."""
     kind = f"kind::{getattr(row, 'kind', '')}"
-    k = getattr(row, "k", 0)
-    return (kind not in FEATURES or has(kind, target)) and (k not in (96, (96,)) or has("K = 96", target))
+    return (kind not in FEATURES or has(kind, target)) and _has_k(row, target)
+
+
+def _has_k(row: Any, target: str) -> bool:
+    """Whether an architecture has the K of a row: K 96 is not that of every target of its generation."""
+    return getattr(row, "k", 0) not in (96, (96,)) or has("K = 96", target)
 
 
 def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
@@ -146,6 +150,21 @@ def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
     [[64, 96, 128], [64]]
     """
     return [row for row in _all_rows()[table] if row.arch == arch and kind in (None, getattr(row, "kind", kind))]
+
+
+def rows_of_target(table: str, arch: str, kind: str | None = None) -> list[Any]:
+    """Return the rows of a table that the target of an architecture has.
+
+    The rows of sm100 are those of its generation, with K 96 of later targets: an instruction names no target.
+
+    Args:
+        table, arch, kind: as in ``rows_of``.
+
+    >>> [sorted({row.k for row in rows("SHAPES", "sm100", "mxf4")}) for rows in (rows_of, rows_of_target)]
+    [[64, 96, 128], [64, 128]]
+    """
+    target = architecture(arch).target
+    return [row for row in rows_of(table, arch, kind) if _has_k(row, target)]
 
 
 def dense_k(arch: str, kind: str) -> int:
@@ -328,11 +347,11 @@ def select_rows(arch: str, kind: str | None = None) -> Selection:
     return Selection(
         arch=arch,
         kind=kind,
-        kinds=tuple(rows_of("KINDS", arch, kind)),
-        types=tuple(rows_of("TYPES", arch, kind)),
-        shapes=tuple(rows_of("SHAPES", arch, kind)),
-        transposed_b=tuple(rows_of("TRANSPOSED_B", arch, kind)),
-        operands=tuple(rows_of("OPERANDS", arch, kind)),
-        scales=tuple(rows_of("SCALES", arch, kind)),
-        copies=tuple(rows_of("COPIES", arch)) if kind is None else (),  # a copy is of no kind
+        kinds=tuple(rows_of_target("KINDS", arch, kind)),
+        types=tuple(rows_of_target("TYPES", arch, kind)),
+        shapes=tuple(rows_of_target("SHAPES", arch, kind)),
+        transposed_b=tuple(rows_of_target("TRANSPOSED_B", arch, kind)),
+        operands=tuple(rows_of_target("OPERANDS", arch, kind)),
+        scales=tuple(rows_of_target("SCALES", arch, kind)),
+        copies=tuple(rows_of_target("COPIES", arch)) if kind is None else (),  # a copy is of no kind
     )

@@ -10,7 +10,7 @@ Law: text and data give one verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from descriptors.errors import DescriptorError
@@ -241,11 +241,16 @@ record_box_check = Record(
 )
 
 
-def tell_word_check(found: WordCheck) -> str:
-    """A word against a box, for a person; of a map that is refused no more than whether it would fit."""
+def tell_word_check(found: WordCheck, name_of: Callable[[str], str] = str) -> str:
+    """A word against a box, for a person; of a map that is refused no more than whether it would fit.
+
+    Args:
+        found: the comparison.
+        name_of: as ``tell_diff`` has it.
+    """
     if not found.refusals:
-        return tell_diff(found.diff)
-    return "\n".join([*refused(found.refusals), found.diff.headline, f"known: {found.diff.evidence}"])
+        return tell_diff(found.diff, name_of)
+    return "\n".join([*refused(found.refusals), found.diff.summary(name_of), f"known: {found.diff.evidence}"])
 
 
 #: A word against a box, as plain data.

@@ -126,8 +126,7 @@ SPOILT: dict[str, tuple[dict[str, str], list[str]]] = {
         {"alloc": allocation(608, ".exclusive"), "dealloc": deallocation(608, ".exclusive")}, ["tcgen05-alloc-size"]),
     "576 columns on sm_100a": ({**EXCLUSIVE, "target": "sm_100a"}, ["tcgen05-alloc-size"]),
     "an exclusive one beside another": (
-        {"alloc": f"{allocation(128)}\n{allocation(128, '.exclusive')}"},
-        ["tcgen05-alloc-full", "barrier-hang"]),
+        {"alloc": f"{allocation(128)}\n{allocation(128, '.exclusive')}"}, ["tcgen05-alloc-full"]),
     "a reduction used before the wait": (
         {"load": REDUCED, "wait_load": "", "use": USE_OF_2}, ["tcgen05-wait-ld"]),
     "metadata used before the wait": ({"load": KEPT, "wait_load": "", "use": USE_OF_2}, ["tcgen05-wait-ld"]),

@@ -118,3 +118,11 @@ def test_targets_of_a_family_have_less() -> None:
     scaled = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.{} [t], x, y, i, [s], [u], p;"
     assert forms(scaled.format("scale_vec::2X"), "sm_100f")[0].startswith("form-target")
     assert forms(scaled.format("block32"), "sm_100f") == []
+
+
+def test_every_independent_fault_of_one_multiplication_is_reported() -> None:
+    told = forms("tcgen05.mma.cta_group::1.kind::f16.block_scale.collector::b0::fill [t], x, y, i;")
+    assert [one.partition(":")[0] for one in told] == ["form-operands"] + ["form-qualifier"] * 2
+    told = forms("tcgen05.mma.ws.cta_group::2.kind::f64 [t], x, y, i, p;")
+    assert {"form-qualifier: found .kind::f64", "form-qualifier: found .cta_group::2 with .ws"} <= set(told)
+    assert "form-qualifier: found no .kind" in forms("tcgen05.mma.cta_group::1 [t], x, y, i, p;")

@@ -61,6 +61,24 @@ def test_what_is_wrong_is_told(body: str, told: str) -> None:
     assert any(one.startswith(told) for one in forms(body)), forms(body)
 
 
+@pytest.mark.parametrize(
+    ("body", "rules"),
+    [
+        (mma("m64n12k16", "f32.f16.f16", "p, 1, 1, 0", 6), ["form-shape", "form-operands"]),
+        (mma("m64n12k16", "f32.f16.bf16", "2, 1, 3, 0, 0", 6), ["form-types", "form-shape"] + ["form-immediate"] * 2),
+        (mma("m64n8k256", "s32.b1.b1.xor.popc", "p, 1", 4), ["form-qualifier", "form-operands"]),
+        (mma("m64n12k32", "s32.s4.s4", "p, 1", 4), ["form-types", "form-operands"]),
+    ],
+)
+def test_every_independent_fault_of_one_instruction_is_reported(body: str, rules: list[str]) -> None:
+    assert [one.partition(":")[0] for one in forms(body)] == rules
+
+
+def test_every_extent_of_a_shape_that_is_illegal_is_reported() -> None:
+    told = forms(mma("m48n12k16", "f32.f16.f16", "p, 1, 1, 0, 0", 6))
+    assert told == ["form-shape: found m48n12k16: M must be 64; N must be 8..256 step 8"]
+
+
 @pytest.mark.parametrize("target", ["sm_90", "sm_100a", "sm_120a", "sm_80"])
 def test_wgmma_is_of_sm_90a_alone(target: str) -> None:
     assert forms("wgmma.fence.sync.aligned;", target)[0].startswith(f"form-target: found {target}")

@@ -91,7 +91,7 @@ def test_what_sm100_does_is_said_to_be_unmeasured(capsys: pytest.CaptureFixture[
     [
         ([TMA], "--tile is missing"),
         (["no.toml"], "chain: 'no.toml' does not exist"),
-        (["a.toml", *TILE], "--tile goes only with links; a file has it as tile = ..."),
+        (["a.toml", *TILE], "--tile needs links on the command line; in a file, write tile = ..."),
         (["layuot", *TILE], "did you mean layout?"),
         ([LAYOUT, "--tile", "128"], "tile must be 2 extents like 128x64"),
         ([LAYOUT, *TILE, "--dtype", "bf17"], "did you mean bf16?"),

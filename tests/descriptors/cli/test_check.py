@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from refusals import refusal
 
 from descriptors import oracle
 from descriptors.cli.command import main
@@ -75,7 +76,7 @@ def test_where_the_dsl_breaks_the_status_is_3_too(
 @pytest.mark.parametrize("other", [["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)
 def test_a_check_goes_with_the_whole_story_alone(other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LINE, "--check", *other]) == 2
-    assert "--check goes with the whole story or --json" in capsys.readouterr().err
+    assert "--check can be combined with the default output or --json" in refusal(capsys.readouterr().err)
 
 
 @pytest.mark.skipif(not oracle.available(), reason="the CuTe DSL is not installed")

@@ -181,4 +181,4 @@ def test_what_goes_with_an_exercise_alone_is_refused_elsewhere(
     line: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, printed = say(capsys, *line)
-    assert status == 2 and "with an exercise, as 5.1, found" in refusal(f"{printed}\n")
+    assert status == 2 and "need an exercise, such as 5.1" in refusal(f"{printed}\n")

@@ -85,7 +85,7 @@ def test_read_shows_the_address_of_every_16_bytes(capsys: pytest.CaptureFixture[
     assert printed[2].split() == ["0", "0x0", "0x10"]
     assert printed[3].split() == ["1", "0x90", "0x80"]
     assert printed[-2] == "a cell is the byte address of 16 bytes, 8 elements along k"
-    assert printed[-1] == "note: sm100 is assumed, by the version bits [46,49) of the word, 1"
+    assert printed[-1] == "note: assuming sm100, by the version bits [46,49) of the word, 1"
     assert len(printed) == 2 + 16 + 2
     along_mn = run(capsys, "read", "0x8000002001000000", "--arch", "sm90", "--dtype", "f16", "--major", "MN",
                    "--shape", "64x16").splitlines()  # fmt: skip
@@ -319,11 +319,11 @@ def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
 @pytest.mark.parametrize(
     ("line", "refusal"),
     [
-        ([*BF16_K], "give either LAYOUT or --tile, found neither"),
-        ([SW128, "--tile", "64x16", *BF16_K], "give either LAYOUT or --tile, found both"),
-        ([SW128, "--order", "0,1", *BF16_K], "--order goes only with --tile"),
-        ([SW128, "--stages", "2", *BF16_K], "--stages goes only with --tile"),
-        (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "give the stages once"),
+        ([*BF16_K], "give either LAYOUT or --tile, not neither"),
+        ([SW128, "--tile", "64x16", *BF16_K], "give either LAYOUT or --tile, not both"),
+        ([SW128, "--order", "0,1", *BF16_K], "--order needs --tile"),
+        ([SW128, "--stages", "2", *BF16_K], "--stages needs --tile"),
+        (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "the stages are given twice"),
         (["--tile", "64x24", "--swizzle", "32B", "--mma", "64x16", *BF16_K], "which is not a multiple of"),
     ],
 )
@@ -474,7 +474,11 @@ def test_a_pattern_that_starts_with_the_tile_is_warned_of_by_diff_as_by_derive(
 def test_an_answer_names_parameters_in_python_and_options_in_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     layout = "S<3,3,3> o 0 o (64,16):(64,1)"
     found = diff(int(GOLDEN, 0), layout, dtype="bf16", major="K")
-    assert [one.rpartition("(")[2] for one in found.assumptions] == ["base checks it)", "shape names what it reads)"]
+    assert [one.parameter for one in found.assumptions] == ["base", "shape"]
+    assert [str(one).rpartition("(")[2] for one in found.assumptions] == [
+        "base checks it)",
+        "shape names what it reads)",
+    ]
     assert "--" not in tell(found)
     for more in ([], ["--json"]):
         typed = run(capsys, "diff", GOLDEN, layout, *BF16_K, "--arch", "sm100", *more)

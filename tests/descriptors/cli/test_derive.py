@@ -51,7 +51,7 @@ def test_the_word_comes_first_with_all_that_one_writes_into_a_kernel(capsys: pyt
     d = derive((128, 64, 3), "bf16", "K", "128B", (64, 16), operand="A")
     word = int(lines[0].split()[1], 16)
     assert word == d.word(0, 0, 0)
-    assert lines[1].split()[:3] == ["arch", "sm100", "(tcgen05),"] and "assumed, as --arch is not given" in lines[1]
+    assert lines[1].split()[:3] == ["arch", "sm100", "(tcgen05),"] and "assumed, because no --arch is given" in lines[1]
     rows = {line[:10].strip(): line[12:] for line in lines}
     assert rows["LBO"].startswith("16 bytes, field 1: ") and rows["SBO"].startswith("1024 bytes, field 64: ")
     assert rows["swizzle"] == "128B, code 2" and rows["major"] == "K: bit 15 of idesc is 0"
@@ -343,7 +343,7 @@ def test_a_sparse_instruction_is_taken_by_its_own_name(capsys: pytest.CaptureFix
         assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", operand, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["mma"] == reads
     assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", "A"]) == 0
-    assert "note: A of a sparse instruction is stored without its zeros: 64x16 are K 32;" in capsys.readouterr().out
+    assert "note: A of a sparse instruction is stored without its zeros: 64x16 cover K 32;" in capsys.readouterr().out
 
 
 @each("order", ["0,1", "1,0"])

@@ -84,13 +84,13 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
     [
         (["shadow", *TILE], "'shadow' is not one of 'levels'"),
         (["tile", *TILE, "--colour-by", "red"], "supported: order, bank, atom"),
-        (["levels", *TILE, "--colour-by", "bank"], "--colour-by goes only with tile"),
+        (["levels", *TILE, "--colour-by", "bank"], "--colour-by needs tile"),
         (["levels", *TILE, "--stage", "1"], "picture: the stage must be 0, found 1"),
         (["levels", *TILE, "--subtile", "9,9"], "picture: mn of the subtile is 9, but the maximum is 1"),
         (["levels", *TILE, "--subtile", "1"], "the subtile must be two numbers"),
-        (["levels", "0x1", *TILE], "a word goes only with word and diff"),
-        (["diff", *TILE], "diff needs the word to compare"),
-        (["all", *TILE], "all writes files"),
+        (["levels", "0x1", *TILE], "a descriptor, which only word and diff draw"),
+        (["diff", *TILE], "diff needs the descriptor to compare"),
+        (["all", *TILE], "all writes several files"),
         (["levels"], "--dtype is missing"),
         (["swizzle"], "--swizzle is missing"),
         (["levels", *TILE[:-4]], "--mma is missing"),
@@ -170,7 +170,7 @@ def test_a_layout_that_no_word_reads_is_drawn_plainly(
     """Rows of 128 bytes side by side: what everybody calls unswizzled."""
     assert main(["draw", what, "--layout", "(64,64):(64,1)", "--dtype", "bf16", *more]) == 0
     out = capsys.readouterr().out
-    assert "note: no word reads this layout, so that it is drawn plainly, coloured by bank" in out
+    assert "note: no descriptor reads this layout, so it is drawn without one, colored by bank" in out
     assert out.startswith("(64,64):(64,1)")
     assert main(["draw", "levels", "--layout", "(64,64):(64,1)", "--dtype", "bf16", *more]) == 2
 
@@ -198,7 +198,7 @@ def test_what_no_instruction_decides_is_drawn_without_one(what: str, capsys: pyt
 
 def test_an_unswizzled_tile_of_core_matrices_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("draw banks --tile 64x64 --dtype bf16 --swizzle none --major K".split()) == 0
-    assert 'rows as in a matrix are drawn by --layout "(64,64):(64,1)"' in capsys.readouterr().out
+    assert 'for a row-major tile use --layout "(64,64):(64,1)"' in capsys.readouterr().out
     assert main("draw banks --tile 64x64 --dtype bf16 --swizzle 128B --major K".split()) == 0
     assert "core matrices" not in capsys.readouterr().out
 

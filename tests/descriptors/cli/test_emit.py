@@ -94,14 +94,17 @@ def test_an_option_of_an_operand_goes_before_that_of_all(capsys: pytest.CaptureF
 @each(
     ("operands", "said"),
     [
-        (["a --tile 64x64"], "an operand must be a name, a colon, and options of descriptors derive, found 'a --tile"),
-        (["2a: --tile 64x64"], "an operand must be a name, a colon, and options"),
-        ([f"a: {A}", f"a: {B}"], "operands must have a name each, all different, found 'a' twice"),
+        (
+            ["a --tile 64x64"],
+            "'a --tile 64x64' is not an operand: a name, a colon, and options of `descriptors derive`",
+        ),
+        (["2a: --tile 64x64"], "is not an operand: a name, a colon, and options"),
+        ([f"a: {A}", f"a: {B}"], "two operands have the name 'a'"),
         ([f"a: {A}", "b: --major K --tile 64x64"], "operand b: --swizzle is missing"),
-        ([f"a: {A} --json"], "operand a: --json describes no operand"),
-        ([f"a: {A} --base 1024"], "operand a: --base describes no operand"),
-        ([f"a: {A} --symbolic"], "operand a: --symbolic describes no operand"),
-        ([f"a: {A} --draw a.svg"], "operand a: --draw describes no operand"),
+        ([f"a: {A} --json"], "operand a: --json is not an option of an operand"),
+        ([f"a: {A} --base 1024"], "operand a: --base is not an option of an operand"),
+        ([f"a: {A} --symbolic"], "operand a: --symbolic is not an option of an operand"),
+        ([f"a: {A} --draw a.svg"], "operand a: --draw is not an option of an operand"),
         ([f"a: {A}", "b: --major K --swizzle 128B --tile 64x100 --mma 64x16"], "operand b: derive: tile K is 100"),
         (["a: --layout '(64,64"], "operand a: No closing quotation in "),
         (["a: --nothing"], "operand a: no such option"),
@@ -118,15 +121,16 @@ def test_a_name_goes_before_that_of_every_operand(capsys: pytest.CaptureFixture[
     text = written("header", capsys, f"a: {A}", f"b: {B}", "--name", "gemm")
     assert all(f"#define GEMM_{name}_WORD 0x" in text for name in "AB") and text.count("#pragma once") == 1
     assert main(["emit", "header", *SHARED, f"a: {A}", "--name", "2"]) == 2
-    assert "--name must be an identifier, found '2'" in capsys.readouterr().err
+    assert "--name is '2', which is not an identifier" in capsys.readouterr().err
 
 
 def test_an_unknown_language_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["emit", "fortran", *SHARED, f"a: {A}"]) == 2
-    assert (
-        "emit: language is 'fortran', which is not supported; supported: cuda, header, ptx, cutedsl, python"
-        in f"emit: {refusal(capsys.readouterr().err)}"
-    )
+    for operands in ((f"a: {A}",), ()):
+        assert main(["emit", "fortran", *SHARED, *operands]) == 2
+        fact = "language is 'fortran', which is not supported; supported: cuda, header, ptx, cutedsl, python, constexpr"
+        assert refusal(capsys.readouterr().err) == fact
+    assert main(["emit", "constexp"]) == 2
+    assert "did you mean constexpr?" in capsys.readouterr().err
 
 
 def test_a_missing_type_is_named_where_no_operand_and_no_option_says_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,6 +143,9 @@ def test_constexpr_is_the_header_of_the_derivation_and_takes_no_operand(capsys: 
     assert capsys.readouterr().out == constexpr_header()
     for more in ([f"a: {A}"], SHARED, ["--name", "a"]):
         assert main(["emit", "constexpr", *more]) == 2
-        assert "constexpr is the header for every operand, and takes none" in capsys.readouterr().err
+        assert (
+            "constexpr takes no operand, because its header computes the descriptors of any supported operand"
+            in capsys.readouterr().err
+        )
     assert main(["derive", *SHARED, *shlex.split(A), "--emit", "constexpr"]) == 2
     assert "; here it must be one of cuda" in refusal(capsys.readouterr().err)

@@ -32,8 +32,8 @@ def test_the_command_prints_the_closed_forms(capsys: pytest.CaptureFixture[str])
     ("arguments", "message"),
     [
         (["--tile", "8*m x 64*k"], "cannot decide whether 64 divides 8*m; give it as 64*m if it does"),
-        (["--tile", "64*m x 64*k", "--emit", "cuda"], "--emit goes not with --symbolic"),
-        (["--tile", "64*m x 64*k", "--base", "1024"], "--base goes not with --symbolic"),
+        (["--tile", "64*m x 64*k", "--emit", "cuda"], "--emit cannot be combined with --symbolic"),
+        (["--tile", "64*m x 64*k", "--base", "1024"], "--base cannot be combined with --symbolic"),
         (["--tile", "64*m x 64*k", "--format", "word"], "supported: text, latex, python, json"),
         (["--tile", "64*m x ("], "derive: tile extent 1 must be a positive number or expression; notation: "),
         ([], "derive: tile must be (MN, K) or (MN, K, stages), found "),
@@ -50,4 +50,4 @@ def test_the_command_refuses_in_one_line(
 
 def test_a_format_needs_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*COMMAND[:-1], "--tile", "64x64", "--format", "json"]) == 2
-    assert "--format goes only with --symbolic" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "--format needs --symbolic" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -34,8 +34,13 @@ CALLS: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
     ("decode", {"word": "0xC000004000010000", "arch": "sm90"}, "answered", "if 128B was meant, its code is 1"),
     ("decode", {"word": "word", "arch": "sm90"}, "refused", "word"),
     ("decode", {"arch": "sm90"}, "refused", "WORD"),
-    ("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4}, "answered", "proved"),
-    ("plan", {"words": ["m64n128k16", "bf16"], "stagess": 4}, "refused", "stagess"),
+    (
+        "plan",
+        {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 4},
+        "answered",
+        "proved",
+    ),
+    ("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "stagess": 4}, "refused", "stagess"),
     ("banks", BANKS, "answered", "wavefronts"),
     ("find_swizzle", SWIZZLE, "answered", "S<"),
     ("eval", {"expression": "size((4,(2,3)):(1,(4,8)))"}, "answered", "24"),
@@ -43,7 +48,7 @@ CALLS: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
     ("check", {"files": ["-"], "text": KERNEL}, "wrong", "wgmma"),
     ("check", {"files": ["no/such.ptx"]}, "refused", "no/such.ptx"),
     ("tmem_ld", {"shape": "32x32b", "m": 128, "n": 64}, "answered", "lane"),
-    ("derive", {"tile": ["a", ["b"]]}, "refused", "must be string"),
+    ("derive", {"tile": ["a", ["b"]]}, "refused", "not string"),
     ("nothing", {}, "refused", "derive"),
 )
 
@@ -54,11 +59,18 @@ def test_a_call_says_what_the_command_says(name: str, given: Mapping[str, Any], 
     assert answer.verdict == verdict and part in answer.text, answer
 
 
+def test_the_positional_arguments_of_plan_are_named_and_described_as_in_its_help() -> None:
+    tool = tools()["plan"]
+    assert tool.schema["required"] == ["instruction_and_dtype"]
+    assert tool.schema["properties"]["instruction_and_dtype"]["description"] == "[INSTRUCTION] DTYPE"
+    assert call("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64"}).verdict == "refused"
+
+
 def test_an_argument_has_every_name_of_its_option() -> None:
     word = {"word": "0x4000004000010000", "tile": "64x64", **WORD}
     assert call("diff", {**word, "mma": "64x16"}).text == call("diff", {**word, "shape": "64x16"}).text
     both = call("diff", {**word, "mma": "64x16", "shape": "64x16"})
-    assert (both.verdict, "are one argument, found both" in both.text) == ("refused", True)
+    assert (both.verdict, "are the same argument, and both are given" in both.text) == ("refused", True)
 
 
 def test_a_call_that_takes_too_long_is_incomplete() -> None:
@@ -119,7 +131,7 @@ def test_a_client_of_the_protocol_lists_and_calls_the_tools(tmp_path: Path) -> N
 
 
 def test_an_unknown_tool_is_an_error_with_the_names() -> None:
-    with pytest.raises(DescriptorError, match="a tool must be one of derive, decode"):
+    with pytest.raises(DescriptorError, match=r"there is no tool .solve.; supported: derive, decode"):
         command_line("solve", {})
 
 
@@ -128,7 +140,7 @@ ANSWERED: Mapping[str, Mapping[str, Any]] = {
     "derive": {"tile": "128x64", "mma": "64x16", **WORD},
     "decode": {"word": "0x4000004000010000", "arch": "sm90"},
     "diff": {"word": "0x4000004000010000", "layout": "S<3,3,3> o 0 o (64,64):(64,1)", "dtype": "bf16", "major": "K"},
-    "plan": {"words": ["m64n128k16", "bf16"], "tile": "128x128x64"},
+    "plan": {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64"},
     "check": {"files": ["-"], "text": KERNEL},
     "tmem_plan": {"m": 128, "n": 64, "a": "bf16"},
     "tmem_accumulator": {"m": 128, "n": 64},
@@ -187,25 +199,25 @@ def test_a_baseline_that_is_none_is_refused_without_its_text(tmp_path: Path) -> 
 @each(
     "name, given, part",
     [
-        ("eval", {"file": "/etc/hostname"}, "found 'file'"),
-        ("eval", {"path": "/etc/hostname"}, "found 'path'"),
-        ("eval", {"expression": "-", "text": 5}, "text of eval must be string, found 5"),
-        ("eval", {"expression": True}, "must be string, found True"),
-        ("eval", {"expression": ["4:1", "8:1"]}, "must be string, found ['4:1', '8:1']"),
-        ("eval", {"expression": {}}, "must be string, found {}"),
-        ("eval", {"expression": "4:1", "check": "false"}, "must be boolean, found 'false'"),
-        ("eval", {"expression": "4:1", "json": 1}, "must be boolean, found 1"),
-        ("eval", {"expression": "a\0b"}, "without the character NUL"),
-        ("check", {"files": ["a\0b"]}, "without the character NUL"),
+        ("eval", {"file": "/etc/hostname"}, "no argument 'file'"),
+        ("eval", {"path": "/etc/hostname"}, "no argument 'path'"),
+        ("eval", {"expression": "-", "text": 5}, "text of eval is 5, which is not string"),
+        ("eval", {"expression": True}, "is True, which is not string"),
+        ("eval", {"expression": ["4:1", "8:1"]}, "is ['4:1', '8:1'], which is not string"),
+        ("eval", {"expression": {}}, "is {}, which is not string"),
+        ("eval", {"expression": "4:1", "check": "false"}, "is 'false', which is not boolean"),
+        ("eval", {"expression": "4:1", "json": 1}, "is 1, which is not boolean"),
+        ("eval", {"expression": "a\0b"}, "contains the character NUL"),
+        ("check", {"files": ["a\0b"]}, "contains the character NUL"),
         ("eval", {"expression": "\ud800"}, "half of a surrogate pair"),
         ("eval", {"expression": "-", "text": "\udfff"}, "half of a surrogate pair"),
-        ("eval", {"expression": "(" * 200_000}, f"at most {LONGEST} characters, found 200000"),
-        ("plan", {"words": ["bf16"] * 200_000}, f"at most {LONGEST} characters, found 800000"),
-        ("plan", {"words": [None]}, "must be string, found None"),
-        ("plan", {"words": ["m64n64k16", "bf16"], "stages": 10**5000}, "at most 128 bits, found 16610"),
-        ("plan", {"words": ["m64n64k16", "bf16"], "stages": 1.5}, "must be integer, found 1.5"),
-        ("eval", {"x" * 200_000: 1}, "eval takes expression, check, json, text"),
-        ("x" * 200_000, {}, "a tool must be one of derive"),
+        ("eval", {"expression": "(" * 200_000}, f"200000 characters, more than {LONGEST}"),
+        ("plan", {"instruction_and_dtype": ["bf16"] * 200_000}, f"800000 characters, more than {LONGEST}"),
+        ("plan", {"instruction_and_dtype": [None]}, "is None, which is not string"),
+        ("plan", {"instruction_and_dtype": ["m64n64k16", "bf16"], "stages": 10**5000}, "has 16610 bits, more than 128"),
+        ("plan", {"instruction_and_dtype": ["m64n64k16", "bf16"], "stages": 1.5}, "is 1.5, which is not integer"),
+        ("eval", {"x" * 200_000: 1}, "supported: expression, check, json, text"),
+        ("x" * 200_000, {}, "supported: derive"),
     ],
 )
 def test_an_argument_that_no_command_line_holds_is_refused_in_words(
@@ -278,4 +290,5 @@ def test_the_verdict_of_a_text_takes_one_run(name: str, monkeypatch: pytest.Monk
     started = subprocess.run
     monkeypatch.setattr(subprocess, "run", run)
     assert (call(name, asked).verdict, len(runs)) == ("incomplete", 1)
-    assert started(runs[0], input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0
+    typed = [sys.executable, "-m", "descriptors", *runs[0][3:]]
+    assert started(typed, input=empty, capture_output=True, encoding="utf-8", check=False).returncode == 0

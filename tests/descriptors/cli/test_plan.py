@@ -103,8 +103,8 @@ def test_an_architecture_of_warps_has_one_instruction_of_a_type(capsys: pytest.C
         ("--a-swizzle 64B", "--a-swizzle does not go with mma.sync"),
         ("--cluster 2x1", "--cluster does not go with mma.sync"),
         ("--emit header", "must be written as cuda"),
-        ("--emit cuda --json", "--emit does not go with --json"),
-        ("--name x", "--name goes only with --emit"),
+        ("--emit cuda --json", "--emit and --json cannot be combined"),
+        ("--name x", "--name needs --emit"),
     ],
 )
 def test_what_a_loop_of_warps_has_not_is_refused(more: str, way: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,13 +162,13 @@ def test_a_convolution_is_proposed_with_the_command_of_each(capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--conv 2x9x7x24", "a convolution is --conv NxHxWxC with --filters KxRxS, found --conv alone"),
+        ("--conv 2x9x7x24", "a convolution needs --conv NxHxWxC and --filters KxRxS, found --conv alone"),
         ("--filters 12x3x2", "found --filters alone"),
         ("--padding 1", "found --padding alone"),
         ("--conv 2x9x7 --filters 12x3x2", "the activations must be N x H x W x C, found (2, 9, 7)"),
         ("--conv 2x9x7x24 --filters 12x3x2 --stride 9", "elementStrides[1] must lie in [1, 8], found 9"),
         ("--conv 2x9x7x24 --filters 12x3x2 --dilation 0", "the dilation is 0, but the minimum is 1"),
-        ("--conv 2x9xax24 --filters 12x3x2", "must be numbers like 128x128"),
+        ("--conv 2x9xax24 --filters 12x3x2", "is not of the form 128x128"),
     ],
 )
 def test_half_a_convolution_is_refused(options: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,7 +179,7 @@ def test_half_a_convolution_is_refused(options: str, message: str, capsys: pytes
 
 def test_a_convolution_goes_not_with_a_problem(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("plan bf16 --problem 512x512x512 --conv 2x9x7x24 --filters 12x3x2".split()) == 2
-    assert "--conv does not go with --problem" in capsys.readouterr().err
+    assert "--conv and --problem cannot be combined" in capsys.readouterr().err
 
 
 def test_the_tile_of_a_convolution_is_chosen_and_its_command_is_typed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +190,7 @@ def test_the_tile_of_a_convolution_is_chosen_and_its_command_is_typed(capsys: py
     written = capsys.readouterr().out
     assert main(f"{asked} --emit cuda".split()) == 0 and capsys.readouterr().out == written
     assert main(asked.replace("bf16", "m64n16k16 bf16").split()) == 2
-    assert "give --tile MxNxK" in capsys.readouterr().err
+    assert "use --tile MxNxK, or leave out INSTRUCTION" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "instead"), [

@@ -24,7 +24,7 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         ("plan mma.sp.m16n8k16 bf16 --tile 128x128x32", "a sparse mma.sync is not planned"),
         ("shapes wgmma.m64n128k16 --arch sm100", "sm100 has no wgmma"),
         ("shapes mma.m16n8k16", "mma.sync reads registers"),
-        ("shapes tcgen05.kind::tf32.m128n128k8.f32.bf16.bf16", "no such instruction"),
+        ("shapes tcgen05.kind::tf32.m128n128k8.f32.bf16.bf16", "no instruction with"),
         ("plan m64n128k16 bf16 --tile 128x128x64 --stages 0", "stages is 0, but the minimum is 1"),
         ("plan m64n128k16 bf16 --tile 128x128x64 --smem 0", "shared memory is 0, but the minimum is 1024"),
         ("plan m64n128k16 bf16 --tile 128x128x64 --warpgroups 0", "warpgroups is 0, but the minimum is 1"),
@@ -53,12 +53,12 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         (f"{BLOCK} --a e4m3 --k 768 --step 96 --arch sm110", "kind mxf8f6f4 has K 32"),
         (f"{DRAW} --tile 128x128 --stage 1", "the stage must be 0, found 1"),
         (f"{DRAW} --tile 64x64x2 --stage 2", "the stage must be 0 to 1, found 2"),
-        (f"{DRAW.replace('tile', 'banks', 1)} --tile 128x128 --number 99", "--number goes only with --access"),
+        (f"{DRAW.replace('tile', 'banks', 1)} --tile 128x128 --number 99", "--number needs --access"),
         ("plan m64n128k256 b1 --tile 64x128x256", "No plan of a b1 product is supported"),
         ("atlas rows.jsonl --tile 64x60 --dtype bf16", "no tile is a multiple of what an instruction reads"),
         ("formulas --major K --swizzle 128B_BASE32B", "swizzle 128B_BASE32B has MN-major with 32 bits"),
         ("formulas --major MN --swizzle 128B_BASE32B --bits 16", "MN-major with 32 bits"),
-        ("check --json --sarif kernel.ptx", "--json does not go with --sarif"),
+        ("check --json --sarif kernel.ptx", "--json and --sarif cannot be combined"),
         ("plan m64n128k16 bf16 --tile 128x128x64 --emit header --name 9x", "found '9x'"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_value_is_refused_with_what_is_legal(
 
 
 def test_zero_is_an_argument_of_a_tool_too() -> None:
-    answer = call("plan", {"words": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 0})
+    answer = call("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "stages": 0})
     assert (answer.verdict, "stages is 0, but the minimum is 1" in answer.text) == ("refused", True)
 
 

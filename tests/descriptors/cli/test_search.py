@@ -38,7 +38,12 @@ def test_the_best_and_its_command_come_first_then_a_row_for_each_that_copies_can
     usable = [one for one in outcome.findings if str(one.major) == "K"]
     lines = out.splitlines()
     assert lines[0].startswith("best: K-major 128B: word 0x4000404000010000, 1 box, 16384 bytes")
-    assert lines[1].split() == ["sm100", "is", "assumed,", *"as --arch is not given; sm90 is Hopper".split()]
+    assert lines[1].split() == [
+        "sm100",
+        "is",
+        "assumed,",
+        *"because no --arch is given; Hopper: sm90".split(),
+    ]
     assert lines[2].strip() == derive_command(outcome.findings[0], outcome.asked)
     assert "not measured on a Blackwell GPU" in lines[3]
     assert lines[4].startswith("bf16 tile 128x64, 1 stage, mma 64x16, sm100, producer tma of data contiguous along K")

@@ -110,14 +110,14 @@ def test_a_refused_map_is_compared_as_one(
     [
         (["nonsense"], "must be NAME=VALUE arguments or the bytes"),
         ([MAP, "0x4000404000010000"], "--major is missing"),
-        ([MAP, "--base", "0"], "--base goes only with a word"),
+        ([MAP, "--base", "0"], "--base needs a word as AGAINST"),
         (
             [MAP, "0x4000004000010001", "--major", "K", "--mma", "64x16", "--base", "16"],
             "a box must begin at a multiple of 128 bytes of shared memory, found 0x10",
         ),
         ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K"], "if CuTe printed the layout, use --unit cute"),
-        ([MAP, MAP, "--major", "K"], "--major goes only with a word or a layout as AGAINST"),
-        ([MAP, "(64,64):(64,1)", "--major", "K", "--mma", "64x16"], "--shape goes only with a word as AGAINST"),
+        ([MAP, MAP, "--major", "K"], "--major needs a word or a layout as AGAINST"),
+        ([MAP, "(64,64):(64,1)", "--major", "K", "--mma", "64x16"], "--shape needs a word as AGAINST"),
         ([MAP, "--arch", "sm75"], "sm75"),
         ([MAP, "(8,8):(8,1)", "--major", "K"], "the layout must have the box, 64 x 64"),
         (

@@ -57,7 +57,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         (
             [*BF16, "--major", "K", "--tile", "128x64", "--mma", "wgmma-m64n128k16", "--operand", "A"],
-            "must be MNxK like 64x16, or an instruction like m64n128k16, found 'wgmma-m64n128k16'",
+            "'wgmma-m64n128k16' is neither MNxK, such as 64x16, nor an instruction, such as m64n128k16",
         ),
         (
             ["--dtype", "nvfp4", "--swizzle", "128B", "--major", "K", "--tile", "128x256", "--mma", "128x64"],
@@ -77,14 +77,14 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         (
             ["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"],
-            "--swizzle is missing, which a tile does not tell as a layout does: one of none, 32B, 64B, 128B, ",
+            "--swizzle is missing; --swizzle: none, 32B, 64B, 128B or 128B_BASE32B",
         ),
         (
             [*BF16, "--tile", "64x64", "--mma", "64x16"],
-            "--major is missing, which a tile does not tell as a layout does: one of K, MN",
+            "--major is missing; --major: K or MN, the contiguous dimension",
         ),
         ([*BF16, "--major", "K", "--tile", "64x64"], "--mma is missing"),
-        ([*BF16, "--tile", "a"], "found 'a'; symbols go with --symbolic; see `descriptors derive --help`"),
+        ([*BF16, "--tile", "a"], "'a' is not of the form 128x128; add --symbolic if it contains symbols"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +103,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["plan", "m64n128k32", "bf16", "--tile", "128x128x64"],
             "K must be 16, found 32; sm90 f16 dense, M 64; K 32 is that of a sparse one; nearest are m64n128k16",
         ),
-        (["plan", "m64n8k16", "bf16", "--tile", "64x8x64", "--swizzle", "128B"], "'--swizzle'; give --a-swizzle and"),
+        (["plan", "m64n8k16", "bf16", "--tile", "64x8x64", "--swizzle", "128B"], "'--swizzle'; use --a-swizzle and"),
         (
             ["emit", "cuda", "--tile", "128x64"],
             "'--tile'; give it in quotes with the operand's name: \"a: --tile ...\"",
@@ -114,9 +114,9 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["plan", "bf16", "--tile", "128x128x64", "--b-swizzle", "129"],
             "swizzle is '129', which is not supported; supported: none",
         ),
-        (["tma", "--box", "32x128"], "no such option '--box'; descriptors tensor-map takes a map with its box"),
-        (["draw", "tile", "--format", "tex"], "no such option '--format'; the suffix of -o says it"),
-        (["draw", "tile", "(8,64):(64,1)"], "draw takes a layout by an option: --layout '(8,64):(64,1)'"),
+        (["tma", "--box", "32x128"], "no such option '--box'; use `descriptors tensor-map` for a map with its box"),
+        (["draw", "tile", "--format", "tex"], "no such option '--format'; use the suffix of -o"),
+        (["draw", "tile", "(8,64):(64,1)"], "'(8,64):(64,1)' is a layout; use --layout '(8,64):(64,1)'"),
         (
             ["tma", "--dtype", "e4m3", "--swizzle", "96B", "--major", "K", "--tile", "128x96"],
             "operand: swizzle: 96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace",
@@ -125,41 +125,52 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"],
             "no sm90 instruction reads whole blocks of an MN of",
         ),
-        (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),
-        (["derive", "(64,64):(64,1)"], "derived by descriptors derive --layout"),
-        (["tma", "128x64"], "a tile is given by --tile"),
-        (["search", "m64n128k16"], "an instruction is given by --mma"),
-        (["decode", "(64,16):(64,1)"], "a layout is matched by descriptors match"),
+        (["derive", "0x4000404000010000"], "derive takes only options, not '0x4000404000010000'; use `descriptors"),
+        (["derive", "(64,64):(64,1)"], "or `descriptors derive --layout` for a layout"),
+        (["tma", "128x64"], "use --tile for a tile"),
+        (["search", "m64n128k16"], "use --mma for an instruction"),
+        (["decode", "(64,16):(64,1)"], "use `descriptors match` or `descriptors derive --layout` for a layout"),
         (["match", "0x4000404000010000", "--dtype", "bf16"], "found the word 0x4000404000010000; decode reads it"),
-        (["0x4000404000010000"], "no such command '0x4000404000010000'; a word is read by descriptors decode"),
+        (["0x4000404000010000"], "no such command '0x4000404000010000'; use `descriptors decode` for a descriptor"),
         (["derieve"], "no such command 'derieve'; did you mean derive?"),
         (["nothing"], "no such command 'nothing'; one of derive, emit, formulas, search"),
         (["decode"], "WORD is missing"),
-        (["draw", "0x4000404000010000"], "a word is drawn by: descriptors draw word 0x4000404000010000"),
-        (["draw", "tile", "--dtype", "bf16", "--color", "bank"], "cell means is --colour-by bank"),
+        (
+            ["draw", "0x4000404000010000"],
+            "0x4000404000010000 is a descriptor; use `descriptors draw word 0x4000404000010000`",
+        ),
+        (
+            ["draw", "tile", "--dtype", "bf16", "--color", "bank"],
+            "use --color-by bank to choose what the color of a cell means",
+        ),
         (
             ["diff", "0x4000404000010000", "0x4000404000010002"],
-            "found the word 0x4000404000010002; descriptors decode names the fields of each of two words",
+            "0x4000404000010002 is another descriptor; use `descriptors decode` to print the fields",
         ),
         (
             ["derive", "--dtype", "bf16", "--tile", "64x64"],
-            "contiguous; so are --swizzle (one of none, 32B, 64B, 128B, 128B_BASE32B, which descriptors search ranks) "
-            "and --mma (MNxK",
+            "--major is missing (also missing: --swizzle, --mma); --major: K or MN, the contiguous dimension",
         ),
         (
             ["derive", "--dtype", "bf16", "--tile", "64x64", "--major", "K"],
-            "so is --mma (MNxK that one instruction reads, like 64x16)",
+            "--swizzle is missing (also missing: --mma); --swizzle: ",
         ),
-        (["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K"], "--shape is missing: MNxK that one"),
+        (
+            ["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K"],
+            "--shape is missing; --shape: MNxK that one",
+        ),
         (
             ["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K", "--shape", "64"],
-            "read: --shape must be MNxK, like 64x16, found 64",
+            "read: --shape is 64, which is not MNxK",
         ),
-        (["read", "--tile", "64x64", "--dtype", "bf16", "--major", "K"], "--swizzle is missing, which a tile does not"),
-        (["match", "--tile", "64x64", "--dtype", "bf16"], "--major is missing, which a tile does not tell"),
+        (["read", "--tile", "64x64", "--dtype", "bf16", "--major", "K"], "--swizzle is missing; --swizzle: none"),
+        (
+            ["match", "--tile", "64x64", "--dtype", "bf16"],
+            "--major is missing (also missing: --swizzle)",
+        ),
         (["match", "(64,16)", "--dtype", "bf16"], "a layout is written shape:stride, like (64,16):(64,1)"),
         (["match", "(64*m,16):(64,1)", "--dtype", "bf16"], "MN must be a number of rows, found symbols; substitute"),
-        (["derive", "--dtype", "bf16", "--tile", "64*m x 64"], "symbols go with --symbolic"),
+        (["derive", "--dtype", "bf16", "--tile", "64*m x 64"], "add --symbolic if it contains symbols"),
         (
             ["derive", "--dtype", "bf16", "--tile", "64x64", "--layout", "(64,64):(64,1)"],
             "derive: give either a tile or a layout, found both",

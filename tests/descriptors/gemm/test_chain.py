@@ -764,7 +764,7 @@ def test_a_chain_tells_the_first_pixel_that_another_map_gathers(before: str, aft
     [
         ("convolution 2x9x9 filters=96x3x3", "must be 4 extents like 8x56x56x64"),
         ("convolution 2x9x9x72", "filters must be 3 extents"),
-        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "the tap is 3,0, which is not supported; supported: 3x3"),
+        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "the tap must be one of 3x3, found 3,0"),
         ("convolution 2x9x9x72 filters=96x3x3 operand=C", "operand"),
         ("convolution 2x9x9x72 filters=96x3x3 taps=1", "an option"),
     ],
@@ -827,3 +827,29 @@ def test_elements_that_share_an_address_are_read_from_it_and_are_counted() -> No
 def test_elements_that_no_layout_stores_together_do_not_share_an_address() -> None:
     report = chain(["layout (128,64):(64,1)", "layout (128,64):(0,1)"], tile="128x64").verify()
     assert report.verdict == "wrong" and report.legs[0].links[1].differing == 127 * 64
+
+
+@pytest.mark.parametrize(
+    ("tile", "advance", "way_out"),
+    [
+        ("64x64", "0,2,4,6", "advance=0;0,2,4,6"),
+        ("64x64", "(0,2,4,6)", "advance=0;0,2,4,6"),
+        ("128x16", "0,0x200", "advance=0,0x200;0"),
+        ("128x64", "0,2,4,6", "advance=R0,R1;0,2,4,6"),
+        ("64x64", "7", "advance=7;K0,K1,K2,K3"),
+    ],
+)
+def test_an_advance_of_one_list_is_refused_with_the_form_of_two(tile: str, advance: str, way_out: str) -> None:
+    columns = tile.partition("x")[2]
+    links = [f"layout S<3,3,3> o 0 o ({tile.replace('x', ',')}):({columns},1)"]
+    links.append(f"word 0x4000004000010000 mma=64x16 advance={advance}")
+    with pytest.raises(DescriptorError) as error:
+        chain(links, tile=tile, arch="sm90").verify()
+    assert f"advance={advance.strip('()')} is one list of numbers" in str(error.value)
+    assert str(error.value).endswith(f"like {way_out}")
+
+
+def test_two_lists_of_an_advance_with_other_counts_than_the_blocks_are_refused() -> None:
+    links = ["layout S<3,3,3> o 0 o (128,64):(64,1)", "word 0x4000004000010000 mma=64x16 advance=0;0,2,4,6"]
+    with pytest.raises(DescriptorError, match="an advance must have 2 and 4 numbers, found 1 and 4"):
+        chain(links, tile="128x64", arch="sm90").verify()

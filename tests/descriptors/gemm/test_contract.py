@@ -128,11 +128,11 @@ def test_json_has_every_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("a.toml --strict", "--strict goes only with a kernel"),
+        ("a.toml --strict", "--strict needs a kernel, not a .toml file"),
         ("a.toml no.toml --init", "--init writes TOML for one file"),
         ("a.toml --init --sarif", "--init writes TOML for one file"),
-        ("a.toml --errors", "--errors goes only with a kernel"),
-        ("a.ptx --init", "--init goes only with a .toml file"),
+        ("a.toml --errors", "--errors needs a kernel, not a .toml file"),
+        ("a.ptx --init", "--init needs a .toml file"),
         ("no.toml", "does not exist"),
     ],
 )

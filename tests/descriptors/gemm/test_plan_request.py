@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from descriptors import DescriptorError, select_rows
-from descriptors.gemm.plan_request import main_loop, named_instruction, nearest
+from descriptors.gemm.plan_request import main_loop, named_instruction
+from descriptors.smem.instructions.legality import nearest_extents
 
 
 @pytest.mark.parametrize("said", ["m64n128k16", "M64N128K16", "wgmma.m64n128k16.f32", [64, 128, 16], (64, 128, 16)])
@@ -29,7 +30,7 @@ def test_the_architecture_is_the_one_that_has_such_an_instruction() -> None:
 def test_the_nearest_are_legal_and_none_is_nearer() -> None:
     legal = {(m, n) for row in select_rows("sm90", "i8").shapes if not row.sparse for m in row.m for n in row.n}
     for n in range(1, 300):
-        near = nearest("sm90", "i8", (64, n, 32), 1)
+        near = nearest_extents("sm90", "i8", (64, n, 32), 1)
         assert {(m, x) for m, x, _ in near} <= legal
         least = min(abs(x - n) for _, x in legal)
         assert all(abs(x - n) == least for _, x, _ in near) and 1 <= len(near) <= 2

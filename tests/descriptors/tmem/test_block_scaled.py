@@ -6,11 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from each import each
 from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.smem.instructions.idesc import decode_idesc
-from descriptors.tmem.block_scaled import BlockScaled, block_scaled
+from descriptors.tmem.block_scaled import BlockScaled, block_scaled, factors_of
+from descriptors.tmem.columns import tmem_plan
 from descriptors.tmem.geometry import NVIDIA
 
 CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))
@@ -112,3 +114,19 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
 def test_what_is_no_multiplication_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(DescriptorError, match=message):
         block_scaled(**arguments)
+
+
+@each("kind, scale_dtype", [
+    (kind, dtype) for kind, dtypes in (("mxf8f6f4", ("ue8m0",)), ("mxf4", ("ue8m0",)), ("mxf4nvf4", ("ue8m0", "ue4m3")))
+    for dtype in (None, *dtypes)
+])  # fmt: skip
+def test_the_scale_vector_that_is_left_out_is_the_same_everywhere(kind: str, scale_dtype: str | None) -> None:
+    dtype, vector, _ = factors_of(kind, scale_dtype, None)
+    a, k = ("e4m3", 128) if kind == "mxf8f6f4" else ("e2m1", 256)
+    left_out, given = (
+        tmem_plan(128, 64, k, a, kind=kind, scale_dtype=scale_dtype, scale_vector=each_vector).parts
+        for each_vector in (None, vector)
+    )
+    assert left_out == given
+    made = block_scaled(128, 64, k, a, kind=kind, scale_dtype=scale_dtype)
+    assert (made.plan.parts[1].fragment, dtype) == (left_out[1].fragment, made.scale_dtype)

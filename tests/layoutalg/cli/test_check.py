@@ -29,8 +29,8 @@ SWIZZLED_SLICE = "slice_and_offset((_,10,_), S<3,3,4> o 0 o (8,16,16):(256,1,16)
 #: What the DSL is asked here, with what is said of its answer; one that crashes it is its own child's end.
 SAME = [
     (NESTED, "the same"),
-    ("composition((8,8):(8,1), 1:5)", "the same function, which it writes 1:1"),
-    (SLICE, "the same offsets, which it writes (S<3,1,3> o 15 o (6):(-3),0)"),
+    ("composition((8,8):(8,1), 1:5)", "the same function, written 1:1"),
+    (SLICE, "the same offsets, written (S<3,1,3> o 15 o (6):(-3),0)"),
     # The DSL takes the layout first, CuTe C++ the coordinate; both orders are accepted here.
     ("slice_((8,64):(64,1), (_,3))", "the same"),
     ("slice_((_,3), (8,64):(64,1))", "the same"),
@@ -145,7 +145,7 @@ def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.Captur
 def test_what_both_refuse_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = checked_line(capsys, BOTH_REFUSE)
     assert (status, out.count("\n")) == (2, 1) and refusal(err)
-    assert out.startswith(f"CuTe DSL {oracle.version()}: refuses it too, rejected: MLIRError: ")
+    assert out.startswith(f"CuTe DSL {oracle.version()}: also refuses it, rejected: MLIRError: ")
     assert err.startswith(
         "layoutalg eval: error: composition: the result is not a layout: the stride of a(1*i) changes at"
     )
@@ -166,17 +166,17 @@ def test_where_the_dsl_has_no_value_the_status_is_1(
     [
         ("size(4:1)", ("ok", "4"), 0, "the same"),
         ("size(4:1)", ("ok", "5"), 1, "different, it gives 5 where the algebra gives 4"),
-        ("(2,4):(1,2)", ("ok", "8:1"), 0, "the same function, which it writes 8:1"),
+        ("(2,4):(1,2)", ("ok", "8:1"), 0, "the same function, written 8:1"),
         ("8:1", ("ok", "(0,2):(1,4)"), 1, "different, it gives (0,2):(1,4) where the algebra gives 8:1"),
         ("8:1", ("ok", "9:1"), 1, "different, it gives 9:1 where the algebra gives 8:1"),
         ("8:1", ("timeout", "no answer\nin 20 s"), 1, "no value to compare with, timeout: no answer in 20 s"),
         ("8:1", ("crashed", "SIGFPE"), 1, "no value to compare with, crashed: SIGFPE"),
         ("(4,8):(0,2)", ("rejected", "TypeError: no"), 1, "no value to compare with, rejected: TypeError: no"),
         ("upcast(8:3, 2)", ("crashed", "SIGFPE"), 2, "no value to compare with, crashed: SIGFPE"),
-        ("upcast(8:3, 2)", ("rejected", "no"), 2, "refuses it too, rejected: no"),
+        ("upcast(8:3, 2)", ("rejected", "no"), 2, "also refuses it, rejected: no"),
         (
             "slice_(S<2,3,3> o 15 o 16:1, _)", ("ok", "S<2,3,3> o 15 o 16:1 + 1"), 0,
-            "the same slice but for a constant, which a slice leaves out: (S<2,3,3> o 15 o 16:1,1)",
+            "the same slice except for a constant offset, which a slice leaves out: (S<2,3,3> o 15 o 16:1,1)",
         ),
         (
             "slice_and_offset((_,), (8):(1))", ("ok", "(8):(1) + 1"), 1,
@@ -185,8 +185,8 @@ def test_where_the_dsl_has_no_value_the_status_is_1(
         ),
         (
             "S<1,0,30> o 0 o 2000000:1", ("ok", "S<0,0,0> o 0 o 2000000:1"), 1,
-            "another text, S<0,0,0> o 0 o 2000000:1, and not compared: show: the size must be at most 1048576, found "
-            "2000000; larger layouts are not compared",
+            "another text, S<0,0,0> o 0 o 2000000:1, and not compared: show: the layout has 2000000 elements, "
+            "more than 1048576; larger layouts are not compared",
         ),
         ("((1024,1024),8):((1024,1),1048576)", ("ok", "(1024,(1024,8)):(1024,(1,1048576))"), 0, "the same function"),
     ],

@@ -210,12 +210,12 @@ def test_a_file_is_no_expression_and_the_message_says_what_takes_it(
     (tmp_path / "e.txt").write_text("4:1")
     monkeypatch.chdir(tmp_path)
     for arguments, message in (
-        (["e.txt"], "; --file e.txt evaluates its lines"),
-        (["--file", "missing"], "--file must be a file that can be read, found missing: No such file"),
+        (["e.txt"], "; use --file e.txt to evaluate its lines"),
+        (["--file", "missing"], "--file cannot read missing: No such file"),
         (["--file", str(tmp_path)], "Is a directory"),
-        ([], "give an EXPRESSION, - for the lines of standard input, or --file"),
-        (["4:1", "--file", "e.txt"], "give an EXPRESSION"),
-        (["-", "--check"], "--check goes with one EXPRESSION"),
+        ([], "give one of EXPRESSION, - (lines of standard input) and --file"),
+        (["4:1", "--file", "e.txt"], "give one of EXPRESSION"),
+        (["-", "--check"], "--check needs one EXPRESSION"),
     ):
         status, out, err = run(capsys, "eval", *arguments)
         assert (status, out, message in refusal(err)) == (2, "", True), err
@@ -227,7 +227,7 @@ def test_a_file_is_no_expression_and_the_message_says_what_takes_it(
 def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str, what: str) -> None:
     ended = process(command, "-", input="(4,8):(8,1) " * 900_000)
     assert ended.returncode == 2 and ended.stdout == ""
-    assert refusal(ended.stderr) == f"{what} must have at most 1048576 characters, found more"
+    assert refusal(ended.stderr) == f"{what} has more than 1048576 characters"
 
 
 @NEEDS_POSIX
@@ -266,7 +266,10 @@ def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.Captu
 def test_find_swizzle_names_the_hardware_s_own_mode(capsys: pytest.CaptureFixture[str]) -> None:
     access = ["--access", "(8,8):(1,8)", "--element-bytes", "2", "--bytes", "16"]
     assert main(["find-swizzle", "(8,64):(64,1)", *access]) == 0
-    assert capsys.readouterr().out == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is 128B\n"
+    assert (
+        capsys.readouterr().out
+        == "S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is the 128B swizzle\n"
+    )
     assert main(["find-swizzle", "(8,64):(64,0)", *access]) == 2
     assert refusal(capsys.readouterr().err)
     assert main(["find-swizzle", "(8,64):(64,0)", *access, "--json"]) == 2
@@ -278,7 +281,7 @@ def test_names_of_dimensions_are_printable(capsys: pytest.CaptureFixture[str]) -
     for option in (["--in", "lane,register\x1b[2J"], ["--in", "lane,register", "--out", "dim0\x1b=4,dim1=4"]):
         assert main(["linear", "((2,2),(2,2)):((2,8),(1,4))", *option]) == 2
         streams = capsys.readouterr()
-        assert streams.out == "" and "names must be printable" in streams.err and "\x1b" not in streams.err
+        assert streams.out == "" and "is not a list of printable names" in streams.err and "\x1b" not in streams.err
 
 
 def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixture[str]) -> None:
@@ -336,7 +339,7 @@ def test_banks_lists_64_accesses_and_counts_the_others(values: int, capsys: pyte
     assert out[0] == f"{values} load accesses of a warp: {values} wavefronts, 0 of them for bank conflicts"
     listed = [line for line in out[1:] if line.startswith("  warp ")]
     assert listed == [f"  warp 0, value {i}: 1 = 1" for i in range(min(values, 64))]
-    assert out[1 + len(listed) :] == ([f"  ... and {values - 64} more (--json has them all)"] if values > 64 else [])
+    assert out[1 + len(listed) :] == ([f"  ... and {values - 64} more (--json lists all)"] if values > 64 else [])
     data = json.loads(run(capsys, "banks", layout, "--access", access, "--element-bytes", "4", "--json")[1])
     assert len(data["accesses"]) == values
 

@@ -92,7 +92,7 @@ def test_a_terminal_gets_colours_unless_it_asked_for_none(
         (["(4,4):(1,4)", "--colour-by", "red"], "'red' is not one of 'offset', 'bank',"),
         (["(4,4):(1,4)", "--label", "red"], "'red' is not one of 'offset', 'index',"),
         (["(4,4):(1,4)", "--colour-by", "bank"], "draw: banks need element_bytes"),
-        (["(4,4):(1,4)", "--level", "8"], "a block must be its rows and columns, as in 8x64, found '8'"),
+        (["(4,4):(1,4)", "--level", "8"], "'8' is not ROWSxCOLUMNS, such as 8x64"),
         (["(4,4):(1,4)", "--level", "0x8"], "draw: a level's rows must be positive, found 0"),
         (["(4,4):(1,4)", "-o", "a.png"], "save: a file's name must end in .svg, .tex, .txt, .html, found a.png"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from places import ROOT
 
 from descriptors import check_ptx
 from descriptors.check.kernel_report import Report
@@ -449,3 +450,10 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
 ret;"""
     one = report(body)
     assert not rules(one) and verdict(one, "barriers") == "incomplete"
+
+
+def test_a_wait_that_never_ends_and_those_that_wait_for_it_are_one_finding() -> None:
+    (hang,) = check_ptx((ROOT / "docs" / "kernels" / "hang.ptx").read_text("utf-8")).errors
+    cause = "found [smem+32768], in phase 0 with 1 of 2 arrivals"
+    assert hang.line == 94
+    assert hang.found == f"{cause}; line 40 also waits: [smem+32832], in phase 0 with 0 of 128 arrivals"

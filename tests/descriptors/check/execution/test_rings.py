@@ -304,7 +304,8 @@ def test_a_hang_of_a_cluster_names_the_cta_that_waits(old: str, new: str, found:
     stuck = "STUCK: mbarrier.try_wait.parity.shared::cta.b64 p, [a+8], 0;\n@!p bra STUCK;\nret;"
     assert old in text
     text = text.replace(old, new, 1).replace("END", "").replace("ret;", f"ret;\n{stuck}", 1)
-    assert found in [one.found.removeprefix("found ") for one in check_ptx(text).errors]
+    (hang,) = check_ptx(text).errors
+    assert found in hang.found
 
 
 def test_the_story_of_a_cluster_names_the_ctas_that_use_its_mbarriers() -> None:

@@ -25,7 +25,7 @@ def test_the_command_writes_what_the_function_does(capsys: pytest.CaptureFixture
     ("options", "said"),
     [
         ("--emit fortran", "supported: cuda, "),
-        ("--name x", "--name goes only with --emit"),
+        ("--name x", "--name needs --emit"),
         ("--emit header --name 2", "emit: name must be an identifier"),
     ],
 )
@@ -37,7 +37,7 @@ def test_bad_input_is_one_line_and_status_2(options: str, said: str, capsys: pyt
 
 def test_code_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), "--emit", "header", "--json"]) == 2
-    assert "--emit does not go with --json" in capsys.readouterr().out
+    assert "--emit and --json cannot be combined" in capsys.readouterr().out
 
 
 def test_proposals_have_no_code(capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,8 +109,9 @@ def test_a_plan_that_no_program_has_registers_for_is_refused_and_its_advice_is_a
 
 
 def test_a_name_is_an_identifier() -> None:
-    with pytest.raises(DescriptorError, match="identifier, found 'a b'"):
+    with pytest.raises(DescriptorError, match="identifier of at most 64 letters and digits, found 'a b'"):
         kernel(PLANS[0], "a b")
+    assert kernel(PLANS[0], "a" * 64)
 
 
 @pytest.mark.parametrize(("shape", "kind", "opcode"), [

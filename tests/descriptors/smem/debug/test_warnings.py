@@ -184,6 +184,11 @@ def test_a_read_beyond_shared_memory_is_a_warning() -> None:
     assert kinds(decode(sm90(start=231424), "sm90", dtype="bf16", major="K", shape=(64, 16))) == ["memory"]
 
 
+def test_a_word_without_meaning_that_starts_beyond_shared_memory_is_warned_of() -> None:
+    word = sm100(start=232448, code=3)
+    assert "memory" in kinds(decode(word, "sm100", dtype="bf16", major="K", shape=(64, 16)))
+
+
 #: The third word of a tile with K = 96 across atoms: it begins at piece 6 and goes on at 16384.
 ACROSS = 0x4010404004000006
 

@@ -80,6 +80,6 @@ def test_the_type_of_a_print_need_not_be_typed(capsys: pytest.CaptureFixture[str
     assert "must have 64 elements" in capsys.readouterr().err
     assert main(["derive", "--layout", f"#shared = {text} 128x64", "--mma", "64x16"]) == 0
     answer = capsys.readouterr().out
-    assert "0x4000404000010000" in answer and "dtype f16 is assumed" in answer
+    assert "0x4000404000010000" in answer and "assuming dtype f16" in answer
     assert main(["match", "(64,16):(64,1)"]) == 2
     assert "--dtype is missing" in capsys.readouterr().err

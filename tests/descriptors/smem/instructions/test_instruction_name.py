@@ -111,3 +111,45 @@ def test_an_operand_is_derived_for_the_instruction_of_the_name() -> None:
     ):
         with pytest.raises(DescriptorError, match=reason):
             derive(**tile, mma=name, **options)
+
+
+@pytest.mark.parametrize("matrix", ["A", "B"])
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("wgmma.mma_async.sync.aligned.m64n128k16.s32.bf16.bf16", {}, "types must be .* bf16 by bf16 into f32"),
+        ("m64n128k16.f16", {}, "types must be .* bf16 by bf16 into f32, found bf16 by bf16 into f16"),
+        ("m64n44k16", {}, "N must be 8..256 step 8, found 44; .* nearest are m64n40k16, m64n48k16"),
+        ("m64n128k32", {}, "K must be 16, found 32; .* nearest are m64n128k16"),
+        ("m96n128k16", {"arch": "sm100"}, "M must be 64, 128, found 96; .* nearest are m64n128k16, m128n128k16"),
+        ("m256n128k16", {"arch": "sm100"}, "M must be 64, 128, found 256; .* cta_group 2 has M 256"),
+        ("tcgen05.mma.ws.m128n96k16", {}, "N must be 64, 128, 256, found 96"),
+        ("tcgen05.mma.kind::f16.scale_vec::1X.m128n128k16", {}, "the kind must have scale factors"),
+        ("m64n128k16.f32.f16.bf16", {}, "name states|types must be"),
+    ],
+)  # fmt: skip
+def test_the_whole_instruction_of_a_name_must_exist(
+    matrix: str, name: str, options: dict[str, Any], reason: str
+) -> None:
+    tile: dict[str, Any] = {"dtype": "bf16", "major": "K", "swizzle": "128B", "tile": (256, 64), "operand": matrix}
+    with pytest.raises(DescriptorError, match=reason):
+        derive(**tile, mma=name, **options)
+
+
+def test_a_name_without_a_cta_group_is_an_instruction_of_one_cta() -> None:
+    tile: dict[str, Any] = {"dtype": "e2m1", "major": "K", "swizzle": "128B", "tile": (128, 768), "arch": "sm103"}
+    for matrix in ("A", "B"):
+        with pytest.raises(DescriptorError, match=r"K must be 64, found 96; .*sources disagree.*legality='lenient'"):
+            derive(**tile, mma="m128n128k96", operand=matrix)  # type: ignore[call-overload]
+        assert derive(**tile, mma="m128n128k96", operand=matrix, legality="lenient").mma == (128, 96)  # type: ignore[call-overload]
+        assert derive(**tile, mma="m256n256k96", operand=matrix, cta_group=2).mma == (128, 96)  # type: ignore[call-overload]
+
+
+def test_a_name_may_state_any_types_that_one_kind_multiplies() -> None:
+    tile: dict[str, Any] = {"major": "K", "swizzle": "128B", "tile": (128, 128)}
+    mixed = "tcgen05.mma.kind::f8f6f4.m128n64k32.f16.e4m3.e5m2"
+    assert derive(**tile, dtype="e4m3", operand="A", mma=mixed).mma == (128, 32)
+    assert derive(**tile, dtype="e5m2", operand="B", mma=mixed).mma == (64, 32)
+    scaled = "tcgen05.mma.kind::mxf4nvf4.block_scale.scale_vec::4X.m128n64k64.f32.e2m1.e2m1.ue4m3"
+    assert derive(**tile | {"tile": (128, 256)}, dtype="e2m1", operand="A", mma=scaled).mma == (128, 64)
+    assert derive(**tile, dtype="s8", operand="A", mma="wgmma.m64n128k32").mma == (64, 32)

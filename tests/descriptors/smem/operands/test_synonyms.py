@@ -117,15 +117,18 @@ def test_digits_that_may_be_hexadecimal_are_refused_with_both_readings(capsys: p
 def test_what_was_assumed_is_said_in_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     tile = ["derive", "--tile", "128,64", "--dtype", "bf16", "--swizzle", "K_SW128"]
     for command, note in (
-        (["decode", WORD], "sm100 is assumed, by the version bits [46,49) of the word, 1"),
-        (["decode", "0x4000004000010000"], "sm90 is assumed, by the version bits [46,49) of the word, 0"),
-        (["decode", "0x40004040 0x00010000"], "two halves are read with the high one first: 0x4000404000010000"),
-        ([*tile, "--mma", "64x16", "--words"], "sm100 is assumed, as --arch is not given; sm90 is Hopper"),
+        (["decode", WORD], "assuming sm100, by the version bits [46,49) of the word, 1"),
+        (["decode", "0x4000004000010000"], "assuming sm90, by the version bits [46,49) of the word, 0"),
+        (["decode", "0x40004040 0x00010000"], "the first half is read as the high half: 0x4000404000010000"),
+        (
+            [*tile, "--mma", "64x16", "--words"],
+            "assuming sm100, because no --arch is given; Hopper: sm90",
+        ),
     ):
         assert main(command) == 0
         assert f"note: {note}\n" in capsys.readouterr().out
     for options, said in (
-        (["64x16"], "arch       sm100 (tcgen05), assumed, as --arch is not given; sm90 is Hopper"),
+        (["64x16"], "arch       sm100 (tcgen05), assumed, because no --arch is given; Hopper: sm90"),
         (["m64n128k16", "--operand", "B"], "arch       sm90 (wgmma), assumed, by the instruction m64n128k16"),
     ):
         assert main([*tile, "--mma", *options]) == 0
@@ -141,13 +144,22 @@ def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest
     shifted = "warning: base 128 is not a multiple of 1024, so base_offset is 1 and the swizzle pattern starts"
     for command, line in (
         ([*tile, "--base", "0x80"], shifted),
-        ([*tile, *pair], "note: with cta_group 2 each CTA holds 128 of M (of A) or N (of B) 256; idesc counts both"),
-        ([*tile, *pair, "--operand", "B"], "note: with cta_group 2 each CTA holds 128 of N 256; idesc counts both"),
+        (
+            [*tile, *pair],
+            "note: with cta_group 2 each CTA has 128 of M (of A) or N (of B) 256; idesc takes the value for both CTAs",
+        ),
+        (
+            [*tile, *pair, "--operand", "B"],
+            "each CTA has 128 of N 256; idesc takes the value for both CTAs",
+        ),
         (
             ["idesc", "--a", "bf16", "--m", "256", "--n", "128", *pair],
-            "note: M 256 and N 128 are over both CTAs",
+            "note: M 256 and N 128 count both CTAs",
         ),
-        (["idesc", "--a", "e2m1", "--m", "128", "--n", "128"], "note: kind mxf4 is assumed, as --scale-dtype is not"),
+        (
+            ["idesc", "--a", "e2m1", "--m", "128", "--n", "128"],
+            "note: assuming kind mxf4, because --scale-dtype is not",
+        ),
     ):
         assert main(command) == 0
         assert line in capsys.readouterr().out
