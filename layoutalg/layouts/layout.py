@@ -353,9 +353,9 @@ def need_readable(layout: Layout, operation: str) -> Layout:
     Raises:
         LayoutError: if a stride or the size does not fit in 64 bits, or the nesting is deeper than 64 levels.
 
-    >>> need_readable(trusted(2, 2**64), "composition")  # doctest: +ELLIPSIS
+    >>> need_readable(trusted(2, 2**64), "upcast")
     Traceback (most recent call last):
-    layoutalg.errors.LayoutError: composition: a stride of the result is a number of 65 bits, which does not fit in ...
+    layoutalg.errors.LayoutError: upcast: a stride of the result is a number of 65 bits, beyond the limit of 2**63 - 1
     """
     if is_valid(layout.shape, layout.stride):  # true for most results
         return layout

@@ -274,7 +274,7 @@ class Parser:
 #: Parts of messages.
 _PART = "a number, '(', 'S<' or '_'"
 _TOO_DEEP = f"the nesting has more than {MAX_DEPTH} levels"
-_TOO_LARGE = "does not fit in a signed 64-bit integer"
+_TOO_LARGE = "is beyond the limit of 2**63 - 1"
 
 
 def is_int_tuple(value: Any) -> bool:

@@ -64,9 +64,7 @@ def as_int(value: object, subject: str) -> int:
             raise LayoutError(f"{subject} is {brief(value)}, which is not an integer") from None
     if -LIMIT <= value <= LIMIT:
         return int(value)
-    raise LayoutError(
-        f"{subject} is a number of {value.bit_length()} bits, which does not fit in a signed 64-bit integer"
-    )
+    raise LayoutError(f"{subject} is a number of {value.bit_length()} bits, beyond the limit of 2**63 - 1")
 
 
 def as_flag(value: object, subject: str) -> bool:
@@ -108,7 +106,7 @@ def need_int(value: Integer, subject: str) -> int:
         UndecidedError: if the value is a polynomial.
     """
     if isinstance(value, Polynomial):
-        raise UndecidedError(f"{subject} is {value}, which is not a number; give numbers for its symbols")
+        raise UndecidedError(f"{subject} is {value}, which contains symbols; give numbers for them")
     return value
 
 

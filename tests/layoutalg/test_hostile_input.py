@@ -44,7 +44,9 @@ BIG, HUGE = 2**40, 2**61
     ],
 )
 def test_a_result_beyond_64_bits_is_refused_by_its_operation(expression: str, operation: str) -> None:
-    with pytest.raises(LayoutError, match=f"^{operation}: .* of the result is a number of .* not fit in a signed"):
+    with pytest.raises(
+        LayoutError, match=rf"^{operation}: .* of the result is a number of .* beyond the limit of 2\*\*63"
+    ):
         evaluate(expression)
 
 
@@ -104,15 +106,15 @@ def test_a_notebook_shows_every_layout(text: str) -> None:
 @each(
     ("arguments", "message"),
     [
-        (["eval", "*".join(["9223372036854775807"] * 300)], "the product does not fit in a signed 64-bit"),
+        (["eval", "*".join(["9223372036854775807"] * 300)], "the product is beyond the limit of 2**63 - 1"),
         (["eval", f"size(({','.join(['9223372036854775807'] * 300)}))"], "a number has more than 4300 digits"),
         (["eval", "--json", f"size(({','.join(['9223372036854775807'] * 300)}))"], "more than 4300 digits"),
         (["show", "(1024,1024,64):(1,1024,1048576)", "--rows", "1024", "--columns", "1024"], "at most 2097152 cells"),
         (["banks", "(64,64):(1@0,1@1)", "--access", "(32,8):(1,64)", "--element-bytes", "2"], "not to an offset"),
         (["find-swizzle", "(64,64):(1@0,1@1)", "--access", "32:1", "--element-bytes", "2"], "not to an offset"),
-        (["banks", "(64,64):(64,1)", "--access", "(32*m,8):(1,64)", "--element-bytes", "2"], "is not a number"),
-        (["find-swizzle", "(64,64):(64,1)", "--access", "32*m:1", "--element-bytes", "2"], "is not a number"),
-        (["banks", "(64,64):(m,1)", "--access", "(32,2):(1,64)", "--element-bytes", "2"], "is not a number"),
+        (["banks", "(64,64):(64,1)", "--access", "(32*m,8):(1,64)", "--element-bytes", "2"], "contains symbols"),
+        (["find-swizzle", "(64,64):(64,1)", "--access", "32*m:1", "--element-bytes", "2"], "contains symbols"),
+        (["banks", "(64,64):(m,1)", "--access", "(32,2):(1,64)", "--element-bytes", "2"], "contains symbols"),
         (["find-swizzle", f"{BIG}:1", "--access", f"{BIG}:1", "--element-bytes", "2"], "more than 1048576"),
         (["banks", f"{BIG}:1", "--access", f"({BIG},1):(1,0)", "--element-bytes", "2"], "more than 1048576"),
         (["banks", "4", "\x1b[31m", "--access", "4:1", "--element-bytes", "2"], r"argument (\x1b[31m)"),

@@ -123,7 +123,7 @@ def test_operations_are_listed_once() -> None:
         ("size([4:1)", "expected ']'"),
         ("S<3,4,3>[0]", "a swizzle has no modes"),
         ("((4,8):(8,1))[x]", "expected an integer"),
-        ("9" * 400, "the number 99999999999999999... does not fit in a signed 64-bit integer, at position 0"),
+        ("9" * 400, "the number 99999999999999999... is beyond the limit of 2**63 - 1, at position 0"),
         ("(" * 5000 + "4" + ")" * 5000, "the nesting has more than 64 levels"),
         ("coalesce(" * 5000 + "4:1" + ")" * 5000, "the nesting has more than 64 levels"),
         ("4:1 o " * 5000 + "4:1", "the nesting has more than 64 levels"),
