@@ -347,7 +347,8 @@ def accesses(
         raise LayoutError(
             f"banks: thread_values is {safe_text(thread_values)}, which is not a layout of two modes (threads, values)"
         )
-    threads, values = [need_int(size(thread_values, mode=[i]), "banks: the number of threads or values") for i in (0, 1)]
+    subject = "banks: the number of threads or values"
+    threads, values = [need_int(size(thread_values, mode=[i]), subject) for i in (0, 1)]
     need_few(threads * values, thread_values)
     vector = width // unit
     if values % vector:
