@@ -10,7 +10,7 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
+if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
     from layoutalg.algebra.coalesce import coalesce, filter_zeros
     from layoutalg.algebra.coalesce import filter as filter
     from layoutalg.algebra.complement import complement
@@ -109,7 +109,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
 
 __version__ = "0.1.0"
 
-#: The public names by the module they live in, which is imported when one of them is asked for.
+#: The public names by the module that defines them. A module is imported when one of its names is first used.
 _NAMES = {
     "algebra.coalesce": "coalesce filter filter_zeros",
     "algebra.complement": "complement",
@@ -166,7 +166,7 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-# Everything but `filter`, which would take the place of Python's own where someone imports the star.
+# All public names except `filter`, which would hide Python's builtin after `from layoutalg import *`.
 __all__ = [
     "SWIZZLE_MODES",
     "Access",

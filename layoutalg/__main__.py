@@ -1,4 +1,4 @@
-"""``python -m layoutalg`` is the command ``layoutalg``."""
+"""Run the command ``layoutalg`` for ``python -m layoutalg``."""
 
 import sys
 

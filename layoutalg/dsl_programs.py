@@ -1,7 +1,9 @@
-"""Two names more that a program for the CuTe DSL is written with, so that it runs here with its import changed.
+"""Names of the CuTe DSL, ``jit`` and ``make_swizzle``, with which a DSL program runs after a change of its import.
 
-The DSL computes layouts while it traces a function, hence its decorator; here a layout is a value, and the function is
-run as it stands. Law: a decorated function answers as the bare one does.
+The DSL computes layouts while it traces a function, so its functions need a decorator. Here a layout is a value, and
+the function runs as plain Python.
+
+Invariant: a decorated function returns the same values as the function without the decorator.
 
 >>> import layoutalg as cute
 >>> @cute.jit
@@ -24,10 +26,10 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def jit(function: Function) -> Function:
-    """The function itself: what the CuTe DSL must trace to compute, runs as plain Python here.
+    """Return the function itself: what the CuTe DSL must trace runs here as plain Python.
 
     Raises:
-        LayoutError: if it is given no function; the options of the DSL's decorator have no meaning here.
+        LayoutError: if the operand is not callable. The options of the DSL's decorator are not supported.
 
     Source: CuTe DSL 4.8.1, ``cutlass.cute.jit``.
 
@@ -35,20 +37,20 @@ def jit(function: Function) -> Function:
     4
     """
     if not callable(function):
-        raise LayoutError(f"jit: the operand must be a function, found {brief(function)}")
+        raise LayoutError(f"jit: {brief(function)} is not a function")
     return function
 
 
 def make_swizzle(b: int, m: int, s: int) -> Swizzle:
-    """The swizzle ``S<b,m,s>``, under the name that the CuTe DSL has for it.
+    """Return the swizzle ``S<b,m,s>``, as the function of this name in the CuTe DSL does.
 
     Args:
-        b: how many bits are changed.
-        m: the lowest of them, in the unit of the offsets.
-        s: how far above (below, if negative) the bits stand that they are changed by.
+        b: number of bits of the field that changes.
+        m: number of low bits left alone.
+        s: distance from the field that changes up to the field that it is xored with; negative if that one is below.
 
     Raises:
-        LayoutError: if there is no such swizzle.
+        LayoutError: if the numbers do not describe a swizzle; see :class:`Swizzle`.
 
     Source: CuTe DSL 4.8.1, ``cutlass.cute.make_swizzle``.
 

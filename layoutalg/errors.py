@@ -22,7 +22,7 @@ class LayoutError(ValueError):
     ...     Layout((4, 8), 1)
     ... except LayoutError as error:
     ...     print(error)
-    Layout: shape and stride must be congruent, found (4,8) and 1
+    Layout: shape (4,8) and stride 1 are not congruent
     """
 
 

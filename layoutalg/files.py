@@ -1,9 +1,9 @@
-"""Files written whole or not at all, in place of what was there.
+"""Write several files atomically: either all of them are replaced or none is.
 
-Each is written under another name beside its place and put there at the end, when all of them are. A link is followed:
-the file that it names is written. What is no file, a pipe or a device, is written through.
+Each file is first written under a temporary name in its folder. When all are written, they are renamed. A symbolic link
+is followed, and the file that it names is replaced. A pipe or a device is written directly.
 
-Law: where one of several files cannot be written, none is.
+Invariant: if one of several files cannot be written, no file changes.
 
 >>> from tempfile import TemporaryDirectory
 >>> with TemporaryDirectory() as name:
@@ -12,7 +12,7 @@ Law: where one of several files cannot be written, none is.
 ...     try:
 ...         write_whole({folder / "a": b"after", folder / "missing" / "b": b""})
 ...     except OSError:
-...         print((folder / "a").read_bytes(), [one.name for one in folder.iterdir()])
+...         print((folder / "a").read_bytes(), [path.name for path in folder.iterdir()])
 b'before' ['a']
 """
 
@@ -27,14 +27,14 @@ from tempfile import mkstemp
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files all together: if one cannot be written, what was there is left as it was.
+    """Write files together: if one cannot be written, all files keep their previous content.
 
     Args:
-        contents: each file by its path, in a folder that is there.
+        contents: the content of each file by its path. The folders must exist.
 
     Raises:
-        OSError: if one cannot be written.
-        ValueError: if a path is none.
+        OSError: if a file cannot be written; it names the path.
+        ValueError: if a path is not valid, for example if it contains a null character.
     """
     parts: dict[Path, str] = {}
     path = Path()
@@ -60,15 +60,15 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
                 os.unlink(part)
 
 
-#: What a page of this project has in its head.
+#: The mark in the head of every HTML page that this project writes.
 PAGE_MARK = b'<meta name="generator" content="layoutalg">'
 _SVG_START, _TEX_START = b'<svg xmlns="http://www.w3.org/2000/svg" class="la"', b"\\documentclass[tikz]{standalone}"
-#: Bytes of a file in which a mark is searched.
+#: Number of bytes at the start of a file that are searched for a mark.
 _HEAD = 1 << 14
 
 
 def is_ours(data: bytes) -> bool:
-    """Whether the content of a file is an SVG, a TeX document or an HTML page of this project.
+    """Check if the content of a file is an SVG, a TeX document or an HTML page that this project wrote.
 
     >>> is_ours(PAGE_MARK), is_ours(b"<svg></svg>")
     (True, False)
@@ -84,7 +84,7 @@ def is_ours(data: bytes) -> bool:
 def is_foreign(path: Path, data: bytes) -> bool:
     """Check if a path is a file that this project did not write, so that a command must not replace it with data.
 
-    An empty file, and one that has the same content, may be replaced. Plain text has no mark, so that any other text is
+    An empty file and a file with the same content may be replaced. Plain text has no mark, so any other text counts as
     foreign.
 
     Raises:
@@ -97,7 +97,7 @@ def is_foreign(path: Path, data: bytes) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """The permissions that a file of this name has or gets: a temporary file's are its owner's alone."""
+    """Return the permissions that a file has or would get; only the owner may read a file that ``mkstemp`` creates."""
     with suppress(OSError):
         return path.stat().st_mode & 0o7777
     mask = os.umask(0)

@@ -1,16 +1,16 @@
-"""The one way to make a value: a class of fields made immutable, slotted and equal by content.
+"""The decorator ``frozen``, which makes all value classes of the project: immutable, slotted and equal by content.
 
-It is what ``dataclass(frozen=True, slots=True)`` makes, at less cost: that writes and compiles six functions for each
-class, about a millisecond, and the import of its module alone costs a quarter of this package's; ``attrs`` takes longer
-still. Here one function is written, ``__init__``, in which the names of the fields stand; all others are the same for
-every class. What ``dataclasses`` asks such a class for ``replace``, ``asdict`` and ``fields``, it gets from a dataclass
-of the same fields, made when it first asks.
+The result is that of ``dataclass(frozen=True, slots=True)``, at a lower cost. ``dataclass`` generates and compiles six
+functions for each class, which takes about a millisecond, and importing its module takes a quarter of the time that
+this package takes; ``attrs`` takes longer. This module compiles only ``__init__``, which contains the names of the
+fields; all classes share the other functions. ``dataclasses.replace``, ``asdict`` and ``fields`` need a description of
+the fields. They get it from a dataclass with the same fields, which is made when they first need it.
 
-A class that checks or converts what it is given has an ``__init__`` of its own, which sets the fields by ``fix``; its
-values are written with their arguments in order, as ``Swizzle(3, 4, 3)``. A class that extends another one has the
-fields of that one first; a field that it annotates again keeps its position.
+A class that checks or converts its arguments has its own ``__init__``, which sets the fields with ``fix``. The ``repr``
+of its values has the arguments in order: ``Swizzle(3, 4, 3)``. A subclass has the fields of its base class first; a
+field that it annotates again keeps its position.
 
-Law: a class made here and one made by ``dataclass`` of the same fields behave alike.
+Invariant: a class made here and a dataclass with the same fields behave alike.
 
 >>> from dataclasses import astuple, dataclass, replace
 >>> body = {"__module__": __name__, "__annotations__": {"mn": "int", "k": "int"}, "k": 16}
@@ -30,9 +30,10 @@ Value = TypeVar("Value")
 
 @dataclass_transform(frozen_default=True)
 def frozen(cls: Class) -> Class:
-    """The class with its annotated names as slots, which ``__init__`` sets; the value of a name is its default.
+    """Return the class with its annotated names as slots, which ``__init__`` sets; the value of a name is its default.
 
-    ``__post_init__`` is called where there is one. What the class itself defines stays; fields are inherited.
+    ``__init__`` calls ``__post_init__`` if there is one. Methods that the class defines itself are kept, and fields are
+    inherited.
 
     >>> @frozen
     ... class Extents:
@@ -65,22 +66,22 @@ def frozen(cls: Class) -> Class:
     slotted: Any = type(cls)(cls.__name__, cls.__bases__, {**shared, **body, **fields})
     if not own_init:
         slotted.__init__ = _initializer(slotted, kinds, defaults)
-    return slotted  # type: ignore[no-any-return]  # the class that was given, with slots
+    return slotted  # type: ignore[no-any-return]  # mypy does not see that this is the class, with slots
 
 
-#: What a class has whose values keep a dictionary.
+#: Entries of a class body that belong to classes without slots.
 _WITHOUT_SLOTS = ("__dict__", "__weakref__")
 
 
 def _getter(names: tuple[str, ...]) -> Any:
-    """The function that gives the fields of a value as a tuple."""
+    """Return the function that returns the fields of a value as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda value: tuple([getattr(value, name) for name in names])
 
 
 def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> Any:
-    """The function that sets the fields of a value, through the slots themselves, as a frozen class has no setter."""
+    """Return the ``__init__`` of a class. It sets the slots directly, since a frozen class has no setter."""
     space: dict[str, Any] = {f"set_{name}": getattr(cls, name).__set__ for name in kinds}
     space |= {f"default_{name}": default for name, default in defaults.items()}
     parameters = "".join(f", {name}=default_{name}" if name in defaults else f", {name}" for name in kinds)
@@ -95,7 +96,7 @@ def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> A
 
 
 class _AsDataclass:
-    """What ``dataclasses`` looks for in a class, from a dataclass of the same fields."""
+    """An attribute that ``dataclasses`` reads from a class, taken from a dataclass with the same fields."""
 
     def __init__(self, attribute: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> None:
         self.attribute, self.kinds, self.defaults = attribute, kinds, defaults
@@ -108,25 +109,25 @@ class _AsDataclass:
             for name, kind in self.kinds.items()
         ]
         table = getattr(make_dataclass(owner.__name__, fields, frozen=True), self.attribute)
-        setattr(owner, self.attribute, table)  # so that it is made once
+        setattr(owner, self.attribute, table)  # the next access finds it without this descriptor
         return table
 
 
 def _field(default: Any) -> Any:
-    """A field of a dataclass with a default, which ``dataclasses`` takes for mutable where it has no hash."""
+    """Return a dataclass field with a default; ``dataclasses`` rejects a default without a hash as mutable."""
     from dataclasses import field
 
     return field(default=default) if default.__class__.__hash__ else field(default_factory=lambda: default)
 
 
 def fix(value: object, /, **fields: Any) -> None:
-    """Set fields of a value, while its own ``__init__`` makes it."""
+    """Set fields of a frozen value; only its own ``__init__`` may call this."""
     for name, field in fields.items():
         object.__setattr__(value, name, field)
 
 
 def contents(value: Any) -> dict[str, Any]:
-    """The fields of a value by name, as they are.
+    """Return the fields of a value by name, without converting nested values.
 
     >>> from layoutalg import Swizzle
     >>> contents(Swizzle(3, 4, 3))
@@ -136,7 +137,7 @@ def contents(value: Any) -> dict[str, Any]:
 
 
 def arguments(value: Any) -> tuple[Any, ...]:
-    """The fields of a value in order: the arguments that make an equal one.
+    """Return the fields of a value in order: the arguments that make an equal value.
 
     >>> from layoutalg import Swizzle
     >>> Swizzle(*arguments(Swizzle(3, 4, 3)))
@@ -146,7 +147,7 @@ def arguments(value: Any) -> tuple[Any, ...]:
 
 
 def is_value(candidate: object) -> bool:
-    """Whether a class, or what it made, is one of ours.
+    """Check if an object is a class made by :func:`frozen`, or a value of one.
 
     >>> from layoutalg import Swizzle
     >>> is_value(Swizzle), is_value(Swizzle(3, 4, 3)), is_value(3)
@@ -155,11 +156,11 @@ def is_value(candidate: object) -> bool:
     return hasattr(candidate, "_contents")
 
 
-def replace(value: Value, **changes: Any) -> Value:
-    """The same value with other contents of some fields: what ``dataclasses.replace`` does of a value made here.
+def replace(value: Value, /, **changes: Any) -> Value:
+    """Return a copy of a value with some fields changed, as ``dataclasses.replace`` does for a dataclass.
 
     Raises:
-        TypeError: if there is no such field.
+        TypeError: if the class has no such field.
 
     >>> @frozen
     ... class Extents:
@@ -208,7 +209,7 @@ def _reduced(self: Any) -> tuple[Any, ...]:
     return self.__class__, self._contents
 
 
-#: The functions of every class.
+#: The methods that all frozen classes share.
 _SHARED = {
     "__setattr__": _set,
     "__delattr__": _delete,

@@ -1,4 +1,4 @@
-"""How the package is installed: the one place that the first release changes.
+"""The pip command that installs the package. The first release changes only this module.
 
 >>> pip_install("mcp").startswith("pip install ")
 True
@@ -6,13 +6,13 @@ True
 
 from __future__ import annotations
 
-#: The requirement that pip is given. There is no release yet, and the name is free on the package index, where somebody
-#: else could register it: until then every installation is from a checkout. The first release makes this "layoutalg".
+#: The requirement that pip is given. There is no release yet, and somebody else could register the name on the package
+#: index, so that every installation is from a checkout. The first release changes this to "layoutalg".
 REQUIREMENT = "."
 
 
 def pip_install(extra: str) -> str:
-    """Return the command that installs the package with an extra, and where to run it.
+    """Return the command that installs the package with an extra, and the folder to run it in.
 
     Args:
         extra: an optional dependency group of ``pyproject.toml``.

@@ -30,7 +30,7 @@ from cases import encode, run, spelled  # noqa: E402
 from cute_marks import MARKS, counts, cpp_marks, cpp_version, dsl_marks, dsl_version  # noqa: E402
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
-from postconditions import REFUSED, TooLarge, fault  # noqa: E402
+from postconditions import REFUSED, TooLargeError, fault  # noqa: E402
 
 from layoutalg import ComposedLayout, Layout, LayoutError, make_identity_layout, make_ordered_layout, size  # noqa: E402
 
@@ -340,7 +340,7 @@ def suite() -> list[dict[str, Any]]:
             seen.add(key)
             try:
                 cases.append(case_of(operation, operands))
-            except TooLarge:
+            except TooLargeError:
                 continue
             count += 1
     return cases

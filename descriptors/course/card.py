@@ -6,7 +6,7 @@ the bits of a swizzle, the fields of a descriptor word and the units, and the wo
 Law: an example without an answer says so.
 
 >>> [row.value for row in rows("- `size(4:2)` how many\\n- `composition((6,2):(1,7), (3,2):(2,3))` refused")]
-['4', 'no layout: a(7) = 8 at coordinate (2,1) instead of 7']
+['4', 'no layout: at coordinate (2,1) of b, a(4 + 3) = 8, but a(4) + a(3) = 7']
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def rows(text: str) -> Iterator[Row]:
             value = evaluate(written)
             value_text = ", at offset ".join(map(str, value)) if _placed(value) else str(value).replace(", ", ",")
         except LayoutError as error:
-            value_text = f"no layout: {str(error).partition('found ')[2].partition(';')[0]}"
+            value_text = f"no layout: {str(error).partition(';')[0].rpartition(': ')[2]}"
         yield Row(written, "" if value_text == written else value_text, words)
 
 

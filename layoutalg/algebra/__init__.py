@@ -1,1 +1,1 @@
-"""CuTe's operations on layouts, one definition a module."""
+"""CuTe's operations on layouts, with one module for each group of related operations."""

@@ -1,8 +1,8 @@
-"""Coalesce and filter: the same function with fewer modes.
+"""The operations ``coalesce``, ``filter`` and ``filter_zeros``, which reduce the number of modes.
 
-Law of ``coalesce``: the result has the same size and the same offset at every index, no mode of extent 1 (unless the
-size is 1), and no two neighbours that could be one mode. That form is unique: two layouts are the same function of the
-index exactly if their coalesced forms are equal.
+Invariant: the result of ``coalesce`` has the same size and the same offset at every index, no mode of extent 1 (unless
+the size is 1), and no two neighboring modes that could be one mode. This form is unique: two layouts are the same
+function of the index exactly if their coalesced forms are equal.
 Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter, filter_zeros).
 
 >>> from layoutalg import Layout
@@ -22,12 +22,12 @@ from layoutalg.tuples.scaled_basis import is_zero
 
 
 def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> LayoutKind:
-    """The same function of the index in as few modes as possible.
+    """Return the layout with as few modes as possible that is the same function of the index.
 
     Args:
-        layout: a layout; of a composed layout, the inner one is coalesced.
-        target_profile: a tuple asks for each of its modes to be coalesced by itself (recursively), so that the
-            coordinates of those modes survive; its leaves are ignored. Modes beyond it stay as they are.
+        layout: a layout; for a composed layout, the inner layout is coalesced.
+        target_profile: if it is a tuple, each of its modes is coalesced separately (recursively), so that the
+            coordinates of these modes stay valid. Its leaves are ignored. Modes beyond the tuple do not change.
 
     Raises:
         LayoutError: if the profile has more modes than the layout.
@@ -45,7 +45,7 @@ def coalesce(layout: LayoutKind, target_profile: IntTuple | None = None) -> Layo
 
 
 def coalesce_plain(layout: Layout) -> Layout:
-    """:func:`coalesce` of a plain layout, with no profile."""
+    """Coalesce a plain layout without a profile."""
     if type(layout.shape) is not tuple:
         if layout.shape == 1:
             return trusted(1, 0)
@@ -60,8 +60,8 @@ def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
         return coalesce_plain(layout)
     if len(profile) > len(layout):
         raise LayoutError(
-            f"coalesce: target_profile must have at most {len(layout)} modes, found {safe_text(profile)}; "
-            f"layout = {layout}"
+            f"coalesce: target_profile {safe_text(profile)} has {len(profile)} modes, more than the layout, which has "
+            f"{len(layout)}; layout = {layout}"
         )
     parts = [_by_profile(mode, part) for mode, part in zip(layout, profile, strict=False)]
     parts += [layout[mode] for mode in range(len(profile), len(layout))]
@@ -69,12 +69,11 @@ def _by_profile(layout: Layout, profile: IntTuple) -> Layout:
 
 
 def filter_zeros(layout: LayoutKind, target_profile: Stride | None = None) -> LayoutKind:
-    """Replace the extent of every mode of stride 0 by 1: the same image, each offset reached once less often.
+    """Replace the extent of every mode of stride 0 by 1, which does not change the set of offsets.
 
     Args:
-        layout: a layout; of a composed layout, the inner one.
-        target_profile: strides to look at instead of the layout's own, congruent to its shape; where one is a tuple
-            and the mode a leaf, or the other way round, an error.
+        layout: a layout; for a composed layout, the inner layout is filtered.
+        target_profile: strides that are used instead of those of the layout, congruent to its shape.
 
     Raises:
         LayoutError: if the profile is not congruent to the shape.
@@ -96,15 +95,15 @@ def _without_zeros(shape: Shape, stride: Stride, layout: Layout) -> Shape:
     if type(shape) is tuple:
         if type(stride) is not tuple or len(stride) != len(shape):
             raise LayoutError(
-                f"filter_zeros: target_profile must be congruent to the shape, found {safe_text(stride)}; "
-                f"layout = {layout}"
+                f"filter_zeros: target_profile is not congruent to the shape: {safe_text(stride)} does not match "
+                f"{safe_text(shape)}; layout = {layout}"
             )
         return tuple([_without_zeros(s, d, layout) for s, d in zip(shape, stride, strict=True)])
     return 1 if type(stride) is not tuple and is_zero(stride) else shape
 
 
 def filter(layout: LayoutKind) -> LayoutKind:  # CuTe's name
-    """Coalesce after removing the modes of stride 0 and of extent 1: what is left maps without repetition by zeros.
+    """Coalesce after removing the modes of stride 0 and of extent 1.
 
     >>> print(filter(Layout((4, (2, 3)), (0, (1, 2)))))
     6:1
@@ -114,5 +113,5 @@ def filter(layout: LayoutKind) -> LayoutKind:  # CuTe's name
 
 
 def filter_plain(layout: Layout) -> Layout:
-    """:func:`filter` of a plain layout."""
+    """Filter a plain layout; see :func:`filter`."""
     return from_flat(*filtered(layout))

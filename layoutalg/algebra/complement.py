@@ -1,15 +1,15 @@
-"""Complement: the layout that fills the gaps another one leaves.
+"""The operation ``complement``: the layout of the offsets that another layout leaves free.
 
-Definition: ``complement(A, M)`` is the layout R, strides sorted, of offsets that fit between and beyond those of A:
-each sum ``A(i) + R(j)`` is another offset, and whole periods of A and R reach M. The *period* of modes is the stride of
-the largest times its extent. Where A has a mode of stride d above modes of period p, R steps by p as often as that fits
-below d, ``d // p`` times.
+Definition: ``complement(A, M)`` is a layout R with sorted strides. Its offsets fit between and beyond those of A: the
+sums ``A(i) + R(j)`` are all different, and whole periods of A and R reach M. The *period* of a set of modes is the
+largest stride times the extent of its mode. If A has a mode of stride d above modes of period p, R has a mode of stride
+p and extent ``d // p``, the number of periods that fit below d.
 
-Theorem: that R exists if and only if each stride of A, sorted, is at least the period of the modes below it; the sums
-are unique then, since what lies below a stride stays below it. They fill an interval without gaps if and only if each
-stride is a multiple of that period (two sets of offsets that add up to an interval alternate in a mixed radix; de
-Bruijn 1956). Where it is none, as in shared memory that is padded to keep columns out of one bank, the padding stays
-unused. A's modes of stride 0 add no offsets and are left out.
+Theorem: this R exists if and only if each stride of A, sorted, is at least the period of the modes below it. The sums
+are then unique, because the sum of the modes below a stride stays below it. The sums fill an interval without gaps if
+and only if each stride is a multiple of that period (two sets of offsets that add up to an interval alternate in a
+mixed radix; de Bruijn 1956). If a stride is not a multiple, as in shared memory that is padded to avoid bank conflicts,
+the padding stays unused. Modes of A with stride 0 add no offsets and are ignored.
 Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "Layout Algebra", complement.
 
 >>> from layoutalg import Layout
@@ -34,22 +34,22 @@ from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_
 
 
 def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
-    """The sorted layout of offsets that fit between and beyond those of ``layout``, each sum of the two once.
+    """Return the sorted layout of offsets that fit between and beyond those of ``layout``, so that all sums differ.
 
     Args:
         layout: a plain layout with non-negative integer strides.
-        cotarget: how far to go, in the unit of the offsets: an integer, a shape (its size), or a layout (its
-            size). It is rounded up to whole periods of ``layout``. Default: the gaps inside only.
+        cotarget: the number of offsets to cover: an integer, or the size of a shape or layout. It is rounded up to
+            whole periods of ``layout``. Default: only the gaps inside ``layout``.
 
     Raises:
-        NotInjectiveError: if ``layout`` reaches an offset twice by other than a stride of 0.
-        NotDivisibleError: if its modes interleave, so that none of these layouts avoids them.
+        NotInjectiveError: if ``layout`` maps two coordinates to one offset, other than by a stride of 0.
+        NotDivisibleError: if a stride is less than the period of the modes below it.
         LayoutError: if a stride is negative or a basis stride, or the cotarget is not positive.
 
     >>> print(complement(Layout(4, 2), 24), complement(Layout((2, 4), (1, 6)), 24))
     (2,3):(1,8) 3:2
 
-    Columns of 64 that stand 72 apart:
+    Columns of 64 elements at a distance of 72 elements:
 
     >>> print(complement(Layout((64, 64), (1, 72)), 16384))
     4:4608
@@ -58,23 +58,24 @@ def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
 
 
 def gaps(layout: Layout, target: Any) -> tuple[Layout, bool]:
-    """:func:`complement` of a plain layout up to ``target``, and whether the two together leave no offset out."""
-    counts, steps, filled = _inside(layout)
+    """Return the complement of a plain layout up to ``target``, and whether the two together cover every offset."""
+    counts, steps, filled = _inner_modes(layout)
     counts.append(ceil_div(target, steps[-1]))
     return from_flat(*merge(tuple(counts), tuple(steps))), filled
 
 
 def room(layout: Layout, copies: Any) -> Layout:
-    """The places for so many copies of a plain layout: its complement, as far as they reach.
+    """Return the start offsets for a number of copies of a plain layout: its complement, extended as far as needed.
 
-    Up to the copies' elements that is not far enough where steps are padded, so that a period holds fewer copies.
+    A complement up to the number of elements of all copies is not sufficient for a padded layout, because a period of
+    it has room for fewer copies.
 
     >>> print(complement(Layout((2, 2), (1, 6)), 4 * 9), room(Layout((2, 2), (1, 6)), 9))
     (3,3):(2,12) (3,3):(2,12)
-    >>> print(complement(Layout((16, 3), (32, 6)), 48 * 8), room(Layout((16, 3), (32, 6)), 8))  # places 0 to 5, of 512
+    >>> print(complement(Layout((16, 3), (32, 6)), 48 * 8), room(Layout((16, 3), (32, 6)), 8))  # 6 copies per 512
     6:1 (6,2):(1,512)
     """
-    counts, steps, filled = _inside(layout)
+    counts, steps, filled = _inner_modes(layout)
     if filled:
         counts.append(ceil_div(product(layout.shape) * copies, steps[-1]))
     else:
@@ -82,19 +83,24 @@ def room(layout: Layout, copies: Any) -> Layout:
     return from_flat(*merge(tuple(counts), tuple(steps)))
 
 
-def _inside(layout: Layout) -> tuple[list[Any], list[Any], bool]:
-    """How often, and by what, the complement steps inside a period; then the period; whether no offset is left out."""
+def _inner_modes(layout: Layout) -> tuple[list[Any], list[Any], bool]:
+    """Return the extents and strides of the complement inside one period of a layout.
+
+    Returns:
+        The extents; the strides, followed by the period; and whether layout and complement together cover every offset
+        of the period.
+    """
     need_integer_strides(layout, "complement")
     extents, strides = filtered(layout)
     counts: list[Any] = []
     steps: list[Any] = []
-    period = 1  # every sum of what was looked at so far lies below this offset
+    period = 1  # all sums of the modes so far are below this offset
     filled = True
     for d, s in sorted(zip(strides, extents, strict=True)):
         if d <= 0 or d < period:
-            _refuse_stride(d, period, extents, strides, layout)
+            _raise_for_stride(d, period, extents, strides, layout)
         if d != period:
-            need_steps(s)  # a mode that is never stepped along would leave no gap
+            need_steps(s)  # if the extent of the mode were 1, there would be no gap
             filled = filled and divides(period, d)
         counts.append(d // period)
         steps.append(period)
@@ -104,34 +110,37 @@ def _inside(layout: Layout) -> tuple[list[Any], list[Any], bool]:
 
 
 def _target(cotarget: AnyLayout | Shape) -> int:
-    """The number of offsets to fill."""
+    """Return the number of offsets to cover.
+
+    Raises:
+        LayoutError: if the cotarget is a composed layout, or is not positive.
+    """
     if isinstance(cotarget, Layout):
         return product(cotarget.shape)
     if isinstance(cotarget, ComposedLayout):
-        raise LayoutError(f"complement: the cotarget must be a shape or a plain layout, found {cotarget}")
-    check_depth(cotarget, "complement: cotarget")
+        raise LayoutError(f"complement: the cotarget {cotarget} is neither a shape nor a plain layout")
+    check_depth(cotarget, "complement: the cotarget")
     leaves = [as_leaf(leaf, "complement: the cotarget") for leaf in flatten_tuple(cotarget)]
     if any(leaf < 1 for leaf in leaves):
-        raise LayoutError(f"complement: the cotarget must be positive, found {safe_text(cotarget)}")
+        raise LayoutError(f"complement: the cotarget {safe_text(cotarget)} is not positive")
     return product(tuple(leaves))
 
 
-def _refuse_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
-    """Name the condition that fails: sign, injectivity, or modes that interleave."""
+def _raise_for_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
+    """Raise the error for a stride: a negative stride, a layout that is not injective, or modes that interleave."""
     if min(strides) < 0:
-        raise LayoutError(f"complement: strides must not be negative, found {min(strides)}; layout = {layout}")
+        raise LayoutError(f"complement: stride {min(strides)} is negative; layout = {layout}")
     refuse_overlap("complement", list(zip(extents, strides, strict=True)), layout)
     raise NotDivisibleError(
-        f"complement: a mode's stride must not be less than {period}, the period of the modes below it, "
-        f"found {stride}; layout = {layout}"
+        f"complement: stride {stride} is less than {period}, the period of the modes below it; layout = {layout}"
     )
 
 
 def refuse_overlap(operation: str, modes: list[tuple[Any, Any]], layout: Layout) -> None:
-    """Say so if two of the modes ``(extent, stride)`` share an offset besides 0.
+    """Check that no two of the modes ``(extent, stride)`` share an offset besides 0; modes with symbols pass.
 
     Raises:
-        NotInjectiveError: naming the offset.
+        NotInjectiveError: if two modes share an offset.
     """
     if has_symbols(leaf for mode in modes for leaf in mode):
         return
@@ -140,5 +149,6 @@ def refuse_overlap(operation: str, modes: list[tuple[Any, Any]], layout: Layout)
             meeting = lcm(d, e)
             if meeting // d < s and meeting // e < t:
                 raise NotInjectiveError(
-                    f"{operation}: the layout must be injective, found offset {meeting} twice; layout = {layout}"
+                    f"{operation}: the layout is not injective: it maps two coordinates to offset {meeting}; "
+                    f"layout = {layout}"
                 )

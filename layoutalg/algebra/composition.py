@@ -1,8 +1,8 @@
-"""Composition: one layout as the index of another, whatever the two are: plain, composed, swizzles or tilers.
+"""The operation ``composition`` for plain layouts, composed layouts, swizzles and tilers.
 
 Definition: ``composition(a, b)`` is the layout R whose shape refines that of b leaf by leaf, with
-``R(i) == a(b(i))`` for every index i of b. The theorem that decides whether there is one, and finds it, is that of
-:mod:`layoutalg.layouts.plain_composition`; a swizzle or a composed layout in front stays in front.
+``R(i) == a(b(i))`` for every index i of b. :mod:`layoutalg.layouts.plain_composition` decides if R exists for plain
+layouts, and computes it. If a is a swizzle or a composed layout, the result is a composed layout.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition), ``include/cute/swizzle_layout.hpp``.
 
 >>> from layoutalg import Layout, Swizzle
@@ -39,18 +39,18 @@ def composition(a: Swizzle, b: AnyLayout) -> ComposedLayout: ...
 @overload
 def composition(a: AnyLayout | Swizzle, b: AnyLayout | Swizzle | Tiler) -> AnyLayout: ...
 def composition(a: Any, b: Any) -> AnyLayout:
-    """The layout ``i -> a(b(i))``, with the hierarchy of b.
+    """Return the layout ``i -> a(b(i))``, with the profile of b.
 
     Args:
         a: a layout, a composed layout (its inner layout is composed), or a swizzle.
-        b: what indexes it: a layout; a swizzle; or a tiler, which is an integer n (for ``n:1``), or a tuple that
-            holds for each of the first modes of a a tiler of that mode, ``None`` keeping the mode. Modes of a beyond
-            the tiler are dropped, as in CuTe. Basis strides in b address the modes of a.
+        b: the layout that indexes a; a swizzle; or a tiler, which is an integer n (for ``n:1``) or a tuple with a tiler
+            for each of the first modes of a. ``None`` in the tuple keeps a mode. Modes of a beyond the tuple are
+            dropped, as in CuTe. Basis strides in b address the modes of a.
 
     Raises:
-        NotDivisibleError: if no layout is that function; the message gives the first index that shows it.
-        LayoutError: if an operand is of another kind, or a tiler has more modes than a.
-        UndecidedError: if more than a million jumps would have to be compared to tell.
+        NotDivisibleError: if this function is not a layout; the message gives an index that shows it.
+        LayoutError: if an operand has another type, or a tiler has more modes than a.
+        UndecidedError: if the decision depends on symbols, or needs more than a million comparisons.
 
     >>> print(composition(Layout((4, 8), (8, 1)), Layout((2, 4), (1, 4))))
     (2,4):(8,1)
@@ -58,8 +58,8 @@ def composition(a: Any, b: Any) -> AnyLayout:
     (2,8):(8,1)
     >>> composition(Layout((6, 2), (1, 7)), Layout((3, 2), (2, 3)))
     Traceback (most recent call last):
-    layoutalg.errors.NotDivisibleError: composition: a(b(i)) must be additive over the modes of b, found a(7) = 8 \
-at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
+    layoutalg.errors.NotDivisibleError: composition: the result is not a layout: at coordinate (2,1) of b, \
+a(4 + 3) = 8, but a(4) + a(3) = 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
     if type(a) is Layout and type(b) is Layout:
         layout = quick_composition(a, b)
@@ -69,14 +69,14 @@ at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
 
 
 def _composed(a: Any, b: Any) -> AnyLayout:
-    """:func:`composition`, whatever the size of the result."""
+    """Compose without checking that the result fits in 64 bits."""
     if isinstance(a, Layout):
         if isinstance(b, Layout):
             return compose_plain(a, b)
         if b is None:
             return a
         if type(b) is tuple:
-            check_depth(b, "composition: tiler")
+            check_depth(b, "composition: the tiler")
             return _by_mode(a, b)
         if isinstance(b, ComposedLayout):
             return ComposedLayout(a, 0, b)
@@ -88,44 +88,46 @@ def _composed(a: Any, b: Any) -> AnyLayout:
         return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
     if isinstance(a, Swizzle) and isinstance(b, (Layout, ComposedLayout)):
         return ComposedLayout(a, 0, b)
-    raise LayoutError(f"composition: cannot compose {safe_text(a)} with {safe_text(b)}")
+    raise LayoutError(f"composition: {safe_text(a)} cannot be composed with {safe_text(b)}")
 
 
 def _by_mode(a: Layout, tiler: tuple[Any, ...]) -> Layout:
     """Compose each of the first modes of a with its own tiler."""
     if len(tiler) > len(a):
-        raise LayoutError(f"composition: a tiler must have at most {len(a)} modes, found {safe_text(tiler)}; a = {a}")
+        raise LayoutError(
+            f"composition: tiler {safe_text(tiler)} has {len(tiler)} modes, more than a, which has {len(a)}; a = {a}"
+        )
     parts = []
     for mode, tile in zip(a, tiler, strict=False):
         part = _composed(mode, tile)
         if not isinstance(part, Layout):
-            raise LayoutError(f"composition: a tiler of modes must hold plain layouts, found {tile}; a = {a}")
+            raise LayoutError(f"composition: {tile}, a mode of the tiler, is not a plain layout; a = {a}")
         parts.append(part)
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
 
 
 def compose_swizzle(a: Layout, swizzle: Swizzle) -> ComposedLayout:
-    """The composed layout ``x -> a(swizzle(x))``, with the hierarchy of a.
+    """Return the composed layout ``x -> a(swizzle(x))``, with the profile of a.
 
-    Where a carries the swizzle's two bit fields to two bit fields of its offsets, that is a swizzle after a, the form
-    CuTe gives it; otherwise a after the swizzle after the compact layout of a's shape.
+    If a maps the two bit fields of the swizzle to two bit fields of its offsets, the result is a swizzle after a, which
+    is CuTe's form. Otherwise it is a after the swizzle after the compact layout of the shape of a.
 
     >>> print(compose_swizzle(Layout((8, 64), (1, 8)), Swizzle(3, 0, 3)))
     S<3,0,3> o 0 o (8,64):(1,8)
     """
-    carried = _moved_swizzle(a, swizzle)
-    if carried is not None:
-        return ComposedLayout(carried, 0, a)
+    moved_swizzle = _move_swizzle(a, swizzle)
+    if moved_swizzle is not None:
+        return ComposedLayout(moved_swizzle, 0, a)
     return ComposedLayout(a, 0, ComposedLayout(swizzle, 0, Layout(a.shape)))
 
 
-def _moved_swizzle(a: Layout, swizzle: Swizzle) -> Swizzle | None:
-    """The swizzle S' with ``S'(a(x)) == a(swizzle(x))`` for every index x of a, if there is one."""
+def _move_swizzle(a: Layout, swizzle: Swizzle) -> Swizzle | None:
+    """Return the swizzle S' with ``S'(a(x)) == a(swizzle(x))`` for every index x of a, or None if it is not found."""
     modes = list(zip(flatten_tuple(a.shape), flatten_tuple(a.stride), strict=True))
     powers = [n & (n - 1) == 0 and isinstance(d, int) and d >= 0 and d & (d - 1) == 0 for n, d in modes]
     if not all(powers):
         return None
-    images = [d << j for n, d in modes for j in range(n.bit_length() - 1)]  # a of every bit of the index
+    images = [d << j for n, d in modes for j in range(n.bit_length() - 1)]  # the offset of each bit of the index
     covered = 0
     for image in images:
         if image == 0 or covered & image:

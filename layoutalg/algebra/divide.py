@@ -1,10 +1,13 @@
-"""Divides: a layout as tiles of a given shape, and the tiles' positions.
+"""The divides, which split a layout into tiles.
 
-Definition: ``logical_divide(A, T) = composition(A, (T, complement(T, size(A))))``. Its first mode holds the offsets of
-one tile in the order of T, its second the tiles. Law: the result has exactly the elements of A, and a tile has exactly
-the elements of the tiler; a tiler that does not divide is an error, never a rounded result.
+Definition: ``logical_divide(A, T) = composition(A, (T, complement(T, size(A))))``. Its first mode is one tile in the
+order of T, and its second mode iterates over the tiles.
 
-The other three rearrange the modes of the logical divide. By a tuple of tilers, each divides its own mode::
+Invariant: the result has exactly the elements of A, and a tile has exactly the elements of the tiler. A tiler that does
+not divide A is an error; the result is never rounded.
+
+The other three operations rearrange the modes of the logical divide. With a tuple of tilers, each tiler divides its own
+mode::
 
     logical_divide  ((TileM,RestM), (TileN,RestN), L, ...)
     zipped_divide   ((TileM,TileN), (RestM,RestN,L,...))
@@ -40,33 +43,33 @@ def logical_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     """Split a layout, or each of its modes, into ``(tile, rest)``.
 
     Args:
-        target: a layout; of a composed layout, the inner one is divided.
-        tiler: a layout, or an integer n for ``n:1``, divides the layout as a whole; a tuple of tilers divides mode by
-            mode, where ``None`` leaves a mode as it is, and modes beyond the tuple stay as they are.
+        target: a layout; for a composed layout, the inner layout is divided.
+        tiler: a layout or an integer n (for ``n:1``) divides the layout as a whole. A tuple of tilers divides mode by
+            mode; ``None`` in the tuple and modes beyond the tuple leave a mode as it is.
 
     Raises:
-        NotDivisibleError: if the tiler does not divide, or no layout is the result.
-        NotInjectiveError: if the tiler reaches an offset twice.
-        LayoutError: if a tiler has more modes than the layout, or is of another kind.
+        NotDivisibleError: if the tiler does not divide the layout, or the result is not a layout.
+        NotInjectiveError: if the tiler maps two coordinates to one offset.
+        LayoutError: if a tiler has more modes than the layout, or has another type.
 
     >>> print(logical_divide(Layout((8, 8), (8, 1)), (4, 2)))
     ((4,2),(2,4)):((8,32),(1,2))
     """
     need_layout(target, "logical_divide")
-    check_depth(tiler, "logical_divide: tiler")
+    check_depth(tiler, "logical_divide: the tiler")
     return through(lambda plain: need_readable(divide_plain(plain, tiler), "logical_divide"), target)
 
 
 def divide_plain(target: Layout, tiler: Tiler) -> Layout:
-    """:func:`logical_divide` of a plain layout."""
+    """Divide a plain layout; see :func:`logical_divide`."""
     if tiler is None:
         return target
     if type(tiler) is tuple:
         return by_mode(target, tiler, divide_plain, "logical_divide")
     halves = cut(target, tiler) if type(tiler) is int and tiler > 0 else None
-    if halves is not None:  # nearly always
-        (inner, step), (outer, leap) = halves
-        return trusted((inner, outer), (step, leap))
+    if halves is not None:  # the most frequent case
+        (tile_shape, tile_stride), (rest_shape, rest_stride) = halves
+        return trusted((tile_shape, rest_shape), (tile_stride, rest_stride))
     tile = as_tile(tiler, "logical_divide")
     total = product(target.shape)
     count = product(tile.shape)
@@ -80,39 +83,53 @@ def divide_plain(target: Layout, tiler: Tiler) -> Layout:
         shape, stride = (tile.shape, rest.shape), (tile.stride, rest.stride)
     if not filled:
         raise NotDivisibleError(
-            f"logical_divide: the tiles must leave no element out, found gaps between the modes of the tiler that no "
-            f"whole number of tiles fills; target = {target}, tiler = {tile}"
+            f"logical_divide: the tiles leave elements out, because whole tiles do not fill the gaps between the modes "
+            f"of the tiler; target = {target}, tiler = {tile}"
         )
     if not equal(count * product(shape[1]), total):
         raise NotDivisibleError(
-            f"logical_divide: the tiler must divide the layout, found tiles of {count} in {total} elements; "
-            f"target = {target}, tiler = {tile}"
+            f"logical_divide: the tiler does not divide the layout: whole tiles of {count} elements cover "
+            f"{count * product(shape[1])} elements, but the layout has {total}; target = {target}, tiler = {tile}"
         )
     try:
         return compose_plain(target, trusted(shape, stride))
     except NotDivisibleError as error:
-        raise NotDivisibleError(
-            f"logical_divide: the tiles must form a layout, found none ({error}); target = {target}, tiler = {tile}"
-        ) from error
+        fact = "logical_divide: the tiles do not form a layout"
+        raise NotDivisibleError(with_cause(fact, error, f"target = {target}, tiler = {tile}")) from error
+
+
+def with_cause(fact: str, error: LayoutError, operands: str) -> str:
+    """Return a message of a fact, the fact of the error that caused it, and the operands of both."""
+    cause, _, notes = str(error).partition("; ")
+    return f"{fact} ({cause}); {notes}; {operands}"
 
 
 def as_tile(tiler: Tiler, operation: str) -> Layout:
-    """A tiler that is not a tuple as the layout it stands for."""
+    """Return a tiler that is not a tuple as a layout.
+
+    Raises:
+        LayoutError: if the tiler is neither a layout nor a positive integer.
+    """
     if isinstance(tiler, Layout):
         return tiler
     count = as_leaf(tiler, f"{operation}: a tiler")
     if count < 1:
-        raise LayoutError(f"{operation}: a tiler must be positive, found {count}")
+        raise LayoutError(f"{operation}: tiler {count} is not positive")
     return trusted(count, 1)
 
 
 def by_mode(
     target: Layout, tiler: tuple[Tiler, ...], operate: Callable[[Layout, Tiler], Layout], operation: str
 ) -> Layout:
-    """Apply an operation to each of the first modes with its own tiler; modes beyond the tiler stay as they are."""
+    """Apply an operation to each of the first modes with its own tiler; modes beyond the tiler do not change.
+
+    Raises:
+        LayoutError: if the tiler has more modes than the layout.
+    """
     if len(tiler) > len(target):
         raise LayoutError(
-            f"{operation}: a tiler must have at most {len(target)} modes, found {safe_text(tiler)}; target = {target}"
+            f"{operation}: tiler {safe_text(tiler)} has {len(tiler)} modes, more than the layout, which has "
+            f"{len(target)}; layout = {target}"
         )
     parts = [operate(mode, tile) for mode, tile in zip(target, tiler, strict=False)]
     parts += [target[mode] for mode in range(len(tiler), len(target))]
@@ -120,29 +137,33 @@ def by_mode(
 
 
 def zip_modes(divided: Layout, tiler: Tiler, operation: str) -> Layout:
-    """Collect the pairs of a divide or product by a tuple as ``((firsts), (seconds, modes beyond the tuple))``."""
-    shape, stride = (_zipped(part, tiler, operation) for part in (divided.shape, divided.stride))
+    """Rearrange the pairs of a divide or product by a tuple to ``((firsts), (seconds, modes beyond the tuple))``."""
+    shape, stride = (_zip_parts(part, tiler, operation) for part in (divided.shape, divided.stride))
     return trusted(shape, stride)
 
 
-def _zipped(parts: Any, tiler: Tiler, operation: str) -> tuple[Any, Any]:
-    """:func:`zip_modes` of a shape or of a stride."""
+def _zip_parts(parts: Any, tiler: Tiler, operation: str) -> tuple[Any, Any]:
+    """Rearrange a shape or a stride; see :func:`zip_modes`.
+
+    Raises:
+        LayoutError: if the tiler has ``None``.
+    """
     if type(tiler) is not tuple:
         if tiler is None:
             raise LayoutError(
-                f"{operation}: a tiler must not hold None, since a mode that is not divided has no tile; write its "
-                f"extent to keep it whole, found {safe_text(parts)}"
+                f"{operation}: the tiler has None for the mode {safe_text(parts)}, so that the mode has no tile; give "
+                f"its extent to keep the mode whole"
             )
         return parts[0], parts[1]
-    pairs = [_zipped(part, tile, operation) for part, tile in zip(parts, tiler, strict=False)]
+    pairs = [_zip_parts(part, tile, operation) for part, tile in zip(parts, tiler, strict=False)]
     return tuple([first for first, _ in pairs]), (*[second for _, second in pairs], *parts[len(tiler) :])
 
 
 def zipped_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """A layout as ``((tile), (rest))``: mode 0 runs inside a tile, mode 1 over the tiles.
+    """Split a layout into ``((tile), (rest))``: mode 0 is a tile, and mode 1 iterates over the tiles.
 
     Args:
-        target: a layout; of a composed layout, the inner one is divided.
+        target: a layout; for a composed layout, the inner layout is divided.
         tiler: as in :func:`logical_divide`, without ``None``.
 
     Raises:
@@ -152,7 +173,7 @@ def zipped_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
     ((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))
     """
     need_layout(target, "zipped_divide")
-    check_depth(tiler, "zipped_divide: tiler")
+    check_depth(tiler, "zipped_divide: the tiler")
     return through(
         lambda plain: need_readable(zip_modes(divide_plain(plain, tiler), tiler, "zipped_divide"), "zipped_divide"),
         target,
@@ -160,13 +181,13 @@ def zipped_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
 
 
 def tiled_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """As :func:`zipped_divide`, with the modes over the tiles at the top: ``((tile), rest, rest, ...)``.
+    """Split a layout as :func:`zipped_divide`, with each mode over the tiles at the top: ``((tile), rest, rest, ...)``.
 
     >>> print(tiled_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
     ((4,2),2,4,3):((8,1),32,2,64)
     """
     need_layout(target, "tiled_divide")
-    check_depth(tiler, "tiled_divide: tiler")
+    check_depth(tiler, "tiled_divide: the tiler")
     return through(
         lambda plain: need_readable(
             unpack(zip_modes(divide_plain(plain, tiler), tiler, "tiled_divide"), 1), "tiled_divide"
@@ -176,13 +197,13 @@ def tiled_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
 
 
 def flat_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """As :func:`zipped_divide`, with all modes at the top: ``(tile, tile, ..., rest, rest, ...)``.
+    """Split a layout as :func:`zipped_divide`, with all modes at the top: ``(tile, tile, ..., rest, rest, ...)``.
 
     >>> print(flat_divide(Layout((8, 8, 3), (8, 1, 64)), (4, 2)))
     (4,2,2,4,3):(8,1,32,2,64)
     """
     need_layout(target, "flat_divide")
-    check_depth(tiler, "flat_divide: tiler")
+    check_depth(tiler, "flat_divide: the tiler")
     return through(
         lambda plain: need_readable(
             unpack(zip_modes(divide_plain(plain, tiler), tiler, "flat_divide"), 0, 1), "flat_divide"
@@ -192,7 +213,7 @@ def flat_divide(target: LayoutKind, tiler: Tiler) -> LayoutKind:
 
 
 def unpack(zipped: Layout, *modes: int) -> Layout:
-    """Put the sub-modes of the given modes of a pair in the place of those modes, one level deep."""
+    """Replace the given modes of a layout of two modes by their sub-modes, one level deep."""
     shape: list[Any] = []
     stride: list[Any] = []
     for mode in range(2):

@@ -1,7 +1,7 @@
-"""Inverses of a layout, and what two layouts have in common.
+"""The inverses of a layout, its nullspace, and the common contiguous part of two layouts.
 
-Laws: ``A(right_inverse(A)(i)) == i`` and ``left_inverse(A)(A(i)) == i`` for every index i of the one applied first;
-``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
+Invariant: ``A(right_inverse(A)(i)) == i`` and ``left_inverse(A)(A(i)) == i`` for every index i of the layout that is
+applied first; ``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
 Source: CUTLASS ``include/cute/layout.hpp`` (right_inverse, left_inverse, nullspace, max_common_layout).
 
 >>> from layoutalg import Layout
@@ -32,14 +32,14 @@ from layoutalg.tuples.scaled_basis import is_zero
 
 
 def right_inverse(layout: LayoutKind) -> LayoutKind:
-    """The layout R of CuTe's form with ``layout(R(i)) == i``: an index for each offset from 0 on.
+    """Return the layout R of CuTe's form with ``layout(R(i)) == i``, which is an index for each offset from 0 on.
 
-    R collects the modes of ``layout``, coalesced, whose strides continue one another from stride 1, up to where none
-    continues; ``1:0`` where there is none. Where two modes have one stride, the first counts, as in CuTe: the result is
-    as long as any of that form wherever the strides are distinct.
+    R collects modes of the coalesced ``layout`` in a chain: the first has stride 1, and each further stride is the
+    stride of the previous mode times its extent. R is ``1:0`` if there is no mode of stride 1. If two modes have the
+    same stride, the first is used, as in CuTe. If the strides are distinct, no layout of this form is longer.
 
     Args:
-        layout: a layout, or a swizzle after one at offset 0 (the result is then its inverse, composed).
+        layout: a layout, or a swizzle after a layout at offset 0, for which the result is a composed layout.
 
     Raises:
         LayoutError: for other composed layouts and for basis strides.
@@ -53,7 +53,7 @@ def right_inverse(layout: LayoutKind) -> LayoutKind:
 
 
 def right_inverse_plain(layout: Layout) -> Layout:
-    """:func:`right_inverse` of a plain layout."""
+    """Return the right inverse of a plain layout; see :func:`right_inverse`."""
     need_integer_strides(layout, "right_inverse")
     extents: list[Any] = []
     strides: list[Any] = []
@@ -65,7 +65,7 @@ def right_inverse_plain(layout: Layout) -> Layout:
             modes.setdefault(d, (s, index))
         index *= s
     offset = 1
-    symbolic = has_symbols(flatten_tuple((flat.shape, flat.stride)))  # an extent's symbols get into the next offset
+    symbolic = has_symbols(flatten_tuple((flat.shape, flat.stride)))  # symbols of an extent are in the next offset too
     next_mode = _mode_by_proof if symbolic else dict.get
     while (mode := next_mode(modes, offset)) is not None:
         s, index = mode
@@ -76,19 +76,24 @@ def right_inverse_plain(layout: Layout) -> Layout:
 
 
 def _mode_by_proof(modes: dict[Any, tuple[Any, Any]], offset: Any) -> tuple[Any, Any] | None:
-    """The mode with this stride, where strides hold symbols: each that might be equal must be decided."""
+    """Return the mode with this stride, for strides with symbols.
+
+    Raises:
+        UndecidedError: if it depends on the symbols whether a stride is equal.
+    """
     return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
 
 
 def left_inverse(layout: LayoutKind) -> LayoutKind:
-    """The layout R with ``R(layout(i)) == i`` for every index i, in CuTe's form: a mode for each stride of ``layout``.
+    """Return the layout R of CuTe's form with ``R(layout(i)) == i`` for every index i.
 
     Args:
-        layout: a layout, or a swizzle after one at offset 0 (the result is then its inverse, composed).
+        layout: a layout, or a swizzle after a layout at offset 0, for which the result is a composed layout.
 
     Raises:
-        NotInjectiveError: if two indices share an offset, so that there is no inverse.
-        NotDivisibleError: if the strides, sorted, form no chain, so that none has that form.
+        NotInjectiveError: if two indices have the same offset, so that there is no inverse.
+        NotDivisibleError: if a stride, sorted, is not a multiple of the previous one or is less than the period of its
+            mode, so that no inverse has CuTe's form.
         LayoutError: for negative and basis strides and for other composed layouts.
 
     >>> print(left_inverse(Layout((4, 8), (1, 5))), left_inverse(Layout(4, 2)))
@@ -100,7 +105,7 @@ def left_inverse(layout: LayoutKind) -> LayoutKind:
 
 
 def left_inverse_plain(layout: Layout) -> Layout:
-    """:func:`left_inverse` of a plain layout."""
+    """Return the left inverse of a plain layout; see :func:`left_inverse`."""
     need_integer_strides(layout, "left_inverse")
     flat = coalesce_plain(layout)
     modes = []
@@ -111,20 +116,23 @@ def left_inverse_plain(layout: Layout) -> Layout:
         index *= s
     modes.sort()
     if modes and modes[0][0] < 0:
-        raise LayoutError(f"left_inverse: strides must not be negative, found {modes[0][0]}; layout = {layout}")
+        raise LayoutError(f"left_inverse: stride {modes[0][0]} is negative; layout = {layout}")
     extents: list[Any] = []
     strides: list[Any] = []
-    previous, count, weight = 1, 1, 0  # the mode below: its stride, its extent, its index stride
+    previous, count, weight = 1, 1, 0  # stride, extent and index stride of the mode below
     for d, s, index in modes:
         if d == 0:
-            raise NotInjectiveError(f"left_inverse: the layout must be injective, found stride 0; layout = {layout}")
-        if not divides(previous, d) or d < previous * count:
+            raise NotInjectiveError(f"left_inverse: the layout is not injective: it has stride 0; layout = {layout}")
+        aligned = divides(previous, d)
+        if not aligned or d < previous * count:
             refuse_overlap("left_inverse", [(n, step) for step, n, _ in modes], layout)
-            raise NotDivisibleError(
-                f"left_inverse: stride {d} must be a multiple of {previous} and at least {previous * count}, the mode "
-                f"below it; layout = {layout}"
+            fact = (
+                f"less than {previous * count}, the period of the mode below it"
+                if aligned
+                else f"not a multiple of {previous}, the stride of the mode below it"
             )
-        if d != previous * count:  # a mode that is never stepped along would leave no gap, nor weigh in one
+            raise NotDivisibleError(f"left_inverse: stride {d} is {fact}; layout = {layout}")
+        if d != previous * count:  # if an extent were 1, there would be no gap at this stride
             need_steps(s)
             if weight:
                 need_steps(count)
@@ -137,39 +145,52 @@ def left_inverse_plain(layout: Layout) -> Layout:
 
 
 def _inverse_of_swizzled(layout: Any, operation: str, inverse: Callable[[Layout], Layout]) -> ComposedLayout:
-    """The inverse of S o L: a swizzle is its own inverse, so it is the inverse of L after S."""
+    """Return the inverse of S o L, which is the inverse of L after S, since a swizzle is its own inverse.
+
+    Raises:
+        LayoutError: if the layout has another form.
+    """
     if not is_swizzled(layout) or layout.offset != 0:
-        raise LayoutError(
-            f"{operation}: a composed layout must be a swizzle after a plain layout at offset 0; layout = {layout}"
-        )
+        raise LayoutError(f"{operation}: {_NOT_SWIZZLED}; layout = {layout}")
     inner = inverse(layout.inner)
-    domain = cosize(layout) if operation == "left_inverse" else _kept_range(layout.outer, size(inner))
+    domain = cosize(layout) if operation == "left_inverse" else _closed_range(layout.outer, size(inner))
     return ComposedLayout(inner, 0, ComposedLayout(layout.outer, 0, Layout(domain)))
 
 
-def _kept_range(swizzle: Swizzle, count: int) -> int:
-    """The largest n <= count such that the swizzle takes 0 .. n-1 to below count.
+_NOT_SWIZZLED = "the composed layout is not a swizzle after a plain layout at offset 0"
 
-    It permutes each block of as many offsets as its fields span, so that only a last block cut short can lead out.
+
+def _closed_range(swizzle: Swizzle, count: int) -> int:
+    """Return the largest n <= count such that the swizzle maps 0 to n-1 to offsets below count.
+
+    The swizzle permutes each aligned block whose size is the span of its fields, so only the last, incomplete block
+    needs a check.
+
+    Raises:
+        UndecidedError: if the count contains symbols, or the last block is too large to examine.
     """
     block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
     if has_symbols((count,)):
         if not swizzle.bits or divides(block, count):
             return count
         raise UndecidedError(
-            f"right_inverse: the size must be a number or a multiple of {block}, the period of {swizzle}, found {count}"
+            f"right_inverse: cannot decide the domain, because the size {count} is neither a number nor a multiple of "
+            f"{block}, the period of {swizzle}"
         )
-    lowest_read = swizzle.source_mask & -swizzle.source_mask  # smaller offsets stay where they are
+    lowest_read = swizzle.source_mask & -swizzle.source_mask  # the swizzle does not change smaller offsets
     last_block = range(max(count - count % block, lowest_read), count) if swizzle.bits else range(0)
     if len(last_block) > 1 << 22:
         raise UndecidedError(
-            f"right_inverse: must look at {len(last_block)} offsets, more than {1 << 22}; swizzle = {swizzle}"
+            f"right_inverse: cannot decide the domain, because that needs the swizzle of {len(last_block)} offsets, "
+            f"more than {1 << 22}; swizzle = {swizzle}"
         )
     return next((i for i in last_block if swizzle(i) >= count), count)
 
 
 def nullspace(layout: Layout) -> Layout:
-    """The indices that the modes of stride 0 run over: ``layout(nullspace(layout)(i)) == 0``; ``1:0`` without such.
+    """Return the layout of the indices of the modes of stride 0; ``1:0`` if there is no such mode.
+
+    Invariant: ``layout(nullspace(layout)(i)) == 0``.
 
     Raises:
         LayoutError: for a composed layout.
@@ -192,12 +213,12 @@ def nullspace(layout: Layout) -> Layout:
 def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     """Return the layout R with ``a(R(i)) == i == b(R(i))`` whose copies tile both layouts: the indices of one run.
 
-    Indices that differ by an offset of R's complement form another run, which is as contiguous in a and in b as the
-    first. R is the longest of CuTe's form for plain layouts whose strides are distinct (:func:`right_inverse`).
+    Adding an offset of the complement of R to these indices gives another run, which is as contiguous in a and in b as
+    the first. For plain layouts with distinct strides, R is the longest layout of CuTe's form (:func:`right_inverse`).
 
     Args:
-        a: a layout, plain or a swizzle after one.
-        b: likewise; the elements are those with an index in both.
+        a: a plain layout, or a swizzle after a plain layout.
+        b: another one; only elements with an index in both layouts count.
 
     Raises:
         LayoutError: for other composed layouts and for basis strides.
@@ -223,15 +244,15 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
 def max_common_vector(a: AnyLayout, b: AnyLayout) -> int:
     """Return the width of the widest copy between two layouts, in elements.
 
-    Law: the pairs ``(a(i), b(i))`` split into runs of this length, along which both offsets grow by one; the first run
-    begins at offset 0. The alignment of the runs in memory depends on their first addresses and is not checked here.
-    For plain layouts whose strides are distinct no wider copy exists. For swizzled layouts only runs of whole aligned
-    blocks are considered: the result may be narrower than possible where an extent or a stride is no power of two, or
-    where the shift is negative.
+    Invariant: the pairs ``(a(i), b(i))`` split into runs of this length, along which both offsets grow by one; the
+    first run begins at offset 0. The alignment of the runs in memory depends on their first addresses and is not
+    checked here. For plain layouts with distinct strides, no wider copy exists. For swizzled layouts, only runs of
+    whole aligned blocks are considered: the result may be narrower than possible if an extent or a stride is not a
+    power of two, or if the shift is negative.
 
     Args:
-        a: a layout, plain or a swizzle after one.
-        b: likewise; the elements are those with an index in both.
+        a: a plain layout, or a swizzle after a plain layout.
+        b: another one; only elements with an index in both layouts count.
 
     >>> max_common_vector(Layout((4, 8), (1, 4)), Layout((4, 8), (1, 8)))
     4
@@ -246,8 +267,8 @@ def max_common_vector(a: AnyLayout, b: AnyLayout) -> int:
         start = gcd(first.alignment(modes), second.alignment(modes))
         sources, targets = bits
         if gcd(length, start) % (1 << targets.bit_length()) == 0:
-            return length  # each run is made of blocks that the swizzle maps to themselves
-        if sources > targets:  # and maps every aligned block to one
+            return length  # each run consists of blocks that the swizzle maps to themselves
+        if sources > targets:  # the swizzle maps every aligned block to an aligned block
             return gcd(length, start) & -gcd(length, start)
     return _unbroken_run(modes, (first, second))
 
@@ -261,8 +282,9 @@ class _Operand:
         modes: the modes of the plain layout that the common indices reach: extent, stride, index of the second element.
         total: the number of indices that the two operands have in common.
         sources: the bits of the swizzle that some offset of the layout may have.
-        targets: the bits that these change.
-        block: aligned blocks of this many offsets keep their order; 0 if the swizzle changes no offset of the layout.
+        targets: the bits that these bits are xored into.
+        block: size of the aligned blocks inside which the swizzle keeps the order of the offsets; 0 if the swizzle
+            changes no offset of the layout.
     """
 
     def __init__(self, swizzle: Swizzle, layout: Layout, total: int) -> None:
@@ -286,18 +308,21 @@ class _Operand:
         self.block = lower & -lower
 
     def length(self, step: int) -> int:
-        """Return the longest run of steps that stays in one mode from every multiple of the run on; 0 without one."""
+        """Return the length of the longest run of steps that stays in one mode if it starts at a multiple of the run.
+
+        The result is 0 if there is no such run.
+        """
         if self.total % step:
             return 0
         extent, _, index = next(mode for mode in reversed(self.modes) if mode[2] <= step)
         if step % index:
             return 0
-        if index * extent > self.total:  # the common indices end inside of this mode
+        if index * extent > self.total:  # the common indices end inside this mode
             return self.total // step
         return gcd(extent // (step // index), self.total // step) if extent % (step // index) == 0 else 0
 
     def alignment(self, modes: list[tuple[int, int]]) -> int:
-        """Return the greatest common divisor of the offsets at which runs begin; 0 if one run has all elements.
+        """Return the greatest common divisor of the offsets at which runs begin; 0 if one run contains all elements.
 
         Args:
             modes: extents and steps of the indices of a run.
@@ -324,10 +349,7 @@ def _swizzle_and_layout(layout: AnyLayout) -> tuple[Swizzle, Layout]:
     plain: Any = need_layout(layout, "max_common_layout")
     if isinstance(layout, ComposedLayout):
         if not is_swizzled(layout) or layout.offset != 0:
-            raise LayoutError(
-                f"max_common_layout: a composed layout must be a swizzle after a plain layout at offset 0; "
-                f"layout = {layout}"
-            )
+            raise LayoutError(f"max_common_layout: {_NOT_SWIZZLED}; layout = {layout}")
         swizzle, plain = layout.outer, layout.inner  # type: ignore[assignment]
     need_integer_strides(plain, "max_common_layout")
     for leaf in (*flatten_tuple(plain.shape), *flatten_tuple(plain.stride)):
@@ -336,7 +358,7 @@ def _swizzle_and_layout(layout: AnyLayout) -> tuple[Swizzle, Layout]:
 
 
 def _common_modes(first: _Operand, second: _Operand) -> list[tuple[int, int]]:
-    """Return extents and steps of the indices of the longest run that the plain layouts have in common everywhere."""
+    """Return extents and steps of the indices of the longest run that both plain layouts have in common everywhere."""
     inverse = right_inverse_plain(second.layout)
     function = ExtendedLayout([mode[0] for mode in first.modes] or [1], [mode[1] for mode in first.modes] or [0])
     modes: list[tuple[int, int]] = []
@@ -355,7 +377,7 @@ def _common_modes(first: _Operand, second: _Operand) -> list[tuple[int, int]]:
 
 
 def _unbroken_run(modes: list[tuple[int, int]], operands: tuple[_Operand, ...]) -> int:
-    """Return the length of the longest part of a run that no swizzle breaks or reorders, wherever the run begins."""
+    """Return the length of the longest part of a run that no swizzle splits or reorders, wherever the run begins."""
     length = prod(count for count, _ in modes)
     for operand in operands:
         if operand.block:
@@ -364,13 +386,13 @@ def _unbroken_run(modes: list[tuple[int, int]], operands: tuple[_Operand, ...]) 
 
 
 def _reordered_bits(first: _Operand, second: _Operand) -> tuple[int, int] | None:
-    """Return the bits that two equal swizzles read and change if they reorder every run alike, and otherwise None."""
+    """Return the bits that two equal swizzles read and change if they reorder every run in the same way, else None."""
     sources, targets = first.sources | second.sources, first.targets | second.targets
     if first.swizzle != second.swizzle and (first.sources, first.targets) != (second.sources, second.targets):
         return None
     if first.modes == second.modes:
         return sources, targets
-    # Offsets that agree in the bits below the highest one of the swizzle are moved by the same distance.
+    # The swizzle changes two offsets by the same distance if they agree in all bits up to its highest bit.
     period = 1 << max(sources, targets).bit_length()
     shapes = [flatten_tuple(operand.layout.shape) for operand in (first, second)]
     strides = [flatten_tuple(operand.layout.stride) for operand in (first, second)]

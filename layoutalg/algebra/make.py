@@ -1,7 +1,7 @@
-"""Layouts made from an order of modes, and coordinate layouts.
+"""The operations that make layouts, from a shape and a stride, an order of modes, or other layouts.
 
-Law of ``make_ordered_layout``: the result is compact (its offsets are 0 .. size-1, each once), and strides grow with
-the order. Ties are broken left to right, so that the law holds for every order.
+Invariant: the result of ``make_ordered_layout`` is compact (its offsets are 0 to size - 1, each once), and its strides
+grow with the order. Modes with the same number are ordered from left to right.
 Source: CUTLASS ``include/cute/layout.hpp`` (make_ordered_layout, make_layout_like), ``include/cute/stride.hpp``.
 
 >>> layout = make_ordered_layout((2, 3, 4), (2, 0, 1))
@@ -23,17 +23,17 @@ from layoutalg.tuples.int_tuple import Index, Shape, Stride, check_depth, flatte
 from layoutalg.tuples.leaf import as_int
 from layoutalg.tuples.scaled_basis import ScaledBasis
 
-#: The types of a shape and an order of numbers.
+#: The set of types in a flat shape and order of integers.
 _NUMBERS = {int}
 
 
 def make_ordered_layout(shape: Shape, order: Index) -> Layout:
-    """The compact layout whose strides grow in the given order.
+    """Return the compact layout whose strides grow in the given order.
 
     Args:
         shape: extents.
-        order: weakly congruent to the shape: the smaller a number, the smaller the stride. One number for a nested
-            mode keeps its sub-modes together, first fastest. Ties go left to right.
+        order: numbers weakly congruent to the shape; a smaller number means a smaller stride. One number for a nested
+            mode keeps its sub-modes together, the first of them fastest. Equal numbers are ordered from left to right.
 
     Raises:
         LayoutError: if the order does not fit the shape.
@@ -45,25 +45,27 @@ def make_ordered_layout(shape: Shape, order: Index) -> Layout:
 
 
 def ordered_layout(shape: Shape, order: Index) -> Layout:
-    """:func:`make_ordered_layout` of a shape that is known to be valid."""
+    """Make an ordered layout of a shape that is known to be valid; see :func:`make_ordered_layout`."""
     flat = type(shape) is tuple and type(order) is tuple and len(shape) == len(order)
     if flat and {*map(type, order), *map(type, shape)} == _NUMBERS:  # type: ignore[arg-type]
         return _compact(shape, order)  # type: ignore[arg-type]
-    check_depth(order, "make_ordered_layout: order")
+    check_depth(order, "make_ordered_layout: the order")
     keys: list[Any] = []
-    _spread(order, shape, keys, order)
+    _append_keys(order, shape, keys, order)
     return _compact(shape, keys)
 
 
-def _spread(order: Index, shape: Shape, keys: list[Any], whole: Index) -> None:
-    """Give every leaf of the shape the number of the order that covers it."""
+def _append_keys(order: Index, shape: Shape, keys: list[Any], whole: Index) -> None:
+    """Append to ``keys``, for every leaf of the shape, the number in the order that applies to it.
+
+    Raises:
+        LayoutError: if the order does not fit the shape; ``whole`` is the whole order for the message.
+    """
     if type(order) is tuple:
         if type(shape) is not tuple or len(shape) != len(order):
-            raise LayoutError(
-                f"make_ordered_layout: the order must be weakly congruent to the shape, found {safe_text(whole)}"
-            )
+            raise LayoutError(f"make_ordered_layout: order {safe_text(whole)} is not weakly congruent to the shape")
         for part, mode in zip(order, shape, strict=True):
-            _spread(part, mode, keys, whole)
+            _append_keys(part, mode, keys, whole)
     elif type(shape) is tuple:
         keys.extend([as_int(order, "make_ordered_layout: an order")] * len(flatten_tuple(shape)))
     else:
@@ -71,22 +73,25 @@ def _spread(order: Index, shape: Shape, keys: list[Any], whole: Index) -> None:
 
 
 def _compact(shape: Shape, keys: Sequence[Any]) -> Layout:
-    """Compact strides in the order of the keys; a mode of extent 1 gets stride 0, and so does a key of None."""
+    """Return the layout with compact strides in the order of the keys.
+
+    A mode of extent 1 and a mode with the key None get stride 0.
+    """
     extents = flatten_tuple(shape)
     strides = [0] * len(extents)
     current = 1
-    moving = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None]
-    for i in sorted(moving, key=keys.__getitem__):  # stable: ties go left to right
+    modes = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None]
+    for i in sorted(modes, key=keys.__getitem__):  # the sort is stable, so equal keys stay in order
         strides[i] = current
         current *= extents[i]
     return trusted(shape, tuple(strides) if extents is shape else unflatten(strides, shape))
 
 
 def make_layout_like(layout: AnyLayout) -> Layout:
-    """A compact layout of the same shape whose strides have the same order; strides of 0 stay 0.
+    """Return the compact layout of the same shape whose strides have the same order; strides of 0 stay 0.
 
     Args:
-        layout: a layout; of a composed layout, the inner one is imitated.
+        layout: a layout; for a composed layout, its inner layout.
 
     Raises:
         LayoutError: for basis strides.
@@ -102,10 +107,10 @@ def make_layout_like(layout: AnyLayout) -> Layout:
 
 
 def make_composed_layout(inner: Swizzle | AnyLayout, offset: Index, outer: AnyLayout) -> ComposedLayout:
-    """The composed layout ``coordinate -> inner(offset + outer(coordinate))``, with the DSL's parameter names.
+    """Return the composed layout ``coordinate -> inner(offset + outer(coordinate))``, with the DSL's parameter names.
 
-    The DSL calls the function that is applied *last* ``inner``; :class:`ComposedLayout` calls it ``outer``. By position
-    both take the same three: the swizzle, the offset, the layout.
+    The DSL calls the function that is applied *last* ``inner``; :class:`ComposedLayout` calls it ``outer``. The order
+    of the arguments is the same: the swizzle, the offset, the layout.
 
     >>> print(make_composed_layout(Swizzle(3, 4, 3), 0, Layout((8, 64), (64, 1))))
     S<3,4,3> o 0 o (8,64):(64,1)
@@ -114,7 +119,7 @@ def make_composed_layout(inner: Swizzle | AnyLayout, offset: Index, outer: AnyLa
 
 
 def make_identity_layout(shape: Shape) -> Layout:
-    """The layout that maps every coordinate of a shape to itself.
+    """Return the layout that maps every coordinate of a shape to itself.
 
     >>> layout = make_identity_layout((4, (8, 2)))
     >>> print(layout, layout(3, (5, 1)))
@@ -143,14 +148,14 @@ def make_layout(first: AnyLayout, /, *more: Layout) -> AnyLayout: ...
 @overload
 def make_layout(parts: tuple[AnyLayout, ...], /) -> AnyLayout: ...
 def make_layout(*parts: Any, stride: Stride | None = None) -> AnyLayout:
-    """A layout from a shape and a stride, or the concatenation of layouts as the modes of one.
+    """Make a layout from a shape and a stride, or from layouts, which become its modes.
 
     Args:
-        parts: a shape, or a shape and a stride; or layouts, of which at most one is composed, and that the first.
-        stride: the stride of a shape, also by name as in the DSL.
+        parts: a shape, or a shape and a stride; or layouts, of which only the first may be composed.
+        stride: the stride, if it is given by name as in the DSL.
 
     Raises:
-        LayoutError: as :class:`Layout`; or if a composed layout is concatenated to another.
+        LayoutError: as :class:`Layout`; or if a layout after the first is composed.
 
     >>> print(make_layout((8, 4), stride=(4, 1)), make_layout(Layout(8, 4), Layout(4, 1)))
     (8,4):(4,1) (8,4):(4,1)
@@ -159,10 +164,10 @@ def make_layout(*parts: Any, stride: Stride | None = None) -> AnyLayout:
         parts = parts[0]
     if parts and _all_layouts(parts):
         if stride is not None:
-            raise LayoutError("make_layout: a stride goes with a shape, found it beside layouts")
+            raise LayoutError("make_layout: a stride is given beside layouts, but only a shape can have one")
         return concatenate(parts)
     if not 1 <= len(parts) <= 2 or (len(parts) == 2 and stride is not None):
-        raise LayoutError(f"make_layout: takes a shape and a stride, or layouts, found {safe_text(parts)}")
+        raise LayoutError(f"make_layout: the arguments {safe_text(parts)} are neither a shape and a stride nor layouts")
     return Layout(parts[0], parts[1] if len(parts) == 2 else stride)
 
 
@@ -171,12 +176,12 @@ def _all_layouts(parts: Iterable[object]) -> bool:
 
 
 def concatenate(parts: Iterable[AnyLayout]) -> AnyLayout:
-    """Layouts as the modes of one layout: ``(A, B)(a, b) == A(a) + B(b)``.
+    """Return a layout whose modes are the given layouts: ``(A, B)(a, b) == A(a) + B(b)``.
 
-    A composed layout can only be the first: what follows is added to its inner offset, before its outer function.
+    Only the first layout may be composed; the others are then added to its inner offset, before its outer function.
 
     Raises:
-        LayoutError: for a composed layout in a later place.
+        LayoutError: if a layout after the first is composed.
     """
     parts = tuple(parts)
     if parts and isinstance(parts[0], ComposedLayout):

@@ -1,12 +1,15 @@
-"""Products: a block of layout, repeated as a tiler says.
+"""The products, which repeat a block: a layout of copies of another layout.
 
-Definition: ``logical_product(A, B) = (A, composition(complement(A, N), B))``: mode 0 is the block, mode 1 the copies,
-which lie where A leaves room, in the order of B. N is size(A) * cosize(B), or where A is padded so many periods that
-there is room for cosize(B) copies. Law: no copy overlaps another. The complement sees to that where the strides of B
-have one sign; where they have both, the layout of copies runs below zero and above it, as B does, and is refused if two
-copies meet: ``2:3`` by ``(2,2):(-2,1)`` would use offset 1 twice.
-``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the block's rank:
-blocked keeps each block together, raked interleaves them.
+Definition: ``logical_product(A, B) = (A, composition(complement(A, N), B))``. Mode 0 is the block, and mode 1 iterates
+over the copies, which are at the offsets that A leaves free, in the order of B. N is size(A) * cosize(B). If A is
+padded, N is as many periods as needed for cosize(B) copies.
+
+Invariant: no two copies overlap. The complement guarantees this if all strides of B have the same sign. If they have
+both signs, the layout of copies extends below and above zero, as B does, and an overlap is an error: ``2:3`` by
+``(2,2):(-2,1)`` would use offset 1 twice.
+
+``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the rank of the
+block. The blocked product keeps each block together, and the raked product interleaves the blocks.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
 
 >>> from layoutalg import Layout
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import room
-from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
+from layoutalg.algebra.divide import as_tile, by_mode, unpack, with_cause, zip_modes
 from layoutalg.algebra.make import ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.cosize import cosize
@@ -31,30 +34,30 @@ from layoutalg.tuples.int_tuple import Index, Shape, check_depth, flatten_tuple,
 from layoutalg.tuples.leaf import divides, has_symbols, surely_less
 from layoutalg.tuples.scaled_basis import ScaledBasis, is_zero
 
-#: How many offsets are looked at where the strides of a tiler have both signs.
+#: The most offsets that are compared if the strides of a tiler have both signs.
 _MOST_COMPARED = 1 << 18
 
 
 def logical_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """A layout and its copies: ``(block, copies)``.
+    """Return a layout and its copies as ``(block, copies)``.
 
     Args:
-        block: a layout; of a composed layout, the inner one is repeated.
-        tiler: a layout, or an integer n for ``n:1``, says how often and in which order; a tuple of tilers repeats mode
-            by mode, where ``None`` leaves a mode as it is, and modes beyond the tuple stay as they are.
+        block: a layout; for a composed layout, the inner layout is repeated.
+        tiler: a layout or an integer n (for ``n:1``), which gives the number and the order of the copies. A tuple of
+            tilers repeats mode by mode; ``None`` in the tuple and modes beyond the tuple leave a mode as it is.
 
     Raises:
-        NotInjectiveError: if the block reaches an offset twice, or two copies overlap.
-        NotDivisibleError: if the block leaves room for no regular copies.
-        LayoutError: if a tiler has more modes than the block, or is of another kind.
-        UndecidedError: if the tiler's strides have both signs and more than a quarter of a million offsets would have
-            to be looked at to tell.
+        NotInjectiveError: if the block maps two coordinates to one offset, or two copies overlap.
+        NotDivisibleError: if the copies do not form a layout.
+        LayoutError: if a tiler has more modes than the block, or has another type.
+        UndecidedError: if the strides of the tiler have both signs, and deciding whether copies overlap needs more than
+            a quarter of a million offsets or depends on symbols.
 
     >>> print(logical_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
     ((2,5),(3,4)):((5,1),(10,30))
     """
     need_layout(block, "logical_product")
-    check_depth(tiler, "logical_product: tiler")
+    check_depth(tiler, "logical_product: the tiler")
     return through(lambda plain: need_readable(_product(plain, tiler), "logical_product"), block)
 
 
@@ -65,16 +68,15 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
         return by_mode(block, tiler, _product, "logical_product")
     tile = as_tile(tiler, "logical_product")
     period = compact_size(block)
-    if period is not None:  # nearly always: the copies stand one after the other
+    if period is not None:  # the most frequent case: the block is compact, so the copies are consecutive
         strides = scaled_by(tile.shape, tile.stride, period)
         if strides is not None:
             return trusted((block.shape, tile.shape), (block.stride, strides))
     try:
         copies = compose_plain(room(block, cosize(tile)), tile)
     except (NotDivisibleError, NotInjectiveError) as error:
-        raise type(error)(
-            f"logical_product: the copies must form a layout, found none ({error}); block = {block}, tiler = {tile}"
-        ) from error
+        fact = "logical_product: the copies do not form a layout"
+        raise type(error)(with_cause(fact, error, f"block = {block}, tiler = {tile}")) from error
     result = trusted((block.shape, copies.shape), (block.stride, copies.stride))
     if _may_overlap(tile):
         _need_apart(result, block, tile)
@@ -82,13 +84,13 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
 
 
 def _may_overlap(tile: Layout) -> bool:
-    """Whether a tiler's strides run both ways, or along modes of the room that may end before they do."""
+    """Check if the strides of a tiler have both signs, or are basis strides, so that copies may overlap."""
     strides = flatten_tuple(tile.stride)
     try:
         if not strides or min(strides) >= 0 or max(strides) <= 0:
             return False
     except (TypeError, UndecidedError):
-        pass  # of basis strides and symbols each decides by itself
+        pass  # basis strides and symbols cannot be compared here; the code below examines each of them
     steps = [d for s, d in zip(flatten_tuple(tile.shape), strides, strict=True) if s != 1 and not is_zero(d)]
     if any(isinstance(d, ScaledBasis) for d in steps):
         return True
@@ -96,10 +98,14 @@ def _may_overlap(tile: Layout) -> bool:
 
 
 def _need_apart(result: Layout, block: Layout, tile: Layout) -> None:
-    """Refuse copies that overlap.
+    """Check that copies do not overlap. A tiler may repeat a copy at the same offset.
 
-    Counting a mode backwards only shifts its offsets, so that a layout is injective exactly if it is with strides of
-    one sign; the theorem of the complement decides most. A tiler that repeats a copy may do so.
+    Reversing a mode only adds a constant to the offsets, so a layout is injective exactly if it is injective with the
+    absolute values of its strides. The theorem of the complement decides most cases.
+
+    Raises:
+        NotInjectiveError: if two copies overlap.
+        UndecidedError: if there are symbols, or too many offsets to compare.
     """
     if _is_spread(result):
         return
@@ -114,13 +120,12 @@ def _need_apart(result: Layout, block: Layout, tile: Layout) -> None:
             mine = (block(element), tile(copy))
             if owner.setdefault(offset, mine) != mine:
                 raise NotInjectiveError(
-                    f"logical_product: no copy may overlap another, found offset {offset} in two of them; "
-                    f"block = {block}, tiler = {tile}"
+                    f"logical_product: two copies overlap at offset {offset}; block = {block}, tiler = {tile}"
                 )
 
 
 def _is_spread(layout: Layout) -> bool:
-    """Whether each stride, sorted by size, steps over everything below it, so that the layout is injective."""
+    """Check if each stride, sorted by size, is at least the period of the modes below it, which implies injectivity."""
     period = 1
     modes = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if s != 1]
     try:
@@ -134,29 +139,29 @@ def _is_spread(layout: Layout) -> bool:
 
 
 def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """A layout and its copies as ``((block), (copies))``; by a tuple of tilers, blocks first, then copies.
+    """Return a layout and its copies as ``((block), (copies))``; with a tuple of tilers, first the blocks of all modes.
 
     Raises:
-        LayoutError: as :func:`logical_product`; or if a tuple of tilers holds ``None``.
+        LayoutError: as :func:`logical_product`; or if a tuple of tilers has ``None``.
 
     >>> print(zipped_product(Layout((2, 5), (5, 1)), (3, 4)))
     ((2,5),(3,4)):((5,1),(1,5))
     """
     need_layout(block, "zipped_product")
-    check_depth(tiler, "zipped_product: tiler")
+    check_depth(tiler, "zipped_product: the tiler")
     return through(
         lambda plain: need_readable(zip_modes(_product(plain, tiler), tiler, "zipped_product"), "zipped_product"), block
     )
 
 
 def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """As :func:`zipped_product`, with the modes over the copies at the top: ``((block), copies, copies, ...)``.
+    """Return a :func:`zipped_product` with each mode over the copies at the top: ``((block), copies, copies, ...)``.
 
     >>> print(tiled_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
     ((2,5),3,4):((5,1),10,30)
     """
     need_layout(block, "tiled_product")
-    check_depth(tiler, "tiled_product: tiler")
+    check_depth(tiler, "tiled_product: the tiler")
     return through(
         lambda plain: need_readable(
             unpack(zip_modes(_product(plain, tiler), tiler, "tiled_product"), 1), "tiled_product"
@@ -166,13 +171,13 @@ def tiled_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
 
 
 def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
-    """As :func:`zipped_product`, with all modes at the top: ``(block, block, ..., copies, copies, ...)``.
+    """Return a :func:`zipped_product` with all modes at the top: ``(block, block, ..., copies, copies, ...)``.
 
     >>> print(flat_product(Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))))
     (2,5,3,4):(5,1,10,30)
     """
     need_layout(block, "flat_product")
-    check_depth(tiler, "flat_product: tiler")
+    check_depth(tiler, "flat_product: the tiler")
     return through(
         lambda plain: need_readable(
             unpack(zip_modes(_product(plain, tiler), tiler, "flat_product"), 0, 1), "flat_product"
@@ -182,13 +187,13 @@ def flat_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
 
 
 def blocked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
-    """Copies of a block side by side: mode i is ``(block_i, copies_i)``.
+    """Repeat a block side by side: mode i is ``(block_i, copies_i)``.
 
     Args:
-        block: a layout; of a composed layout, the inner one is repeated.
-        tiler: a plain layout of how many copies along each mode, and in which order. The lower rank of the two is
-            filled up with modes of extent 1. A block without parentheses is paired with a tiler of one mode as it
-            stands, parentheses and all, as the CuTe DSL prints it.
+        block: a layout; for a composed layout, the inner layout is repeated.
+        tiler: a plain layout that gives the number of copies along each mode, and their order. If block and tiler have
+            different ranks, the lower one is padded with modes of extent 1. If the block has an integer shape and the
+            tiler is a tuple of one mode, that mode keeps its parentheses in the result, as in the CuTe DSL.
 
     Raises:
         LayoutError: as :func:`logical_product`.
@@ -214,7 +219,7 @@ def _blocked(block: Layout, tiler: Layout) -> Layout:
 
 
 def raked_product(block: LayoutKind, tiler: Layout) -> LayoutKind:
-    """Copies of a block interleaved: mode i is ``(copies_i, block_i)``, coalesced.
+    """Repeat a block with the copies interleaved: mode i is ``(copies_i, block_i)``, coalesced.
 
     Raises:
         LayoutError: as :func:`logical_product`.
@@ -235,14 +240,14 @@ def _raked(block: Layout, tiler: Layout) -> Layout:
 
 
 def _with_copies(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
-    """A block and its copies, both with the larger rank of block and tiler."""
+    """Return a block and its copies, both with the larger rank of block and tiler."""
     rank = max(len(block), len(tiler))
     block = _padded(block, rank)
     return block, _product(block, _padded(tiler, rank))[1]
 
 
 def _padded(layout: Layout, rank: int) -> Layout:
-    """A layout of exactly this rank: with modes 1:0 at the end."""
+    """Append modes 1:0 to a layout up to this rank; the shape of the result is a tuple."""
     if type(layout.shape) is tuple and len(layout.shape) == rank:
         return layout
     shape, stride = modes_of(layout.shape), modes_of(layout.stride)
@@ -251,16 +256,17 @@ def _padded(layout: Layout, rank: int) -> Layout:
 
 
 def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = None) -> LayoutKind:
-    """Fill a shape with copies of an atom: how a shared-memory tile is built from a swizzle atom.
+    """Fill a shape with copies of an atom, as a shared-memory tile is built from a swizzle atom.
 
     Args:
-        atom: a layout; of a composed layout, the inner one is repeated and the swizzle stays.
-        target_shape: extents of the result, of at least the atom's rank; a nested mode counts by its size.
-        order: along which mode the copies lie first: ``(0,1)`` stacks along mode 0, then mode 1. Default: in order.
+        atom: a layout; for a composed layout, the inner layout is repeated, and the swizzle stays.
+        target_shape: extents of the result, with at least the rank of the atom; for a nested mode, its size counts.
+        order: the order of the modes along which copies are placed: ``(0,1)`` fills mode 0 first, then mode 1.
+            Default: the order of the modes.
 
     Raises:
         NotDivisibleError: if the atom does not divide the shape.
-        LayoutError: if the rank is too small, the order does not fit, or as :func:`blocked_product`.
+        LayoutError: if the rank of the shape is too small, the order does not fit, or as :func:`blocked_product`.
 
     >>> print(tile_to_shape(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
     ((8,16),(64,2)):((64,512),(1,8192))
@@ -276,7 +282,8 @@ def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = N
 def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
     if len(atom) > len(extents):
         raise LayoutError(
-            f"tile_to_shape: the shape must have at least {len(atom)} modes, found {len(extents)}; atom = {atom}"
+            f"tile_to_shape: the shape has rank {len(extents)}, less than the atom, which has rank {len(atom)}; "
+            f"atom = {atom}"
         )
     padded = _padded(atom, len(extents))
     counts = []
@@ -284,14 +291,15 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
         part = product(part)
         if not divides(part, extent):
             raise NotDivisibleError(
-                f"tile_to_shape: mode {mode} of the shape must be a multiple of the atom's {part}, found {extent}; "
-                f"atom = {atom}"
+                f"tile_to_shape: mode {mode} of the shape has size {extent}, which is not a multiple of the atom's "
+                f"{part}; atom = {atom}"
             )
         counts.append(extent // part)
     if type(order) is not tuple:
         order = (order,)
     if len(order) != len(counts):
         raise LayoutError(
-            f"tile_to_shape: the order must have {len(counts)} modes, found {safe_text(order)}; atom = {atom}"
+            f"tile_to_shape: order {safe_text(order)} has rank {len(order)}, but the shape has rank {len(counts)}; "
+            f"atom = {atom}"
         )
     return _blocked(atom if len(extents) == 1 else padded, ordered_layout(tuple(counts), order))

@@ -1,7 +1,7 @@
-"""Rearranging modes: make_layout, select, flatten, append, prepend, group_modes.
+"""The operations that rearrange modes: ``select``, ``flatten``, ``append``, ``prepend`` and ``group_modes``.
 
-None of these changes the function of a layout except by choosing among, adding or regrouping its modes. Each works on
-an int tuple, a :class:`Layout` and a :class:`ComposedLayout` (through its inner layout) alike.
+They select, add or regroup modes, but do not change the offsets of a mode. Each function accepts an int tuple, a
+:class:`Layout` or a :class:`ComposedLayout` (whose inner layout it changes).
 Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuTe DSL 4.8.1.
 
 >>> from layoutalg import Layout, size
@@ -28,7 +28,7 @@ def select(value: LayoutKind, modes: int | Sequence[int]) -> LayoutKind: ...
 @overload
 def select(value: IntTuple, modes: int | Sequence[int]) -> tuple[IntTuple, ...]: ...
 def select(value: Any, modes: int | Sequence[int]) -> Any:
-    """The given top-level modes, in the given order, as a tuple of modes even where it is one.
+    """Return the given top-level modes in the given order, as a tuple of modes even for one mode.
 
     Raises:
         LayoutError: if there is no such mode.
@@ -45,14 +45,14 @@ def flatten(value: LayoutKind) -> LayoutKind: ...
 @overload
 def flatten(value: IntTuple) -> IntTuple: ...
 def flatten(value: Any) -> Any:
-    """The same leaves in one flat tuple; an integer mode stays as it is.
+    """Return the same leaves in one flat tuple; an integer shape does not change.
 
     >>> print(flatten(Layout((2, (3, 4)))))
     (2,3,4):(1,2,6)
     """
     if isinstance(value, (Layout, ComposedLayout)):
         return through(_flatten_layout, value)
-    check_depth(value, "flatten")
+    check_depth(value, "flatten: the tuple")
     return flatten_tuple(value) if type(value) is tuple else value
 
 
@@ -63,16 +63,16 @@ def _flatten_layout(layout: Layout) -> Layout:
 
 
 def _rebuild(value: Any, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]], operation: str) -> Any:
-    """Apply one arrangement of top-level parts to a tuple, or to the shape and stride of a layout."""
+    """Apply a function that arranges top-level modes to a tuple, or to the shape and stride of a layout."""
     if isinstance(value, (Layout, ComposedLayout)):
 
-        def both(layout: Layout) -> Layout:
+        def arrange_layout(layout: Layout) -> Layout:
             shape, stride = modes_of(layout.shape), modes_of(layout.stride)
             return need_readable(trusted(arrange(shape), arrange(stride)), operation)
 
-        return through(both, value)
+        return through(arrange_layout, value)
     result = arrange(modes_of(value))
-    check_depth(result, f"{operation}: result")
+    check_depth(result, f"{operation}: the result")
     return result
 
 
@@ -81,20 +81,20 @@ def append(value: LayoutKind, elem: Layout, up_to_rank: int | None = None) -> La
 @overload
 def append(value: IntTuple, elem: IntTuple, up_to_rank: int | None = None) -> IntTuple: ...
 def append(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
-    """Add a mode at the end, once, or until the rank is ``up_to_rank``.
+    """Add a mode at the end, once or until the rank is ``up_to_rank``.
 
     Args:
         value: a shape or layout.
-        elem: what to add: an int tuple to a shape, a plain layout to a layout.
-        up_to_rank: repeat until this rank; a value that has it already stays as it is.
+        elem: the mode to add: an int tuple to a shape, a plain layout to a layout.
+        up_to_rank: repeat until this rank is reached; a value that already has it does not change.
 
     Raises:
-        LayoutError: if a layout and an int tuple are mixed.
+        LayoutError: if a layout and an int tuple are mixed, or if ``up_to_rank`` adds more than 4096 modes.
 
     >>> print(append(Layout((4, 8)), Layout(3, 7)))
     (4,8,3):(1,4,7)
     """
-    return _extended(value, elem, up_to_rank, "append")
+    return _extend(value, elem, up_to_rank, "append")
 
 
 @overload
@@ -102,21 +102,21 @@ def prepend(value: LayoutKind, elem: Layout, up_to_rank: int | None = None) -> L
 @overload
 def prepend(value: IntTuple, elem: IntTuple, up_to_rank: int | None = None) -> IntTuple: ...
 def prepend(value: Any, elem: Any, up_to_rank: int | None = None) -> Any:
-    """Add a mode at the front, once, or until the rank is ``up_to_rank``; otherwise as :func:`append`.
+    """Add a mode at the front, once or until the rank is ``up_to_rank``; see :func:`append`.
 
     >>> print(prepend(Layout((4, 8)), Layout(3, 7)))
     (3,4,8):(7,1,4)
     """
-    return _extended(value, elem, up_to_rank, "prepend")
+    return _extend(value, elem, up_to_rank, "prepend")
 
 
-def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> Any:
+def _extend(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> Any:
     present = rank(value)
     times = 1 if up_to_rank is None else max(0, as_int(up_to_rank, f"{operation}: up_to_rank") - present)
     if up_to_rank is not None and times > 4096:
-        raise LayoutError(f"{operation}: up_to_rank must be at most the rank plus 4096, found {up_to_rank}")
+        raise LayoutError(f"{operation}: up_to_rank {up_to_rank} adds {times} modes, more than 4096")
 
-    def joined(old: Any, new: Any) -> tuple[Any, ...]:
+    def join(old: Any, new: Any) -> tuple[Any, ...]:
         extra = (new,) * times
         return (*modes_of(old), *extra) if operation == "append" else (*extra, *modes_of(old))
 
@@ -125,11 +125,11 @@ def _extended(value: Any, elem: Any, up_to_rank: int | None, operation: str) -> 
         if not times:
             return value
         return through(
-            lambda a: need_readable(trusted(joined(a.shape, added.shape), joined(a.stride, added.stride)), operation),
+            lambda a: need_readable(trusted(join(a.shape, added.shape), join(a.stride, added.stride)), operation),
             value,
         )
-    result = joined(value, elem) if times else value
-    check_depth(result, f"{operation}: result")
+    result = join(value, elem) if times else value
+    check_depth(result, f"{operation}: the result")
     return result
 
 
@@ -138,12 +138,12 @@ def group_modes(value: LayoutKind, begin: int, end: int | None = None) -> Layout
 @overload
 def group_modes(value: IntTuple, begin: int, end: int | None = None) -> tuple[IntTuple, ...]: ...
 def group_modes(value: Any, begin: int, end: int | None = None) -> Any:
-    """Make modes ``[begin, end)`` the sub-modes of one mode, in their place.
+    """Replace modes ``[begin, end)`` by one mode that has them as sub-modes.
 
     Args:
         value: a shape or layout.
         begin: the first mode of the group.
-        end: one past the last; a negative one counts from the rank; ``None`` is the rank.
+        end: one past the last mode; a negative number counts from the rank; ``None`` is the rank.
 
     Raises:
         LayoutError: unless ``0 <= begin < end <= rank``.
@@ -157,9 +157,8 @@ def group_modes(value: Any, begin: int, end: int | None = None) -> Any:
     end += total if end < 0 else 0
     if not 0 <= begin < end <= total:
         raise LayoutError(
-            f"group_modes: must have 0 <= begin < end <= {total}, found begin {begin} and end {end}; "
-            f"operand = {text(value)}"
+            f"group_modes: [{begin},{end}) is not a non-empty range of the modes [0,{total}); operand = {text(value)}"
         )
     if type(shape_of(value)) is not tuple:
-        return select(value, [0])  # an integer counts as the tuple of itself
+        return select(value, [0])  # an integer is treated as the tuple that contains it
     return _rebuild(value, lambda parts: (*parts[:begin], parts[begin:end], *parts[end:]), "group_modes")

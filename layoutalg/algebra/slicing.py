@@ -1,8 +1,8 @@
-"""Coordinates and slices: fixing some modes of a layout and keeping the others.
+"""The operations ``slice_``, ``slice_and_offset`` and ``dice``, which fix some modes of a layout and keep the others.
 
-Law of ``slice_and_offset(coord, L) -> (R, offset)``: ``R(c) + offset == L(coord with c in place of its Nones)`` for
-every coordinate c of R; ``slice_`` is R alone. It holds for swizzled layouts too, although a swizzle is not additive:
-see :mod:`layoutalg.layouts.composed`.
+Invariant: if ``slice_and_offset(coord, L)`` is ``(R, offset)``, then ``R(c) + offset == L(coord with c in place of its
+Nones)`` for every coordinate c of R; ``slice_`` returns R. This is also true for swizzled layouts, although a swizzle
+is not additive: see :mod:`layoutalg.layouts.composed`.
 Source: CUTLASS ``include/cute/underscore.hpp``, ``include/cute/layout.hpp``; argument order of the CuTe DSL 4.8.1.
 
 >>> from layoutalg import ComposedLayout, Layout, Swizzle
@@ -34,12 +34,12 @@ def slice_(src: Coord, coord: Layout) -> Layout: ...
 @overload
 def slice_(src: Coord, coord: AnyLayout) -> AnyLayout: ...
 def slice_(src: Any, coord: Any) -> Any:
-    """The modes of a layout (or shape) where ``coord`` has ``None``, the others fixed; see :func:`slice_and_offset`.
+    """Return the modes of a layout or shape where ``coord`` has ``None``; see :func:`slice_and_offset`.
 
     Args:
-        src: a layout or a shape. (The two arguments may be given in either order, as the CuTe DSL and CuTe's C++
-            disagree about it.)
-        coord: a coordinate with ``None`` at each mode to keep.
+        src: a layout or a shape. The two arguments may be given in either order, since the CuTe DSL and CuTe's C++ have
+            different orders.
+        coord: a coordinate with ``None`` for each mode to keep.
 
     Raises:
         CoordinateError: if the coordinate does not fit the layout.
@@ -59,14 +59,14 @@ def slice_and_offset(coord: Coord, src: Layout) -> tuple[Layout, int]: ...
 @overload
 def slice_and_offset(coord: Coord, src: AnyLayout) -> tuple[AnyLayout, int]: ...
 def slice_and_offset(coord: Coord, src: AnyLayout) -> tuple[AnyLayout, int]:
-    """The kept modes as a layout, and the offset that the fixed ones contribute.
+    """Return the layout of the kept modes, and the offset that the fixed modes add.
 
     Args:
-        coord: weakly congruent to the shape, with ``None`` at each mode to keep.
+        coord: a coordinate that is weakly congruent to the shape, with ``None`` for each mode to keep.
         src: a layout, plain or composed.
 
     Raises:
-        CoordinateError: if the coordinate lies outside the shape or does not fit it.
+        CoordinateError: if the coordinate is outside the shape or does not fit it.
 
     >>> layout, offset = slice_and_offset((None, 5), Layout((4, (2, 8)), (1, (4, 16))))
     >>> print(layout, offset)
@@ -88,30 +88,29 @@ def dice(src: Tiler, dicer: Coord) -> Any: ...
 @overload
 def dice(src: Coord, dicer: LayoutKind) -> LayoutKind: ...
 def dice(src: Any, dicer: Any) -> Any:
-    """The opposite of a slice: the modes where ``dicer`` is *not* ``None``.
+    """Return the modes where ``dicer`` is *not* ``None``, which is the opposite of a slice.
 
     Raises:
-        CoordinateError: if the dicer does not fit.
+        CoordinateError: if the dicer does not fit the shape.
 
     >>> print(dice(Layout((4, (2, 8)), (1, (4, 16))), (None, (1, None))))
     (2):(4)
     """
     if isinstance(dicer, (Layout, ComposedLayout)):
         src, dicer = dicer, src
-    check_depth(dicer, "dice: dicer")
+    check_depth(dicer, "dice: the dicer")
     if isinstance(src, ComposedLayout):
         return ComposedLayout(src.outer, src.offset, dice(src.inner, dicer))
-    flipped = _flipped(dicer)
+    slicer = _invert_dicer(dicer)
     if not isinstance(src, Layout):
-        return kept_modes(flipped, src, src)
+        return kept_modes(slicer, src, src)
     if not weakly_congruent(dicer, src.shape):
-        raise CoordinateError(
-            f"dice: the dicer must be weakly congruent to the shape, found {safe_text(dicer)}; layout = {src}"
-        )
-    return slice_plain(flipped, src)[0]
+        raise CoordinateError(f"dice: dicer {safe_text(dicer)} is not weakly congruent to the shape; layout = {src}")
+    return slice_plain(slicer, src)[0]
 
 
-def _flipped(dicer: Coord) -> Coord:
+def _invert_dicer(dicer: Coord) -> Coord:
+    """Return the coordinate that keeps the modes that the dicer fixes, and fixes the others at 0."""
     if type(dicer) is tuple:
-        return tuple(map(_flipped, dicer))
+        return tuple(map(_invert_dicer, dicer))
     return 0 if dicer is None else None

@@ -1,8 +1,9 @@
-"""Layouts with symbols in them: put numbers in, and prove two of them equal for all numbers.
+"""Substitute the symbols of layouts, and prove that two layouts are equal for all values of their symbols.
 
-Law of :func:`substitute`: it commutes with every operation of the algebra that decides for symbols, as functions of the
-index: ``substitute(op(x), v)`` and ``op(substitute(x, v))`` have the same size and the same offsets. (The symbolic
-result may keep a mode that turns out to have extent 1, or two that turn out to be one.)
+Invariant: :func:`substitute` commutes with every operation of the algebra that does not raise an
+:class:`UndecidedError`: ``substitute(op(x), v)`` and ``op(substitute(x, v))`` have the same size and the same offset at
+every index. (The symbolic result may have more modes: after the substitution, a mode may have extent 1, or two modes
+could be joined.)
 
 >>> from layoutalg import coalesce, parse_layout
 >>> layout = parse_layout("(8,4*m):(1,8)")
@@ -27,9 +28,11 @@ from layoutalg.tuples.int_tuple import Integer, IntTuple, check_depth, flatten_t
 from layoutalg.tuples.leaf import Polynomial, as_leaf
 from layoutalg.tuples.scaled_basis import ScaledBasis
 
-#: Values that are tried for each symbol, how many offsets are compared for each choice, and for all together.
+#: The values that are tried for each symbol.
 _TRIED = (1, 2, 3, 4, 5, 7, 8)
+#: The most combinations of values that are tried.
 _MOST_TRIED = 512
+#: The most offsets that are compared for one combination, and for all combinations.
 _MOST_COMPARED = 1 << 14
 _MOST_OFFSETS = 1 << 19
 
@@ -41,58 +44,59 @@ def substitute(value: Swizzle, values: Mapping[Any, Integer]) -> Swizzle: ...
 @overload
 def substitute(value: IntTuple, values: Mapping[Any, Integer]) -> IntTuple: ...
 def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
-    """A layout, int tuple or number with numbers (or other expressions) in place of symbols.
+    """Replace the symbols of a layout, int tuple or number by numbers or other expressions.
 
     Args:
         value: a layout, plain or composed; an int tuple; a polynomial or an integer.
-        values: by symbol (sympy's) or by name: positive integers, or expressions in positive integer symbols. Symbols
-            left out stay.
+        values: positive integers, or expressions in positive integer symbols, by symbol (of sympy) or by name. Other
+            symbols do not change.
 
     Raises:
-        LayoutError: if a value is not positive, or the result is no layout.
+        LayoutError: if a value is not positive, or the result is not a valid layout.
 
     >>> from layoutalg import parse_layout
     >>> print(substitute(parse_layout("(8*m,64):(64,1)"), {"m": 4}))
     (32,64):(64,1)
     """
     if not isinstance(values, Mapping):
-        raise LayoutError(f"substitute: the values must be a mapping from symbols, found {safe_text(values)}")
-    check_depth(value, "substitute")
+        raise LayoutError(f"substitute: {safe_text(values)} is not a mapping from symbols to values")
+    check_depth(value, "substitute: the tuple")
     replacements: dict[str, Any] = {}
     for symbol, replacement in values.items():
-        replacements[str(symbol)] = as_leaf(replacement, f"substitute: the value of {symbol}")
-        if replacements[str(symbol)] < 1:
-            raise LayoutError(f"substitute: the value of {symbol} must be positive, found {replacements[str(symbol)]}")
-    return _replaced(value, replacements)
+        number = as_leaf(replacement, f"substitute: the value of {symbol}")
+        if number < 1:
+            raise LayoutError(f"substitute: the value of {symbol} is {number}, which is not positive")
+        replacements[str(symbol)] = number
+    return _replace(value, replacements)
 
 
-def _replaced(value: Any, values: Mapping[str, Any]) -> Any:
+def _replace(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, Layout):
-        return Layout(_replaced(value.shape, values), _replaced(value.stride, values))
+        return Layout(_replace(value.shape, values), _replace(value.stride, values))
     if isinstance(value, ComposedLayout):
         return ComposedLayout(
-            _replaced(value.outer, values), _replaced(value.offset, values), _replaced(value.inner, values)
+            _replace(value.outer, values), _replace(value.offset, values), _replace(value.inner, values)
         )
     if isinstance(value, tuple):
-        return tuple([_replaced(item, values) for item in value])
+        return tuple([_replace(item, values) for item in value])
     if isinstance(value, ScaledBasis):
-        return ScaledBasis(_replaced(value.value, values), value.mode)
+        return ScaledBasis(_replace(value.value, values), value.mode)
     return value.substitute(values) if isinstance(value, Polynomial) else value
 
 
 def symbols_of(value: AnyLayout | Swizzle | IntTuple) -> list[str]:
-    """The names of the symbols in a layout, int tuple or number, sorted.
+    """Return the sorted names of the symbols in a layout, int tuple or number.
 
     >>> from layoutalg import parse_layout
     >>> symbols_of(parse_layout("(8*m,64*k):(64,1)"))
     ['k', 'm']
     """
-    check_depth(value, "symbols_of")
+    check_depth(value, "symbols_of: the tuple")
     return sorted({name for number in _polynomials(value) for name in number.symbols()})
 
 
 def _polynomials(value: object) -> Iterator[Polynomial]:
-    """Every number with symbols in a value; a swizzle has none."""
+    """Yield every polynomial in a value; a swizzle has none."""
     if isinstance(value, Polynomial):
         yield value
     elif isinstance(value, ScaledBasis):
@@ -106,13 +110,13 @@ def _polynomials(value: object) -> Iterator[Polynomial]:
 
 @frozen
 class Proof:
-    """The answer of :func:`prove`: true if the identity holds for all values of the symbols.
+    """The result of :func:`prove`, which is true if the two layouts are equal for all values of the symbols.
 
     Attributes:
-        proved: whether it does.
-        counterexample: if not, values of the symbols for which it does not.
-        index: an index where the two differ then; None where their sizes do.
-        found: the two offsets there, or the two sizes.
+        proved: whether they are equal.
+        counterexample: if not, values of the symbols for which they differ.
+        index: an index at which the offsets differ for these values; None if the sizes differ.
+        found: the two offsets at this index, or the two sizes.
     """
 
     proved: bool
@@ -135,18 +139,18 @@ class Proof:
     def __str__(self) -> str:
         if self.proved:
             return "proved for all values"
-        where = ", ".join(f"{name} = {number}" for name, number in self.counterexample) or "any values"
-        what = "the sizes are" if self.index is None else f"at index {self.index} the offsets are"
-        return f"not equal: for {where} {what} {safe_text(self.found[0])} and {safe_text(self.found[1])}"
+        values = ", ".join(f"{name} = {number}" for name, number in self.counterexample) or "any values"
+        subject = "the sizes are" if self.index is None else f"at index {self.index} the offsets are"
+        return f"not equal: for {values} {subject} {safe_text(self.found[0])} and {safe_text(self.found[1])}"
 
 
 def prove(a: AnyLayout, b: AnyLayout) -> Proof:
-    """Whether two layouts are the same function of the index, of the same size, for all values of their symbols.
+    """Decide if two layouts have the same size and are the same function of the index for all values of their symbols.
 
-    Equal coalesced forms prove it; otherwise numbers are tried for the symbols until two offsets differ.
+    Equal coalesced forms prove it. Otherwise, numbers are tried for the symbols until two offsets differ.
 
     Raises:
-        UndecidedError: if the forms differ, yet no numbers tried tell the two layouts apart.
+        UndecidedError: if the coalesced forms differ, but no difference was found for the numbers that were tried.
 
     >>> from layoutalg import parse_layout
     >>> print(prove(parse_layout("(8,m):(1,8)"), parse_layout("8*m:1")))
@@ -166,34 +170,38 @@ def prove(a: AnyLayout, b: AnyLayout) -> Proof:
         if tries > _MOST_TRIED or offsets_left <= 0:
             break
         values = dict(zip(names, numbers, strict=True))
-        one, other = substitute(a, values), substitute(b, values)
-        offsets_left -= min(size(one), _MOST_COMPARED)
-        difference = _difference(one, other)
+        a_numbers, b_numbers = substitute(a, values), substitute(b, values)
+        offsets_left -= min(size(a_numbers), _MOST_COMPARED)
+        difference = _find_difference(a_numbers, b_numbers)
         if difference is not None:
             return Proof(False, tuple(values.items()), *difference)
     if not names and size(a) <= _MOST_COMPARED:
         return Proof(True)
     raise UndecidedError(
-        f"prove: no difference was found for {tries} choices of {', '.join(names) or 'no symbols'}, yet the coalesced "
-        f"forms are {coalesce(a)} and {coalesce(b)}"
+        f"prove: cannot decide whether the layouts are equal: the coalesced forms differ, but no difference was found "
+        f"for {tries} choices of {', '.join(names) or 'no symbols'}; the coalesced forms are {coalesce(a)} and "
+        f"{coalesce(b)}"
     )
 
 
-def _difference(a: AnyLayout, b: AnyLayout) -> tuple[int | None, tuple[Any, ...]] | None:
-    """Where two layouts without symbols differ, as far as is compared."""
+def _find_difference(a: AnyLayout, b: AnyLayout) -> tuple[int | None, tuple[Any, ...]] | None:
+    """Return the first index at which two layouts without symbols differ, and both offsets, or None.
+
+    For sizes that differ, return None and the sizes. Large layouts are only compared in part.
+    """
     if size(a) != size(b):
         return None, (size(a), size(b))
     for index in range(min(size(a), _MOST_COMPARED)):
         if a(index) != b(index):
             return index, (a(index), b(index))
-    for index in sorted({*_steps(a), *_steps(b)}):
+    for index in sorted({*_mode_indices(a), *_mode_indices(b)}):
         if a(index) != b(index):
             return index, (a(index), b(index))
     return None
 
 
-def _steps(layout: AnyLayout) -> Iterator[int]:
-    """The index of the first step along each mode: where layouts that differ in a stride differ."""
+def _mode_indices(layout: AnyLayout) -> Iterator[int]:
+    """Yield the index of the first step along each mode, at which layouts with different strides differ."""
     index = 1
     for extent in flatten_tuple(layout.shape):
         if extent > 1:

@@ -1,8 +1,10 @@
-"""The part of a layout that one tile, or one thread, has: local_tile and local_partition.
+"""The operations ``local_tile`` and ``local_partition``, which return the part of a layout for one tile or one thread.
 
-Both divide a layout and fix one side of the division, and give the remaining layout with its offset:
-``local_tile`` fixes *which tile* and keeps the elements in it; ``local_partition`` fixes *which element of the tile*
-(the thread) and keeps the tiles. Law: over all tiles, or all threads, every element of the layout occurs exactly once.
+Both divide a layout, fix one part of the coordinate, and return the remaining layout and its offset. ``local_tile``
+fixes the tile and keeps the elements in it. ``local_partition`` fixes the element in the tile, which is the thread, and
+keeps the tiles.
+
+Invariant: over all tiles, or all threads, every element of the layout occurs exactly once.
 Source: CUTLASS ``include/cute/tensor_impl.hpp`` (inner_partition, outer_partition, local_tile, local_partition).
 
 >>> from layoutalg import Layout
@@ -30,17 +32,18 @@ def local_tile(layout: Layout, tiler: Tiler, coord: Coord, proj: Coord = None) -
 @overload
 def local_tile(layout: AnyLayout, tiler: Tiler, coord: Coord, proj: Coord = None) -> tuple[AnyLayout, int]: ...
 def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) -> tuple[AnyLayout, int]:
-    """The tile at a coordinate of the grid of tiles, and its offset.
+    """Return the tile at a coordinate of the grid of tiles, and its offset.
 
     Args:
         layout: a layout, plain or composed.
         tiler: the shape of a tile, as in :func:`zipped_divide`.
-        coord: which tile: an index, or a coordinate with ``None`` for the modes of the grid to keep; modes left out at
-            the end are kept.
-        proj: a tuple with ``None`` at the modes of ``tiler`` and ``coord`` to leave out.
+        coord: the tile: an index, or a coordinate with ``None`` for the modes of the grid to keep. Modes that are
+            omitted at the end are kept.
+        proj: a tuple with ``None`` for the modes of ``tiler`` and ``coord`` to omit.
 
     Raises:
-        LayoutError: as :func:`zipped_divide`; CoordinateError for a tile outside the grid.
+        CoordinateError: if the tile is outside the grid.
+        LayoutError: as :func:`zipped_divide`.
 
     >>> tile, offset = local_tile(Layout((8, 8), (8, 1)), (4, 2), (1, 2))
     >>> print(tile, offset)
@@ -52,8 +55,8 @@ def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) 
     tiled = zipped_divide(layout, tiler)
     if type(coord) is tuple:
         coord = coord + (None,) * (rank(tiled[1]) - len(coord))
-    inside = (None,) * rank(tiled[0]) if type(modes_of(tiled.shape)[0]) is tuple else None
-    return slice_and_offset((inside, coord), tiled)
+    tile_coord = (None,) * rank(tiled[0]) if type(modes_of(tiled.shape)[0]) is tuple else None
+    return slice_and_offset((tile_coord, coord), tiled)
 
 
 @overload
@@ -61,16 +64,16 @@ def local_partition(layout: Layout, tiler: Layout | Shape, index: int, proj: Coo
 @overload
 def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[AnyLayout, int]: ...
 def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[AnyLayout, int]:
-    """The elements that one thread has when the threads tile a layout, and their offset.
+    """Return the layout of the elements of one thread, and their offset, if the threads tile a layout.
 
     Args:
         layout: a layout, plain or composed.
-        tiler: a layout from thread coordinates to thread index; an integer or a shape stands for the compact one.
-        index: which thread.
-        proj: a tuple with ``None`` at the modes of the tiler to leave out.
+        tiler: a layout from thread coordinates to the thread index; an integer or a shape is the compact layout of it.
+        index: the index of the thread.
+        proj: a tuple with ``None`` for the modes of the tiler to omit.
 
     Raises:
-        LayoutError: as :func:`zipped_divide`; CoordinateError for an index outside the tiler.
+        LayoutError: as :func:`zipped_divide`; or if the tiler does not have exactly one thread with this index.
 
     >>> mine, offset = local_partition(Layout((8, 8), (8, 1)), Layout((4, 2), (2, 1)), 3)
     >>> print(mine, offset)
@@ -84,19 +87,19 @@ def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: 
     coord = _coordinate_of(threads, as_int(index, "local_partition: the index"))
     shape = tuple(product(mode) for mode in threads.shape) if type(threads.shape) is tuple else threads.shape
     tiled = zipped_divide(layout, shape)
-    over = (None,) * rank(tiled[1]) if type(modes_of(tiled.shape)[1]) is tuple else None
-    return slice_and_offset((coord, over), tiled)
+    grid_coord = (None,) * rank(tiled[1]) if type(modes_of(tiled.shape)[1]) is tuple else None
+    return slice_and_offset((coord, grid_coord), tiled)
 
 
-#: Up to how many threads are looked at one by one.
+#: The most threads that are searched one by one.
 _MOST_THREADS = 1 << 16
 
 
-def _indices_of(threads: Layout, index: int, total: int) -> list[int]:
-    """Every i with ``threads(i) == index``; of many threads, by the strides, largest first, where these allow it.
+def _find_indices(threads: Layout, index: int, total: int) -> list[int]:
+    """Return every i with ``threads(i) == index``. For many threads, i is computed from the strides, largest first.
 
     Raises:
-        LayoutError: if there are many and a stride does not step over all below it.
+        LayoutError: if there are many threads and a stride is less than the period of the modes below it.
     """
     if total <= _MOST_THREADS:
         return [i for i in range(total) if threads(i) == index]
@@ -107,12 +110,12 @@ def _indices_of(threads: Layout, index: int, total: int) -> list[int]:
             modes.append((as_int(d, "local_partition: a stride of the tiler"), s, weight))
         weight *= s
     modes.sort()
-    period, rest, total_index = 1, as_int(index, "local_partition: index"), 0
+    period, rest, total_index = 1, as_int(index, "local_partition: the index"), 0
     for d, s, _ in modes:
         if d < period:
             raise LayoutError(
-                f"local_partition: of more than {_MOST_THREADS} threads each stride must be at least {period}, the "
-                f"period of the modes below it, found {d}; tiler = {threads}"
+                f"local_partition: stride {d} of the tiler is less than {period}, the period of the modes below it, "
+                f"which is only supported up to {_MOST_THREADS} threads; tiler = {threads}"
             )
         period = d * s
     for d, s, weight in reversed(modes):
@@ -124,13 +127,17 @@ def _indices_of(threads: Layout, index: int, total: int) -> list[int]:
 
 
 def _coordinate_of(threads: Layout, index: int) -> Index:
-    """The coordinate of a thread index: each mode's own part of it, by its strides."""
+    """Return the coordinate of the thread with this index in the tiler.
+
+    Raises:
+        LayoutError: if there is not exactly one such thread.
+    """
     total = need_int(product(threads.shape), "local_partition: the number of threads")
-    indices = _indices_of(threads, index, total)
+    indices = _find_indices(threads, index, total)
     if len(indices) != 1:
         raise LayoutError(
-            f"local_partition: the tiler must have exactly one thread of each index, found {len(indices)} with index "
-            f"{safe_text(index)}; tiler = {threads}"
+            f"local_partition: {len(indices)} threads of the tiler have index {safe_text(index)}, instead of one; "
+            f"tiler = {threads}"
         )
     shape = threads.shape
     return idx2crd(indices[0], tuple(product(mode) for mode in shape) if type(shape) is tuple else shape)

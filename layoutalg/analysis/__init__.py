@@ -1,1 +1,1 @@
-"""What a layout is over GF(2), and what shared memory takes for an access through it."""
+"""Layouts as linear maps over GF(2), bank conflicts, and the search for swizzles."""

@@ -1,27 +1,30 @@
-"""LinearLayout: the form in which Triton writes layouts, and CuTe's layouts in it and back.
+"""The class ``LinearLayout``, the layouts of Triton, and their conversion from and to CuTe layouts.
 
-A linear layout maps named input dimensions to named output dimensions, all of sizes that are powers of two, linearly
-over GF(2). It is written as its *bases*: for each input dimension, the output coordinates at 1, 2, 4, ... of that
-dimension, all others 0. Law: ``L(x ^ y) == L(x) ^ L(y)``, coordinate by coordinate.
+A linear layout maps named input dimensions to named output dimensions, linearly over GF(2). All sizes are powers of
+two. The map is given by its *bases*: for each input dimension, the output coordinates at 1, 2, 4, ... of that
+dimension, with all other inputs 0.
 
-Dimensions have an order, the fastest first. It matters only where a side is flattened to one number
-(:meth:`LinearLayout.matrix`): the first dimension holds the lowest bits. The size of an output dimension may exceed
-what the bases reach only if it is given.
+Invariant: ``L(x ^ y) == L(x) ^ L(y)``, coordinate by coordinate.
+
+Dimensions have an order, the fastest first. It matters only if a side is flattened to one number
+(:meth:`LinearLayout.matrix`): the first dimension has the lowest bits. The size of an output dimension is larger than
+the bases need only if it is given.
 
 >>> swizzled = LinearLayout({"offset": [(0, 1), (0, 2), (1, 1), (2, 2)]}, ["dim0", "dim1"])
->>> at = [tuple(swizzled(offset=x).values()) for x in range(16)]
->>> all(at[x ^ y] == tuple(a ^ b for a, b in zip(at[x], at[y])) for x in range(16) for y in range(16))
+>>> outputs = [tuple(swizzled(offset=x).values()) for x in range(16)]
+>>> xor = lambda p, q: tuple(a ^ b for a, b in zip(p, q))
+>>> all(outputs[x ^ y] == xor(outputs[x], outputs[y]) for x in range(16) for y in range(16))
 True
 
-Between the two forms the conventions are Triton's:
+The conversion follows Triton's conventions:
 
 - A register layout maps ``register``, ``lane``, ``warp``, ``block`` to the coordinates ``dim0``, ``dim1``, ... of a
-  tensor: what CuTe calls a thread-value layout, with its modes named and the index into the tile split.
-- A shared-memory layout maps ``offset`` (and ``block``), in elements, to those coordinates. CuTe's tile is the map the
-  other way: invert its linear layout (:meth:`LinearLayout.invert`).
+  tensor. CuTe calls this a thread-value layout; its modes have no names, and it maps to one index into the tile.
+- A shared-memory layout maps ``offset`` (and ``block``), in elements, to these coordinates. A tile in CuTe is the
+  inverse map (:meth:`LinearLayout.invert`).
 - Numbers are split into dimensions, and joined, with the first dimension in the lowest bits, as CuTe orders modes.
 
-What Triton's form cannot say: extents that are no powers of two, padding, and the nesting of CuTe's modes.
+Triton's form cannot represent extents that are not powers of two, padding, or the nesting of CuTe's modes.
 
 Source: Triton ``include/triton/Tools/LinearLayout.h``, ``lib/Tools/LinearLayout.cpp`` and
 ``python/triton/experimental/gluon/language/_layouts.py``; arXiv 2505.23819. The tests compare with Triton 3.9.0
@@ -49,25 +52,25 @@ from layoutalg.tuples.int_tuple import flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 from layoutalg.tuples.scaled_basis import ScaledBasis
 
-#: A basis: the value of one bit of an input dimension in each output dimension.
+#: A basis: the output coordinates of one bit of an input dimension.
 Basis = tuple[int, ...]
 
 
 @frozen
 class LinearLayout:
-    """A linear map over GF(2) from named dimensions to named dimensions, as its bases.
+    """A linear map over GF(2) from named dimensions to named dimensions, given by its bases.
 
-    ``layout(lane=3, warp=1)`` is a dict of output coordinates. ``str`` is the text that Triton prints (after the line
-    break with which Triton's begins).
+    ``layout(lane=3, warp=1)`` is a dict of output coordinates. ``str`` is the text that Triton prints, without the line
+    break at the start.
 
     Args:
-        bases: for each input dimension, its bases: a mapping, or pairs.
-        out_dims: the output dimensions with their sizes; or their names, where each size is the least power of two
-            that holds the bases and every output must be reached, as in Triton.
+        bases: a mapping, or pairs, from the name of each input dimension to its bases.
+        out_dims: the output dimensions with their sizes, or only their names. Without a size, the size is the smallest
+            power of two above the bases, and every output must be reached, as in Triton.
 
     Raises:
-        LayoutError: if a size is no power of two, a basis does not fit the output dimensions, or names repeat; or if
-            sizes are left out and some output is not reached.
+        LayoutError: if a size is not a power of two, a basis does not fit the output dimensions, or names repeat; or if
+            the sizes are not given and an output is not reached.
 
     >>> layout = LinearLayout({"lane": [(1, 1), (2, 2)], "warp": [(0, 1), (0, 2)]}, ["x", "y"])
     >>> layout(lane=3, warp=3)
@@ -88,11 +91,11 @@ class LinearLayout:
         bases: Mapping[str, Iterable[Sequence[int]]] | Iterable[tuple[str, Iterable[Sequence[int]]]],
         out_dims: Mapping[str, int] | Iterable[tuple[str, int]] | Sequence[str],
     ) -> None:
-        bases_by_name = tuple([(_name(name), _bases(name, rows)) for name, rows in _as_pairs(bases, "bases")])
+        bases_by_name = tuple([(_check_name(name), _bases(name, rows)) for name, rows in _as_pairs(bases, "bases")])
         names = [out_dims] if isinstance(out_dims, str) else out_dims
         inferred = not isinstance(names, Mapping) and isinstance(names, Sequence) and _all_names(names)
         pairs = [(name, _least_size(bases_by_name, i)) for i, name in enumerate(names)] if inferred else names
-        sizes = tuple([(_name(name), _size(extent, name)) for name, extent in _as_pairs(pairs, "out_dims")])
+        sizes = tuple([(_check_name(name), _check_size(extent, name)) for name, extent in _as_pairs(pairs, "out_dims")])
         _check_differ([name for name, _ in bases_by_name])
         _check_differ([name for name, _ in sizes])
         for name, rows in bases_by_name:
@@ -101,17 +104,21 @@ class LinearLayout:
         fix(self, bases=bases_by_name, out_dims=sizes)
         if inferred and not self.is_surjective():
             raise LayoutError(
-                f"LinearLayout: without sizes every output must be reached, found rank {self.matrix().rank()} of "
-                f"{self.matrix().rows} bits; give out_dims with sizes, e.g. {dict(sizes)}"
+                f"LinearLayout: the bases do not reach every output: their rank is {self.matrix().rank()}, but the "
+                f"outputs have {self.matrix().rows} bits; give out_dims with sizes, e.g. {dict(sizes)}"
             )
 
     def __call__(self, **coordinates: int) -> dict[str, int]:
-        """The output coordinates at input coordinates, by name; an input that is left out is 0."""
+        """Return the output coordinates at input coordinates, by name; an input that is not given is 0.
+
+        Raises:
+            LayoutError: if an input has another name or is out of range.
+        """
         result = [0] * len(self.out_dims)
         extents = self.in_dims()
         for name, value in coordinates.items():
             if name not in extents or not 0 <= as_int(value, "LinearLayout: a coordinate") < extents[name]:
-                raise LayoutError(f"LinearLayout: coordinates must lie within {extents}, found {name} = {value}")
+                raise LayoutError(f"LinearLayout: {name} = {value} is not within the input dimensions {extents}")
         for name, rows in self.bases:
             for bit, row in enumerate(rows):
                 if coordinates.get(name, 0) >> bit & 1:
@@ -136,7 +143,7 @@ class LinearLayout:
         return "\n".join([*lines, f"where out dims are: {ends}"])
 
     def in_dims(self) -> dict[str, int]:
-        """The input dimensions with their sizes.
+        """Return the input dimensions with their sizes.
 
         >>> LinearLayout({"lane": [(1,), (2,)]}, ["x"]).in_dims()
         {'lane': 4}
@@ -144,7 +151,7 @@ class LinearLayout:
         return {name: 1 << len(rows) for name, rows in self.bases}
 
     def triton_bases(self) -> list[tuple[str, list[list[int]]]]:
-        """The bases as Triton's own ``bases`` holds them, and as its ``from_bases`` takes them.
+        """Return the bases in the form of ``bases`` in Triton, which its ``from_bases`` accepts.
 
         >>> LinearLayout({"lane": [(1, 0), (0, 1)]}, ["x", "y"]).triton_bases()
         [('lane', [[1, 0], [0, 1]])]
@@ -152,7 +159,7 @@ class LinearLayout:
         return [(name, [list(row) for row in rows]) for name, rows in self.bases]
 
     def matrix(self) -> F2Matrix:
-        """The layout with each side flattened to one number, the first dimension in the lowest bits.
+        """Return the matrix of the layout with each side flattened to one number, first dimension in the lowest bits.
 
         >>> LinearLayout({"lane": [(1, 1)], "warp": [(0, 2)]}, {"x": 2, "y": 4}).matrix()
         F2Matrix((3, 4), 3)
@@ -168,18 +175,19 @@ class LinearLayout:
         return F2Matrix(columns, sum(_bits(extent) for _, extent in self.out_dims))
 
     def is_injective(self) -> bool:
-        """Whether different inputs have different outputs."""
+        """Check if different inputs have different outputs."""
         return self.matrix().is_injective()
 
     def is_surjective(self) -> bool:
-        """Whether every output within the sizes is reached."""
+        """Check if every output within the sizes is reached."""
         return self.matrix().is_surjective()
 
     def compose(self, outer: LinearLayout) -> LinearLayout:
-        """This layout and then ``outer``: ``a.compose(b)(x) == b(a(x))``.
+        """Return this layout followed by ``outer``: ``a.compose(b)(x) == b(a(x))``.
 
         Raises:
-            LayoutError: if the outputs of this layout are not the inputs of ``outer`` by name, in any order, or larger.
+            LayoutError: if the outputs of this layout do not have the names of the inputs of ``outer``, in any order,
+                or are larger.
 
         >>> a = LinearLayout({"lane": [(2,), (1,)]}, {"x": 4})
         >>> a.compose(LinearLayout({"x": [(4,), (8,)]}, {"offset": 16}))
@@ -187,7 +195,7 @@ class LinearLayout:
         """
         inner, outer_sizes = dict(self.out_dims), outer.in_dims()
         if set(inner) != set(outer_sizes) or any(inner[name] > outer_sizes[name] for name in inner):
-            raise LayoutError(f"LinearLayout: compose needs outputs that fit the inputs {outer_sizes}, found {inner}")
+            raise LayoutError(f"LinearLayout: the outputs {inner} do not fit the inputs {outer_sizes} of the other one")
         bases = [
             (name, [tuple(outer(**self._by_dimension(row)).values()) for row in rows]) for name, rows in self.bases
         ]
@@ -197,11 +205,11 @@ class LinearLayout:
         return dict(zip(dict(self.out_dims), row, strict=True))
 
     def invert(self) -> LinearLayout:
-        """The layout from outputs to inputs: ``a.compose(a.invert())(x) == x``, and the other way round.
+        """Return the layout from outputs to inputs: ``a.compose(a.invert())(x) == x == a.invert().compose(a)(x)``.
 
         Raises:
             LayoutError: if the numbers of inputs and outputs differ.
-            NotInjectiveError: if they do not, but two inputs have one output.
+            NotInjectiveError: if the numbers are equal, but two inputs have the same output.
 
         >>> LinearLayout({"lane": [(1, 1)], "warp": [(0, 1)]}, {"x": 2, "y": 2}).invert()
         LinearLayout({'x': [(1, 1)], 'y': [(0, 1)]}, {'lane': 2, 'warp': 2})
@@ -209,12 +217,12 @@ class LinearLayout:
         return from_matrix(self.matrix().inverse(), dict(self.out_dims), self.in_dims())
 
     def pseudoinvert(self) -> LinearLayout:
-        """A layout from outputs to inputs that each of them is the output of: ``a.pseudoinvert().compose(a)(y) == y``.
+        """Return a layout from each output to an input with this output: ``a.pseudoinvert().compose(a)(y) == y``.
 
-        Of several inputs with one output, it takes the one made of the first bits, as Triton does.
+        If several inputs have the same output, the result is the one that uses the first bits, as in Triton.
 
         Raises:
-            LayoutError: if some output is not reached.
+            LayoutError: if an output is not reached.
 
         >>> LinearLayout({"lane": [(1,), (1,), (2,)]}, ["x"]).pseudoinvert()
         LinearLayout({'x': [(1,), (4,)]}, {'lane': 8})
@@ -223,35 +231,37 @@ class LinearLayout:
 
 
 def from_matrix(matrix: F2Matrix, in_dims: Mapping[str, int], out_dims: Mapping[str, int]) -> LinearLayout:
-    """A matrix with its columns and rows divided among named dimensions, the first lowest.
+    """Return the linear layout of a matrix whose columns and rows are divided among named dimensions, first lowest.
 
     Raises:
-        LayoutError: if a size is no power of two, or the sizes do not have as many bits as the matrix.
+        LayoutError: if a size is not a power of two, or the sizes do not have as many bits as the matrix.
 
     >>> from_matrix(F2Matrix((3, 4)), {"lane": 2, "warp": 2}, {"x": 2, "y": 4})
     LinearLayout({'lane': [(1, 1)], 'warp': [(0, 2)]}, {'x': 2, 'y': 4})
     """
-    widths = [(name, _bits(_size(extent, name))) for name, extent in in_dims.items()]
-    heights = [_bits(_size(extent, name)) for name, extent in out_dims.items()]
+    widths = [(name, _bits(_check_size(extent, name))) for name, extent in in_dims.items()]
+    heights = [_bits(_check_size(extent, name)) for name, extent in out_dims.items()]
     if sum(width for _, width in widths) != len(matrix.columns) or sum(heights) < matrix.rows:
         raise LayoutError(
-            f"LinearLayout: dimensions must have {len(matrix.columns)} bits in and {matrix.rows} out, found "
-            f"{dict(in_dims)} and {dict(out_dims)}"
+            f"LinearLayout: the dimensions {dict(in_dims)} and {dict(out_dims)} do not have the {len(matrix.columns)} "
+            f"input bits and {matrix.rows} output bits of the matrix"
         )
     columns = iter(matrix.columns)
     return LinearLayout([(name, [_split(next(columns), heights) for _ in range(n)]) for name, n in widths], out_dims)
 
 
-def _as_pairs(items: Any, what: str) -> list[tuple[Any, Any]]:
+def _as_pairs(items: Any, argument: str) -> list[tuple[Any, Any]]:
     try:
         return [(name, value) for name, value in (items.items() if isinstance(items, Mapping) else items)]
     except (TypeError, ValueError):
-        raise LayoutError(f"LinearLayout: {what} must be a mapping or pairs, found {safe_text(items)}") from None
+        raise LayoutError(
+            f"LinearLayout: {argument} is {safe_text(items)}, which is neither a mapping nor a sequence of pairs"
+        ) from None
 
 
-def _name(name: object) -> str:
+def _check_name(name: object) -> str:
     if not isinstance(name, str) or not name:
-        raise LayoutError(f"LinearLayout: a dimension must have a name, found {safe_text(name)}")
+        raise LayoutError(f"LinearLayout: {safe_text(name) or repr(name)} is not a name of a dimension")
     return name
 
 
@@ -261,7 +271,7 @@ def _all_names(items: Sequence[Any]) -> bool:
 
 def _check_differ(names: list[str]) -> None:
     if len(set(names)) < len(names):
-        raise LayoutError(f"LinearLayout: names must differ, found {', '.join(names)}")
+        raise LayoutError(f"LinearLayout: the names {', '.join(names)} are not all different")
 
 
 def _bases(name: object, rows: Any) -> tuple[Basis, ...]:
@@ -269,14 +279,14 @@ def _bases(name: object, rows: Any) -> tuple[Basis, ...]:
         return tuple([tuple([as_int(part, "LinearLayout: a basis") for part in row]) for row in rows])
     except TypeError:
         raise LayoutError(
-            f"LinearLayout: the bases of {name} must be sequences of integers, found {safe_text(rows)}"
+            f"LinearLayout: the bases of {name} are {safe_text(rows)}, which are not sequences of integers"
         ) from None
 
 
-def _size(extent: Any, name: object) -> int:
+def _check_size(extent: Any, name: object) -> int:
     number = as_int(extent, f"LinearLayout: the size of {name}")
     if number < 1 or number & (number - 1):
-        raise LayoutError(f"LinearLayout: the size of {name} must be a power of two, found {number}")
+        raise LayoutError(f"LinearLayout: the size of {name} is {number}, which is not a power of two")
     return number
 
 
@@ -285,7 +295,7 @@ def _bits(extent: int) -> int:
 
 
 def _least_size(bases: Iterable[tuple[str, tuple[Basis, ...]]], index: int) -> int:
-    """The least power of two above every basis in one output dimension."""
+    """Return the smallest power of two above every basis in one output dimension."""
     largest = 0
     for _, rows in bases:
         for row in rows:
@@ -295,11 +305,11 @@ def _least_size(bases: Iterable[tuple[str, tuple[Basis, ...]]], index: int) -> i
 
 def _check_fits(name: str, row: Basis, sizes: Sequence[tuple[str, int]]) -> None:
     if len(row) != len(sizes) or not all(0 <= part < extent for part, (_, extent) in zip(row, sizes, strict=True)):
-        raise LayoutError(f"LinearLayout: a basis of {name} must lie within {dict(sizes)}, found {row}")
+        raise LayoutError(f"LinearLayout: the basis {row} of {name} is not within the output dimensions {dict(sizes)}")
 
 
 def _split(value: int, heights: Sequence[int]) -> Basis:
-    """The coordinates of a flattened value, in dimensions of so many bits."""
+    """Return the coordinates of a flattened value, in dimensions with these numbers of bits."""
     parts = []
     for height in heights:
         parts.append(value & (1 << height) - 1)
@@ -310,17 +320,17 @@ def _split(value: int, heights: Sequence[int]) -> Basis:
 def to_linear_layout(
     layout: AnyLayout, in_dims: Sequence[str] | Mapping[str, int], out_dims: Mapping[str, int] | Sequence[str] = ()
 ) -> LinearLayout:
-    """A CuTe layout in Triton's form: its index divided into named dimensions, and its offset.
+    """Convert a CuTe layout to Triton's form, with its index and its offset divided into named dimensions.
 
-    Law: with c the coordinates of index i in the sizes of ``in_dims``, and o those of offset ``layout(i)`` in the sizes
-    of ``out_dims``, both first dimension fastest, the result maps c to o.
+    Invariant: let c be the coordinates of index i in the sizes of ``in_dims``, and o the coordinates of offset
+    ``layout(i)`` in the sizes of ``out_dims``, both with the first dimension fastest. The result maps c to o.
 
     Args:
-        layout: a layout that is linear over GF(2), plain or composed. One with basis strides maps to coordinates: each
-            of these is one output dimension then.
-        in_dims: a name for each top-level mode; or names with sizes, powers of two whose product is the size.
-        out_dims: names with sizes, powers of two that hold every offset; or one name (a name for each coordinate, where
-            the layout maps to coordinates). Default: ``offset``.
+        layout: a layout that is linear over GF(2), plain or composed. If it has basis strides, each mode of the
+            coordinates to which it maps is one output dimension.
+        in_dims: a name for each top-level mode; or names with sizes, which are powers of two whose product is the size.
+        out_dims: names with sizes, which are powers of two whose product is above every offset; or one name. For a
+            layout with basis strides, a name for each mode of the coordinates. Default: ``offset``.
 
     Raises:
         NotLinearError: if the layout is not linear over GF(2).
@@ -337,7 +347,7 @@ def to_linear_layout(
        register=2 -> (0, 1)
     where out dims are: [dim0 (size 4), dim1 (size 4)]
 
-    A swizzled tile, as Triton describes shared memory: from offset to coordinates.
+    A swizzled tile in Triton's form of shared memory, from offset to coordinates:
 
     >>> from layoutalg import ComposedLayout, Swizzle
     >>> tile = ComposedLayout(Swizzle(1, 0, 2), 0, Layout((2, 4), (4, 1)))
@@ -355,7 +365,8 @@ def to_linear_layout(
         names = _names(in_dims)
         if len(names) != rank(need_layout(layout, "to_linear_layout")):
             raise LayoutError(
-                f"to_linear_layout: each of the {rank(layout)} modes must have a name, found {names}; layout = {layout}"
+                f"to_linear_layout: the layout has rank {rank(layout)}, but the input dimensions are {names}; "
+                f"layout = {layout}"
             )
         in_dims = {name: size(layout, mode=[mode]) for mode, name in enumerate(names)}
     if isinstance(layout, Layout) and has_basis(layout):
@@ -363,40 +374,43 @@ def to_linear_layout(
     matrix = to_f2(need_layout(layout, "to_linear_layout"))
     if not isinstance(out_dims, Mapping):
         if len(out_dims) > 1:
-            raise LayoutError(f"to_linear_layout: several output dimensions must have sizes, found {out_dims}")
+            raise LayoutError(f"to_linear_layout: the output dimensions {out_dims} have no sizes; give each a size")
         out_dims = {(out_dims or ["offset"])[0]: 1 << matrix.rows}
     return from_matrix(matrix, in_dims, out_dims)
 
 
 def from_linear_layout(linear: LinearLayout) -> AnyLayout:
-    """The CuTe layout of a linear layout: a mode for each input dimension, offsets that hold the outputs side by side.
+    """Convert a linear layout to a CuTe layout, with a mode for each input dimension.
 
-    Law: the inverse of :func:`to_linear_layout` as a function.
+    An offset is the number with the output coordinates in its bits, the first dimension lowest.
+
+    Invariant: this is the inverse of :func:`to_linear_layout`, as a function.
 
     Raises:
-        LayoutError: if no layout after at most one swizzle is this map (:func:`layoutalg.analysis.f2_layouts.from_f2`).
+        LayoutError: if the map is not a layout followed by at most one swizzle
+            (:func:`layoutalg.analysis.f2_layouts.from_f2`).
 
     >>> tv = LinearLayout({"lane": [(2, 0), (0, 2)], "register": [(1, 0), (0, 1)]}, {"dim0": 4, "dim1": 4})
     >>> print(from_linear_layout(tv))
     ((2,2),(2,2)):((2,8),(1,4))
     """
     if not isinstance(linear, LinearLayout):
-        raise LayoutError(f"from_linear_layout: the operand must be a LinearLayout, found {safe_text(linear)}")
+        raise LayoutError(f"from_linear_layout: {safe_text(linear)} is not a LinearLayout")
     return from_f2(linear.matrix(), tuple(linear.in_dims().values()))
 
 
 def _to_coordinates(
     layout: Layout, in_dims: Mapping[str, int], out_dims: Mapping[str, int] | Sequence[str]
 ) -> LinearLayout:
-    """A layout with basis strides: one output dimension for each mode of the coordinate that it maps to."""
+    """Convert a layout with basis strides; each mode of the coordinates to which it maps is one output dimension."""
     shape, strides = flatten_tuple(layout.shape), flatten_tuple(layout.stride)
     weights = [[0] * len(shape) for _ in out_dims]
     for leaf, stride in enumerate(strides):
         if shape[leaf] != 1 and stride != 0:
             if not isinstance(stride, ScaledBasis) or len(stride.mode) != 1 or stride.mode[0] >= len(weights):
                 raise LayoutError(
-                    f"to_linear_layout: each coordinate must have a name, found {list(out_dims)} and stride {stride}; "
-                    f"layout = {layout}"
+                    f"to_linear_layout: stride {stride} is not a coordinate of one of the output dimensions "
+                    f"{list(out_dims)}; layout = {layout}"
                 )
             weights[stride.mode[0]][leaf] = need_int(stride.value, "to_linear_layout: a stride")
     parts = [to_f2(trusted(shape, tuple(row))) for row in weights]
@@ -407,7 +421,8 @@ def _to_coordinates(
     for part, extent in zip(parts, out_dims.values(), strict=True):
         if 1 << part.rows > extent:
             raise LayoutError(
-                f"to_linear_layout: sizes must hold {1 << part.rows}, found {out_dims}; layout = {layout}"
+                f"to_linear_layout: an output dimension of {out_dims} is less than {1 << part.rows}, which the layout "
+                f"needs; layout = {layout}"
             )
         columns = [column | (more << shift) for column, more in zip(columns, part.columns, strict=True)]
         shift += extent.bit_length() - 1
@@ -419,5 +434,5 @@ def _names(names: Sequence[str]) -> list[str]:
         return [names]
     dimensions = list(names) if isinstance(names, Iterable) else [names]
     if not all(isinstance(name, str) for name in dimensions):
-        raise LayoutError(f"to_linear_layout: dimensions must be names, found {safe_text(names)}")
+        raise LayoutError(f"to_linear_layout: the dimensions {safe_text(names)} are not all names")
     return dimensions

@@ -1,42 +1,39 @@
-"""The smallest swizzle that frees given shared-memory accesses of bank conflicts.
+"""Find the smallest swizzle with which given shared-memory accesses have no bank conflicts.
 
-Every swizzle of the address bits in question is tried, the smallest first
-(:func:`layoutalg.analysis.f2_layouts.every_swizzle` says what small means), and judged by the wavefronts of all
-accesses together. Where an access is linear over GF(2), its wavefronts are a difference of two ranks; a swizzle
-multiplies its matrix, and accesses that differ by a constant cost the same. Any other access is enumerated
-(:mod:`layoutalg.analysis.banks`). Both are exact, so that no answer is missed and none is wrong. Source: article
-"Decoding Swizzle<B,M,S>", sections 4 to 6, for what the three numbers have to do with banks.
+Every swizzle of the relevant address bits is tried in the order of :func:`layoutalg.analysis.f2_layouts.every_swizzle`,
+the smallest first. The cost of a swizzle is the number of wavefronts of all accesses. For an access that is linear over
+GF(2), it follows from the difference of two ranks: a swizzle multiplies the matrix of the access, and accesses that
+differ by a constant have the same cost. Any other access is enumerated (:mod:`layoutalg.analysis.banks`). Both ways are
+exact.
+Source: article "Decoding Swizzle<B,M,S>", sections 4 to 6, on the relation of the three numbers to banks.
 
 >>> from layoutalg import Layout
 >>> tile, column = Layout((8, 64), (64, 1)), AccessPattern(Layout((8, 8), (1, 8)), 16)  # 8 rows of 16 bytes
 >>> print(find_swizzle(tile, [column], 2))  # on byte addresses
 S<3,4,3>
 
-Wavefronts of a shared-memory access by linear algebra instead of enumeration.
-
-Where the byte address of a lane is linear over GF(2) in the bits of its number (up to a constant), so are the number
-of the 4-byte word and of the bank that it asks for. Let W be the matrix of a phase from the bits of its lanes, and of
-the words within one lane's access, to the word; let B be the rows of W that are the bank. The phase asks for
-``2**rank(W)`` distinct words in ``2**rank(B)`` banks. Each of these banks holds equally many of the words, as the words
-in one bank are a coset of one subspace, and a constant only permutes words and banks. So::
+Wavefronts by linear algebra: if the byte address of a lane is linear over GF(2) in the bits of the lane number (up to a
+constant), so are the numbers of the 4-byte word and of its bank. Let W be the matrix of a phase that maps the bits of
+its lanes, and of the words within the access of one lane, to the word. Let B be the rows of W that are the bank. The
+phase accesses ``2**rank(W)`` distinct words in ``2**rank(B)`` banks. Each of these banks has equally many of the words,
+because the words in one bank are a coset of one subspace, and a constant only permutes words and banks. Therefore::
 
     wavefronts of a phase = 2**(rank(W) - rank(B))
 
-and the access is free of conflicts exactly if the two ranks are equal, that is, if no combination of lanes changes the
-word without changing the bank. The model of phases is that of :mod:`layoutalg.analysis.banks`, with which the tests
-compare.
+The access has no conflicts exactly if the two ranks are equal, that is, if no combination of lanes changes the word
+without changing the bank. The phases are those of :mod:`layoutalg.analysis.banks`, with which the tests compare.
 
 >>> from layoutalg import wavefronts
 >>> rows = F2Matrix((16, 32, 128, 256, 512))  # the byte address of each lane
 >>> wavefronts_by_rank(rows, 4), wavefronts([rows(lane) for lane in range(32)], 4)
 (8, 8)
 
-The swizzles that tensor cores know by name, as permutations of byte addresses.
+``SWIZZLE_MODES`` has the swizzle modes of tensor cores, as permutations of byte addresses.
 
-Law: a swizzle has at most one name. Source: PTX ISA 9.1, swizzling modes of wgmma and tcgen05; CUTLASS
+Invariant: a swizzle has at most one name. Source: PTX ISA 9.1, swizzling modes of wgmma and tcgen05; CUTLASS
 ``include/cute/atom/mma_traits_sm90_gmma.hpp``, ``mma_traits_sm100.hpp`` (Layout_*_Atom_Bits).
 
->>> [swizzle_mode(one) for one in SWIZZLE_MODES.values()] == list(SWIZZLE_MODES)
+>>> [swizzle_mode(swizzle) for swizzle in SWIZZLE_MODES.values()] == list(SWIZZLE_MODES)
 True
 """
 
@@ -65,22 +62,23 @@ from layoutalg.tuples.leaf import as_flag, as_int, need_int
 def wavefronts_by_rank(
     access: F2Matrix, access_bytes: int, banks: int = 32, bank_bytes: int = 4, *, store: bool = False
 ) -> int:
-    """Wavefronts of one access of a warp, given as a matrix.
+    """Return the number of wavefronts of one access of a warp, given as a matrix.
 
-    Law: ``wavefronts([access(lane) ^ k for lane in range(2**columns)], access_bytes)``, for every aligned constant k.
+    Invariant: the result equals ``wavefronts([access(lane) ^ k for lane in range(2**columns)], access_bytes)`` for
+    every aligned constant k.
 
     Args:
-        access: bits of the lane (lowest first, at most 5) to bits of the byte address.
-        access_bytes: bytes that each lane loads or stores: 1, 2, 4, 8 or 16.
+        access: matrix from the bits of the lane number (lowest first, at most 5) to the bits of the byte address.
+        access_bytes: number of bytes that each lane loads or stores: 1, 2, 4, 8 or 16.
         banks: number of banks, a power of two.
         bank_bytes: width of a bank in bytes, a power of two.
         store: whether the access is a store.
 
     Raises:
-        LayoutError: if an address is no multiple of ``access_bytes``, there are more than 32 lanes, or a number is out
-            of range.
+        LayoutError: if an address is not a multiple of ``access_bytes``, if there are more than 32 lanes, or if a
+            number is out of range.
 
-    Eight lanes read a column of 16-byte units, 128 bytes apart; then the same after a 128B swizzle:
+    Eight lanes read a column of 16-byte units at a distance of 128 bytes, without and with a 128B swizzle:
 
     >>> from layoutalg.analysis.f2_layouts import to_f2
     >>> from layoutalg.layouts.swizzle import Swizzle
@@ -95,7 +93,7 @@ def wavefronts_by_rank(
 def conflicts_by_rank(
     access: F2Matrix, access_bytes: int, banks: int = 32, bank_bytes: int = 4, *, store: bool = False
 ) -> int:
-    """Wavefronts beyond one a phase; arguments and errors are those of :func:`wavefronts_by_rank`.
+    """Return the number of wavefronts beyond one per phase; arguments and errors are as in :func:`wavefronts_by_rank`.
 
     >>> conflicts_by_rank(F2Matrix((4, 8, 16, 32, 64)), 4), conflicts_by_rank(F2Matrix((8, 16, 32, 64, 128)), 4)
     (0, 1)
@@ -105,45 +103,50 @@ def conflicts_by_rank(
 
 
 def _phase_ranks(access: F2Matrix, access_bytes: int, banks: int, bank_bytes: int, store: bool) -> tuple[int, int, int]:
-    """The number of phases; in each of them, log2 of the number of distinct words and of the banks that hold them."""
+    """Return the number of phases, and log2 of the number of words and of banks that each phase accesses."""
     if not isinstance(access, F2Matrix):
-        raise LayoutError(f"banks: the access must be an F2Matrix, found {safe_text(access)}")
+        raise LayoutError(f"banks: the access is {safe_text(access)}, which is not an F2Matrix")
     width, count, bank_width = (
-        _power_of_two(value, what)
-        for value, what in ((access_bytes, "access_bytes"), (banks, "banks"), (bank_bytes, "bank_bytes"))
+        _power_of_two(value, name)
+        for value, name in ((access_bytes, "access_bytes"), (banks, "banks"), (bank_bytes, "bank_bytes"))
     )
     if width > 16:
-        raise LayoutError(f"banks: access_bytes must be 1, 2, 4, 8 or 16, found {width}")
+        raise LayoutError(f"banks: access_bytes is {width}, which is none of 1, 2, 4, 8 and 16")
     columns = access.columns
     lanes = 1 << len(columns)
     if lanes > WARP:
-        raise LayoutError(f"banks: a warp must have at most {WARP} lanes, found {lanes}; access = {access!r}")
+        raise LayoutError(f"banks: the access has {lanes} lanes, but a warp has {WARP}; access = {access!r}")
     for column in columns:
         if column % width:
             raise LayoutError(
-                f"banks: addresses must be multiples of {width} bytes, found {column}; access = {access!r}"
+                f"banks: address {column} is not a multiple of the {width} bytes of the access; access = {access!r}"
             )
-    together = max(1, min(WARP, count * bank_width // width))
-    # The exception of wide loads, as in banks: each lane has the address of its partner at distance 1, or at 2.
+    lanes_per_phase = max(1, min(WARP, count * bank_width // width))
+    # The exception of wide loads, as in banks.py: each lane has the address of its partner at distance 1, or 2.
     paired = any(bit >= len(columns) or not columns[bit] for bit in (0, 1))
-    if not as_flag(store, "banks: store") and width >= 8 and together < WARP and paired:
-        together *= 2
-    together = min(together, lanes)
-    bits = together.bit_length() - 1
+    if not as_flag(store, "banks: store") and width >= 8 and lanes_per_phase < WARP and paired:
+        lanes_per_phase *= 2
+    lanes_per_phase = min(lanes_per_phase, lanes)
+    bits = lanes_per_phase.bit_length() - 1
     words = [column // bank_width for column in columns[:bits]]
     words += [1 << bit for bit in range((width // bank_width).bit_length() - 1)]
-    in_bank = [word % count for word in words]
-    return lanes // together, F2Matrix(words).rank(), F2Matrix(in_bank).rank()
+    bank_numbers = [word % count for word in words]
+    return lanes // lanes_per_phase, F2Matrix(words).rank(), F2Matrix(bank_numbers).rank()
 
 
-def _power_of_two(value: object, what: str) -> int:
-    number = as_int(value, f"banks: {what}")
+def _power_of_two(value: object, name: str) -> int:
+    """Return the value as an integer that is a power of two.
+
+    Raises:
+        LayoutError: if it is not a power of two.
+    """
+    number = as_int(value, f"banks: {name}")
     if number < 1 or number & (number - 1):
-        raise LayoutError(f"banks: {what} must be a power of two for linear algebra, found {number}")
+        raise LayoutError(f"banks: {name} is {number}, which is not a power of two, as linear algebra needs it")
     return number
 
 
-#: Every mode that permutes, by its name; 128B_BASE32B is of sm100 alone.
+#: The swizzle modes that permute addresses, by name. 128B_BASE32B exists on sm100 only.
 SWIZZLE_MODES: Mapping[str, Swizzle] = {
     "32B": Swizzle(1, 4, 3),
     "64B": Swizzle(2, 4, 3),
@@ -153,33 +156,33 @@ SWIZZLE_MODES: Mapping[str, Swizzle] = {
 
 
 def swizzle_mode(swizzle: Swizzle) -> str | None:
-    """The name of the mode that a swizzle on byte addresses is; ``none`` for one that moves nothing, None for no mode.
+    """Return the name of the mode of a swizzle on byte addresses: ``none`` for the identity, None if it is no mode.
 
     Raises:
-        LayoutError: if it is no swizzle.
+        LayoutError: if the operand is not a swizzle.
 
     >>> swizzle_mode(Swizzle(3, 4, 3)), swizzle_mode(Swizzle(0, 4, 3)), swizzle_mode(Swizzle(3, 4, 4))
     ('128B', 'none', None)
     """
     if not isinstance(swizzle, Swizzle):
-        raise LayoutError(f"swizzle_mode: must be a swizzle, found {safe_text(swizzle)}")
+        raise LayoutError(f"swizzle_mode: {safe_text(swizzle)} is not a swizzle")
     if not swizzle.bits:
         return "none"
-    return next((name for name, one in SWIZZLE_MODES.items() if one == swizzle), None)
+    return next((name for name, mode in SWIZZLE_MODES.items() if mode == swizzle), None)
 
 
-#: Byte addresses of the lanes of a warp; None for one that takes no part.
+#: Byte addresses of the lanes of a warp; None for an inactive lane.
 Addresses: TypeAlias = tuple[int | None, ...]
-#: An access: (threads, values) to an index into a tile, or byte addresses.
+#: An access: a layout from (threads, values) to an index into a tile, or byte addresses.
 Lanes: TypeAlias = AnyLayout | Sequence[int | None]
 
 
 class NoSwizzleError(LayoutError):
-    """No swizzle makes the accesses free of conflicts; the one that comes closest is an attribute.
+    """No swizzle removes all conflicts of the accesses. The swizzle with the fewest conflicts is an attribute.
 
     Attributes:
         best: the first of the swizzles with the fewest conflicts.
-        conflicts: wavefronts of all accesses with it, beyond one a phase.
+        conflicts: number of wavefronts of all accesses with this swizzle, beyond one per phase.
     """
 
     def __init__(self, message: str, best: Swizzle, conflicts: int) -> None:
@@ -193,16 +196,17 @@ class NoSwizzleError(LayoutError):
 
 @frozen
 class AccessPattern:
-    """How the lanes of warps access shared memory: where, how many bytes each, load or store.
+    """A shared-memory access of the lanes of warps: the addresses, the bytes per lane, and whether it is a store.
 
     Args:
-        lanes: a layout (threads, values) to an index into a tile; a layout of one mode, each thread to the index of the
-            element where its access begins; or a sequence of the lanes' byte addresses, None for an inactive lane.
-        access_bytes: bytes of one load or store of a lane: 1, 2, 4, 8 or 16.
-        store: whether it is a store.
+        lanes: a layout from (threads, values) to an index into a tile; a layout of one mode from the thread to the
+            index of the first element that it accesses; or a sequence of byte addresses, one per lane, with None for an
+            inactive lane.
+        access_bytes: number of bytes that each lane loads or stores at once: 1, 2, 4, 8 or 16.
+        store: whether the access is a store.
 
     Raises:
-        LayoutError: if ``lanes`` is something else, or the number of bytes.
+        LayoutError: if an argument has another form.
 
     >>> AccessPattern([0, 128, 256, None], 16)
     AccessPattern((0, 128, 256, None), 16, False)
@@ -220,16 +224,26 @@ class AccessPattern:
         access((), self.access_bytes)
 
     def addresses(self, tile: AnyLayout | None, element_bytes: int) -> list[Addresses]:
-        """The byte addresses of the lanes of each warp and each access; layouts need a tile to index into."""
+        """Return the byte addresses of the lanes for each access of each warp.
+
+        Args:
+            tile: the layout into which ``lanes`` indexes; it is not needed for addresses.
+            element_bytes: size of an element of the tile, in bytes.
+
+        Raises:
+            LayoutError: if the layouts do not fit together.
+        """
         lanes = self.lanes
         if isinstance(lanes, tuple):
             return [lanes]
         tile = need_layout(tile, "find_swizzle")
         if rank(lanes) == 2:
-            one_by_one = tile_accesses(tile, lanes, element_bytes, self.access_bytes, store=self.store)
-            return [one.addresses for one in one_by_one]
+            warp_accesses = tile_accesses(tile, lanes, element_bytes, self.access_bytes, store=self.store)
+            return [warp_access.addresses for warp_access in warp_accesses]
         if rank(lanes) != 1:
-            raise LayoutError(f"AccessPattern: lanes must have modes (threads, values) or (threads), found {lanes}")
+            raise LayoutError(
+                f"AccessPattern: lanes is {lanes}, which is neither a layout (threads, values) nor a layout (threads)"
+            )
         threads = need_int(size(lanes), "find_swizzle: the number of threads")
         need_few(threads, lanes)
         starts = [element_bytes * need_offset(tile(lanes(thread)), tile) for thread in range(threads)]
@@ -247,7 +261,7 @@ def find_swizzle(
     store: bool = False,
     candidates: Iterable[Swizzle] | None = None,
 ) -> Swizzle:
-    """What :func:`layoutalg.find_swizzle` gives, of accesses that are no names; arguments and errors are its own.
+    """Find a swizzle as :func:`layoutalg.find_swizzle` does, for accesses that are not names; see there for arguments.
 
     >>> print(*[find_swizzle(Layout((8, n), (n, 1)), Layout((8, 8), (1, 8)), 2, 16) for n in (64, 32, 16)])
     S<3,4,3> S<2,4,3> S<1,4,3>
@@ -255,7 +269,7 @@ def find_swizzle(
     element_bytes = as_int(element_bytes, "find_swizzle: element_bytes")
     banks, bank_bytes = as_int(banks, "find_swizzle: banks"), as_int(bank_bytes, "find_swizzle: bank_bytes")
     if element_bytes < 1:
-        raise LayoutError(f"find_swizzle: element_bytes must be positive, found {element_bytes}")
+        raise LayoutError(f"find_swizzle: element_bytes is {element_bytes}, which is not positive")
     patterns = list(_patterns(accesses, element_bytes if access_bytes is None else access_bytes, store))
     costs = _Costs(patterns, layout, element_bytes, banks, bank_bytes)
     whole = max([element_bytes, *(pattern.access_bytes for pattern in patterns)]).bit_length() - 1
@@ -265,11 +279,11 @@ def find_swizzle(
         candidates = chain([Swizzle(0, whole, 0)], every_swizzle(bits, whole))
         total = 1 << bits if layout is None else total
     elif not isinstance(candidates, Iterable):
-        raise LayoutError(f"find_swizzle: candidates must be swizzles, found {safe_text(candidates)}")
+        raise LayoutError(f"find_swizzle: candidates is {safe_text(candidates)}, which is not a list of swizzles")
     best: tuple[int, Swizzle] | None = None
     for swizzle in candidates:
         if not isinstance(swizzle, Swizzle):
-            raise LayoutError(f"find_swizzle: a candidate must be a swizzle, found {safe_text(swizzle)}")
+            raise LayoutError(f"find_swizzle: candidate {safe_text(swizzle)} is not a swizzle")
         if swizzle.bits and swizzle.base < whole:
             continue
         conflicts = costs.conflicts(swizzle)
@@ -278,22 +292,26 @@ def find_swizzle(
             if not conflicts:
                 return swizzle
     if best is None:
-        raise LayoutError(f"find_swizzle: a candidate must keep {1 << whole} bytes together within {total}, found none")
+        raise LayoutError(
+            f"find_swizzle: no candidate permutes units of {1 << whole} bytes within the {total} bytes of the addresses"
+        )
     raise NoSwizzleError(
-        f"find_swizzle: a swizzle must leave no conflict, found none, {best[1]} leaves {best[0]} of "
-        f"{costs.conflicts(Swizzle(0, 0, 0))}{'' if layout is None else f'; layout = {layout}'}",
+        f"find_swizzle: no swizzle removes all {costs.conflicts(Swizzle(0, 0, 0))} bank conflicts: the best is "
+        f"{best[1]}, which leaves {best[0]}{'' if layout is None else f'; layout = {layout}'}",
         best[1],
         best[0],
     )
 
 
 def modes_that_free(layout: AnyLayout | None, accesses: Sequence[AccessPattern], element_bytes: int) -> tuple[str, ...]:
-    """The swizzle modes of tensor cores with which the accesses have no bank conflict, the smallest first.
+    """Return the names of the swizzle modes of tensor cores with which the accesses have no bank conflicts.
+
+    The smallest mode is first.
 
     Args:
         layout: the tile, as for :func:`find_swizzle`.
         accesses: the accesses.
-        element_bytes: bytes of an element.
+        element_bytes: size of an element, in bytes.
 
     >>> tile, column = Layout((8, 64), (64, 1)), AccessPattern(Layout((8, 8), (1, 8)), 16)
     >>> modes_that_free(tile, [column], 2)
@@ -301,18 +319,25 @@ def modes_that_free(layout: AnyLayout | None, accesses: Sequence[AccessPattern],
     """
     costs = _Costs(accesses, layout, element_bytes, 32, 4)
     whole = max([element_bytes, *(pattern.access_bytes for pattern in accesses)])
-    fit = {name: one for name, one in SWIZZLE_MODES.items() if 1 << one.base >= whole}
-    return tuple(name for name, one in fit.items() if not costs.conflicts(one))
+    fit = {name: swizzle for name, swizzle in SWIZZLE_MODES.items() if 1 << swizzle.base >= whole}
+    return tuple(name for name, swizzle in fit.items() if not costs.conflicts(swizzle))
 
 
 def _patterns(accesses: Any, access_bytes: int, store: bool) -> Iterator[AccessPattern]:
-    """The accesses, each with its number of bytes."""
+    """Yield each access as a pattern; ``access_bytes`` and ``store`` apply to those that are not patterns yet.
+
+    Raises:
+        LayoutError: if an access is neither a pattern, a layout, nor a sequence of addresses.
+    """
     if isinstance(accesses, (Layout, ComposedLayout, AccessPattern)):
         accesses = [accesses]
     try:
         items = list(accesses)
     except TypeError:
-        raise LayoutError(f"find_swizzle: accesses must be layouts or addresses, found {safe_text(accesses)}") from None
+        raise LayoutError(
+            f"find_swizzle: accesses is {safe_text(accesses)}, which is neither a layout nor a list of layouts or "
+            f"addresses"
+        ) from None
     if items and not any(isinstance(item, (AccessPattern, Iterable)) for item in items):
         items = [items]
     for item in items:
@@ -320,10 +345,10 @@ def _patterns(accesses: Any, access_bytes: int, store: bool) -> Iterator[AccessP
 
 
 class _Costs:
-    """The accesses, each kind once: linear ones as matrices, others as addresses.
+    """The cost of a swizzle for some accesses. Equal accesses are counted; linear ones are stored as matrices.
 
     Attributes:
-        total: number of bytes up to the last one that is accessed.
+        total: number of bytes from address 0 to the last byte that is accessed.
     """
 
     def __init__(
@@ -346,19 +371,19 @@ class _Costs:
                     self.linear[matrix, *kind] += 1
 
     def conflicts(self, swizzle: Swizzle) -> int:
-        """Wavefronts beyond one a phase, of all accesses with their addresses swizzled."""
+        """Return the number of wavefronts beyond one per phase, of all accesses with swizzled addresses."""
         total = 0
-        for (matrix, width, store), times in self.linear.items():
+        for (matrix, width, store), count in self.linear.items():
             swizzled = F2Matrix([swizzle(column) for column in matrix.columns])
-            total += times * conflicts_by_rank(swizzled, width, *self.memory, store=store)
-        for (addresses, width, store), times in self.other.items():
+            total += count * conflicts_by_rank(swizzled, width, *self.memory, store=store)
+        for (addresses, width, store), count in self.other.items():
             lanes = [None if address is None else swizzle(address) for address in addresses]
-            total += times * access(lanes, width, *self.memory, store=store).conflicts
+            total += count * access(lanes, width, *self.memory, store=store).conflicts
         return total
 
 
 def _linear_fit(addresses: Addresses) -> F2Matrix | None:
-    """The matrix from lanes to addresses, without its constant."""
+    """Return the matrix from lanes to addresses without the constant; None if the map is not linear."""
     active = [address for address in addresses if address is not None]
     if len(active) < len(addresses):
         return None
@@ -369,9 +394,10 @@ def _linear_fit(addresses: Addresses) -> F2Matrix | None:
 
 
 def _stays_within(swizzle: Swizzle, total: int) -> bool:
-    """Whether the swizzle takes 0 .. total-1 to below total.
+    """Check if the swizzle maps the addresses below ``total`` to addresses below ``total``.
 
-    It permutes each block of as many numbers as its fields span, so that only a last block cut short can lead out.
+    The swizzle permutes each aligned block whose size is the span of its fields, so only the last, incomplete block
+    needs a check.
     """
     block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
     unit = 1 << swizzle.base

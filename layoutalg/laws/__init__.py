@@ -1,1 +1,1 @@
-"""What must an operation's result satisfy? The definitions, by enumeration, with no algorithm of the algebra."""
+"""The definitions of the operations, checked by enumeration without the algorithms of the algebra."""

@@ -1,10 +1,10 @@
-"""Definitions of the operations on one layout or two: what any right answer satisfies, by enumeration.
+"""The definitions of operations on one or two layouts, which check any right answer by enumeration.
 
-Each law takes an answer and the operands of the operation of its name, and says where the answer breaks it first, or
-nothing. The form of the answer is free where the definition leaves it so. A recast is the same bits in larger or
-smaller units, as CuTe defines it mode by mode.
+Each law is a function of an answer and the operands of an operation. It returns the first error as the end of a
+sentence about the answer, or None. If the definition does not determine the form of the answer, every form is accepted.
+A recast has the same bits in larger or smaller units, as CuTe defines it mode by mode.
 
-Law: what the algebra answers breaks nothing, and neither does another right answer.
+Invariant: a law accepts the results of the algebra, and all other right answers.
 
 >>> from layoutalg import Layout, complement as ours, upcast
 >>> a = Layout(4, 2)
@@ -50,7 +50,7 @@ from layoutalg.laws.points import (
 
 
 def is_coalesced(shape: Any, stride: Any) -> bool:
-    """Whether a layout is flat, without idle modes, and no two neighbours could be one."""
+    """Check if a layout is flat, has no modes of extent 1, and no two neighboring modes could be one."""
     parts = list(zip(leaves(shape), leaves(stride), strict=True))
     if isinstance(shape, tuple) and (len(shape) < 2 or any(isinstance(mode, tuple) for mode in shape)):
         return not shape
@@ -60,7 +60,7 @@ def is_coalesced(shape: Any, stride: Any) -> bool:
 
 
 def law_coalesce(answer: Any, layout: Any, profile: Any = None) -> str | None:
-    """Every offset as it was, in modes of which none could be joined; with a profile, by its modes."""
+    """Check that all offsets are equal, and that no two modes could be joined; with a profile, in each of its modes."""
     if wrong := first_difference(values(answer), values(layout)):
         return wrong
     if not isinstance(profile, tuple):
@@ -76,7 +76,7 @@ def law_coalesce(answer: Any, layout: Any, profile: Any = None) -> str | None:
 
 
 def law_filter(answer: Any, layout: Any) -> str | None:
-    """The offsets of the modes that move, in modes of which none could be joined."""
+    """Check that the offsets are those of the modes with a stride, and that no two modes could be joined."""
     moving = [(s, d) for s, d in pairs(inner(layout)) if d != 0]
     bare = under(layout, Plain(tuple(s for s, _ in moving), tuple(d for _, d in moving)))
     if wrong := first_difference(values(answer), values(bare)):
@@ -85,7 +85,7 @@ def law_filter(answer: Any, layout: Any) -> str | None:
 
 
 def law_complement(answer: Any, layout: Any, cotarget: Any = 1) -> str | None:
-    """Sums with the layout's offsets are unique, and reach the cotarget in whole periods; in any order of the modes."""
+    """Check that the sums with the layout are unique and reach the cotarget in whole periods, in any order of modes."""
     target = count(getattr(cotarget, "shape", cotarget))
     rest = complement(pairs(layout), target)
     if rest is None:
@@ -109,18 +109,18 @@ def law_complement(answer: Any, layout: Any, cotarget: Any = 1) -> str | None:
 
 
 def law_right_inverse(answer: Any, layout: Any) -> str | None:
-    """``layout(answer(i)) == i`` at every index of the answer."""
+    """Check that ``layout(answer(i)) == i`` at every index of the answer."""
     domain = count(layout.shape)
-    for index, where in enumerate(values(answer)):
-        if not 0 <= where < domain:
-            return f"is {where} at index {index}, no index of the layout, which has {domain}"
-        if at(layout, where) != index:
-            return f"is {where} at index {index}, where the layout is {at(layout, where)}, must be {index}"
+    for index, value in enumerate(values(answer)):
+        if not 0 <= value < domain:
+            return f"is {value} at index {index}, no index of the layout, which has {domain}"
+        if at(layout, value) != index:
+            return f"is {value} at index {index}, where the layout is {at(layout, value)}, must be {index}"
     return None
 
 
 def law_left_inverse(answer: Any, layout: Any) -> str | None:
-    """``answer(layout(i)) == i`` at every index of the layout."""
+    """Check that ``answer(layout(i)) == i`` at every index of the layout."""
     for index, offset in enumerate(values(layout)):
         if not same(at(answer, offset), index):
             return f"is {at(answer, offset)} at offset {offset}, must be {index}"
@@ -128,11 +128,11 @@ def law_left_inverse(answer: Any, layout: Any) -> str | None:
 
 
 def law_nullspace(answer: Any, layout: Any) -> str | None:
-    """The indices of the layout whose offset is 0 by its modes of stride 0, each once."""
+    """Check that the values are the indices of the modes of stride 0 of the layout, each once."""
     zero_indices = values(answer)
-    for index, where in enumerate(zero_indices):
-        if not same(at(layout, where), 0):
-            return f"is {where} at index {index}, where the layout is not 0"
+    for index, value in enumerate(zero_indices):
+        if not same(at(layout, value), 0):
+            return f"is {value} at index {index}, where the layout is not 0"
     zeros = prod(s for s, d in pairs(layout) if d == 0)
     if len(set(zero_indices)) != len(zero_indices) or len(zero_indices) != zeros:
         return f"has {len(set(zero_indices))} indices, must have {zeros}"
@@ -140,16 +140,16 @@ def law_nullspace(answer: Any, layout: Any) -> str | None:
 
 
 def law_max_common_layout(answer: Any, a: Any, b: Any) -> str | None:
-    """Check that both layouts are the index itself where the answer points, and consist of such runs."""
+    """Check that both layouts map each value of the answer to its index, and consist of such runs."""
     domain = min(count(a.shape), count(b.shape))
-    for index, where in enumerate(values(answer)):
-        if not 0 <= where < domain or not at(a, where) == at(b, where) == index:
-            return f"is {where} at index {index}, where not both layouts are {index}"
+    for index, value in enumerate(values(answer)):
+        if not 0 <= value < domain or not at(a, value) == at(b, value) == index:
+            return f"is {value} at index {index}, where not both layouts are {index}"
     return law_max_common_vector(count(answer.shape), a, b)
 
 
 def law_max_common_vector(answer: Any, a: Any, b: Any) -> str | None:
-    """Check that the elements split into runs of this length, contiguous in both; one begins at offset 0 of both."""
+    """Check that the elements split into runs of this length, contiguous in both, one of them from offset 0 on."""
     if answer < 1:
         return f"is {answer}, must be at least 1"
     left = Counter(zip(values(a), values(b), strict=False))
@@ -166,14 +166,14 @@ def law_max_common_vector(answer: Any, a: Any, b: Any) -> str | None:
 
 
 def spread(order: Any, shape: Any) -> list[int]:
-    """The rank of each leaf; an integer for a nested mode ranks all of its leaves."""
+    """Return the order number of each leaf; an integer for a nested mode is the number of all of its leaves."""
     if isinstance(order, tuple):
         return [key for part, mode in zip(order, shape, strict=True) for key in spread(part, mode)]
     return [order] * len(leaves(shape))
 
 
 def law_make_ordered_layout(answer: Any, shape: Any, order: Any) -> str | None:
-    """Compact, strides growing in the order."""
+    """Check that the layout is compact, and that its strides grow in the order."""
     if answer.shape != shape:
         return "has another shape"
     if sorted(values(answer)) != list(range(count(shape))):
@@ -185,7 +185,7 @@ def law_make_ordered_layout(answer: Any, shape: Any, order: Any) -> str | None:
 
 
 def law_make_layout_like(answer: Any, layout: Any) -> str | None:
-    """Compact, with the order of the strides of the layout, and 0 where it has 0."""
+    """Check that the answer is compact, with strides in the order of those of the layout, and 0 where it has 0."""
     part = inner(layout)
     if answer.shape != part.shape:
         return "has another shape"
@@ -200,10 +200,10 @@ def law_make_layout_like(answer: Any, layout: Any) -> str | None:
 
 
 def can_upcast(layout: Any, n: int) -> bool:
-    """Whether units of ``n`` elements hold whole parts of a layout.
+    """Check if a layout can be converted to units of ``n`` elements.
 
-    Each stride must divide ``n`` or be a multiple of it, or its whole mode stay in one unit; the modes of one unit must
-    not reach beyond it, and a swizzle that moves anything must not split it.
+    Each stride must divide ``n`` or be a multiple of it, or its whole mode must stay in one unit. The modes in one unit
+    must not reach beyond it, and a swizzle that is not the identity must not split it.
     """
     moving = [(s, d) for s, d in pairs(inner(layout)) if s > 1 and d]
     within = sum(d * (min(s, -(-n // d)) - 1) for s, d in moving if d % n and d > 0)
@@ -215,7 +215,7 @@ def can_upcast(layout: Any, n: int) -> bool:
 
 
 def law_upcast(answer: Any, layout: Any, n: int) -> str | None:
-    """Each element in the larger unit that holds it."""
+    """Check that each element is in the larger unit that contains it."""
     if not can_upcast(layout, n):
         return "is no upcast, as units straddle"
     if not congruent(answer.shape, layout.shape):
@@ -235,13 +235,13 @@ def law_upcast(answer: Any, layout: Any, n: int) -> str | None:
 
 
 def can_downcast(layout: Any, n: int) -> bool:
-    """Whether one mode at most is contiguous, so that it is clear which grows; a swizzle moves by whole bits."""
+    """Check if at most one mode is contiguous, and, for a swizzled layout, if n is a power of two."""
     contiguous = [s for s, d in pairs(inner(layout)) if d == 1 and s > 1]
     return len(contiguous) < 2 and (not hasattr(layout, "inner") or not layout.outer.bits or n & (n - 1) == 0)
 
 
 def law_downcast(answer: Any, layout: Any, n: int) -> str | None:
-    """Each smaller unit where its element is."""
+    """Check that each smaller unit is at the offset of its element."""
     if not can_downcast(layout, n):
         return "is no downcast, as two modes are contiguous"
     if not congruent(answer.shape, layout.shape):
@@ -253,18 +253,18 @@ def law_downcast(answer: Any, layout: Any, n: int) -> str | None:
     if missing or len(grown) > 1 or any(new[mode] != n * old[mode] for mode in grown):
         return f"has extents {new}, where only the contiguous mode of {old} grows, by {n}"
     for index in range(count(answer.shape)):
-        where = digits(index, new)
+        coordinate = digits(index, new)
         part = 0
         for mode in grown:
-            part, where[mode] = where[mode] % n, where[mode] // n
-        right = n * at(layout, rank_of(tuple(where), tuple(old))) + part
+            part, coordinate[mode] = coordinate[mode] % n, coordinate[mode] // n
+        right = n * at(layout, rank_of(tuple(coordinate), tuple(old))) + part
         if at(answer, index) != right:
             return f"is {at(answer, index)} at index {index}, must be {right}"
     return None
 
 
 def law_recast_layout(answer: Any, new: int, old: int, layout: Any) -> str | None:
-    """Through the largest unit that divides both: first down, then up."""
+    """Check a conversion through the largest unit that divides both: first a downcast, then an upcast."""
     common = gcd(new, old)
     up, down = new // common, old // common
     if down == 1:
@@ -279,9 +279,9 @@ def law_recast_layout(answer: Any, new: int, old: int, layout: Any) -> str | Non
 
 
 def smaller_units(layout: Any, n: int) -> Iterator[Any]:
-    """A layout in units smaller by ``n``: strides scale, and one mode of stride 1, or none, grows.
+    """Yield the candidates of a layout in units smaller by ``n``: strides are scaled, and one mode of stride 1 grows.
 
-    A swizzle stays as it is: only one that moves nothing can be taken to units both smaller and larger.
+    A swizzle does not change: only the identity can be converted to smaller and then to larger units.
     """
     extents, strides = leaves(layout.shape), leaves(inner(layout).stride)
     candidates: list[int | None] = [k for k, d in enumerate(strides) if d == 1]

@@ -1,9 +1,9 @@
-"""What is a layout, and what is not, decided by enumeration: forms, complements, divides and products.
+"""Decide by enumeration if a function is a layout, and if a composition, complement, divide or product exists.
 
-Nothing here uses the algorithms of the algebra. A function on [0, n) is a layout in at most one coalesced way, found by
-following it from 0, so that "no right answer exists" can be *decided*, not only assumed.
+This module does not use the algorithms of the algebra. A function on [0, n) has at most one coalesced layout, which is
+found by following its values from 0. The non-existence of an answer can therefore be decided.
 
-Law: the form of the values of a layout is its coalesced form.
+Invariant: the form of the values of a layout is its coalesced form.
 
 >>> from layoutalg import Layout, coalesce
 >>> form(values(Layout((2, (1, 6)), (1, (6, 2))))), print(coalesce(Layout((2, (1, 6)), (1, (6, 2)))))
@@ -21,7 +21,7 @@ from layoutalg.laws.points import (
     Leaf,
     Plain,
     Point,
-    TooLarge,
+    TooLargeError,
     after,
     count,
     digits,
@@ -38,10 +38,10 @@ from layoutalg.laws.points import (
 
 
 def form(points: Sequence[Point]) -> list[Leaf] | None:
-    """The unique coalesced layout of a function on [0, n) that maps 0 to 0, or None if it is no layout.
+    """Return the unique coalesced layout of a function on [0, n), or None if it is not a layout.
 
-    The first stride is f(1); the first extent is the first index m with f(m) != m*f(1), and must divide n; then
-    f(m*y + x) must be f(m*y) + x*f(1), and y -> f(m*y) is decided the same way.
+    f(0) must be 0. The first stride is f(1). The first extent is the first index m with f(m) != m*f(1); it must divide
+    n. Then f(m*y + x) must be f(m*y) + x*f(1), and the function y -> f(m*y) is decided in the same way.
     """
     parts: list[Leaf] = []
     rest = list(points)
@@ -65,7 +65,7 @@ def _is_stride(step: Point) -> bool:
 
 
 def shape_and_stride(parts: Sequence[Leaf]) -> tuple[Any, Any]:
-    """Shape and stride of coalesced parts: 1:0 for none, an integer for one, a flat tuple for more."""
+    """Return shape and stride of coalesced parts: 1:0 for none, integers for one, flat tuples for more."""
     if not parts:
         return 1, 0
     if len(parts) == 1:
@@ -74,11 +74,11 @@ def shape_and_stride(parts: Sequence[Leaf]) -> tuple[Any, Any]:
 
 
 def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
-    """Shape and stride of the one R that refines B leaf by leaf with R(i) == A(B(i)) for every i, or None."""
+    """Return shape and stride of the unique R that refines B leaf by leaf with R(i) == A(B(i)) for every i, or None."""
     b_leaves = list(zip(leaves(b_shape), leaves(b_stride), strict=True))
     total = count(b_shape)
     if total > 4096:
-        raise TooLarge
+        raise TooLargeError
     results: list[list[Leaf]] = []
     columns: list[list[Point]] = []
     for extent, stride in b_leaves:
@@ -91,55 +91,59 @@ def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
         columns.append(column)
     extents = [s for s, _ in b_leaves]
     for index in range(total):
-        where: Point = 0
+        b_value: Point = 0
         image: Point = 0
         for digit, (_, stride), column in zip(digits(index, extents), b_leaves, columns, strict=True):
-            where = plus(where, times(digit, point(stride)))
+            b_value = plus(b_value, times(digit, point(stride)))
             image = plus(image, column[digit])
-        if not same(after(a, where), image):
+        if not same(after(a, b_value), image):
             return None
-    iterator = iter(results)
-    return _refined(b_shape, iterator)
+    return _refine(b_shape, iter(results))
 
 
-def _refined(shape: Any, results: Any) -> tuple[Any, Any]:
+def _refine(shape: Any, results: Any) -> tuple[Any, Any]:
+    """Return shape and stride with the results of the leaves in the nesting of a shape."""
     if not isinstance(shape, tuple):
         return shape_and_stride(next(results))
-    modes = [_refined(item, results) for item in shape]
+    modes = [_refine(item, results) for item in shape]
     return tuple(s for s, _ in modes), tuple(d for _, d in modes)
 
 
 def complement(parts: Sequence[Leaf], cotarget: int) -> list[Leaf] | None:
-    """The sorted R whose sums with A are unique and reach the cotarget in whole periods, or None if there is none.
+    """Return the sorted R whose sums with A are unique and reach the cotarget in whole periods, or None.
 
-    Where (A, R) can fill an interval [0, N) it must; where it cannot, A is padded.
+    If (A, R) can fill an interval [0, N), it must. Otherwise A is padded.
     """
     filling = tiling(parts, cotarget)
     return slots(parts, cotarget) if filling is None else filling
 
 
 def slots(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Leaf] | None:
-    """R by looking for room, mode by mode: whole copies of all that lies below a stride, as many as end below it."""
-    moving = sorted((stride, extent) for extent, stride in parts if extent > 1 and stride)
+    """Return R for a padded A, or None if there is none.
+
+    For each mode, R has as many copies of all modes below its stride as end at or before the stride.
+    """
+    by_stride = sorted((stride, extent) for extent, stride in parts if extent > 1 and stride)
     starts, period, image = [0], 1, [0]
-    for stride, extent in [*moving, (0, 1)]:
-        bound = stride or cotarget + period - 1  # after the last mode: until whole periods reach the cotarget
-        room = [copy * period for copy in range(bound // period) if copy * period + period <= bound]
-        if not room or stride < 0:
+    for stride, extent in [*by_stride, (0, 1)]:
+        bound = stride or cotarget + period - 1  # after the last mode, whole periods must reach the cotarget
+        copies = [copy * period for copy in range(bound // period) if copy * period + period <= bound]
+        if not copies or stride < 0:
             return None
-        starts = [start + more for more in room for start in starts]
+        starts = [start + copy for copy in copies for start in starts]
         image = [p + x * stride for x in range(extent) for p in image]
         period = stride * extent
         if len(starts) * len(image) > limit:
-            raise TooLarge
+            raise TooLargeError
     sums = [start + p for start in starts for p in image]
     return form(starts) if len(set(sums)) == len(sums) else None
 
 
 def tiling(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Leaf] | None:
-    """The sorted R that makes (A, R) a bijection onto [0, N), N >= cotarget least, or None if there is none.
+    """Return the sorted R that makes (A, R) a bijection onto [0, N), for the least N >= cotarget, or None.
 
-    By greedy tiling: the smallest offset not yet covered must be the next value of R, because A's smallest is 0.
+    The tiling is greedy: the smallest offset that is not covered must be the next value of R, because the smallest
+    offset of A is 0.
     """
     image = [0]
     for extent, stride in parts:
@@ -163,12 +167,12 @@ def tiling(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Lea
         while lowest in covered:
             lowest += 1
         if len(covered) > limit:
-            raise TooLarge
+            raise TooLargeError
     return form(starts)
 
 
 def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
-    """Shape and stride of A o (B, complement(B, size(A))) where that keeps A's size, or None."""
+    """Return shape and stride of A o (B, complement(B, size(A))), or None if it does not have the size of A."""
     size = count(a.shape)
     rest = tiling(list(zip(leaves(b_shape), leaves(b_stride), strict=True)), size)
     if rest is None or count(b_shape) * count(tuple(s for s, _ in rest)) != size:
@@ -178,18 +182,18 @@ def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
 
 
 def beyond(block: Any, tiler: Any) -> list[Leaf] | None:
-    """The complement of a block that the tiler's indices run through, or None if there is none."""
+    """Return the complement of a block that is large enough for the indices of the tiler, or None if there is none."""
     reach = 1 + sum((extent - 1) * abs(stride) for extent, stride in pairs(tiler))
     target = count(block.shape) * reach
     rest = complement(pairs(block), target)
-    while rest is not None and prod(extent for extent, _ in rest) < reach:  # padded: a period holds fewer copies
+    while rest is not None and prod(extent for extent, _ in rest) < reach:  # a padded block has fewer copies per period
         target *= 2
         rest = complement(pairs(block), target)
     return rest
 
 
 def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
-    """Shape and stride of (A, the complement of A as far as B reaches, o B), or None, also where two copies overlap."""
+    """Return shape and stride of (A, complement of A o B), or None if it does not exist or two copies overlap."""
     rest = beyond(a, Plain(b_shape, b_stride))
     if rest is None:
         return None
@@ -200,25 +204,25 @@ def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     return (a.shape, tiles[0]), (a.stride, tiles[1])
 
 
-def _overlap(block: list[Any], copies: list[Any], places: list[Any]) -> bool:
-    """Whether an offset belongs to two copies; copies at one place are one."""
-    owner: dict[Any, Any] = {}
-    whole = [(start + x, (x, place)) for start, place in zip(copies, places, strict=True) for x in block]
-    return any(owner.setdefault(offset, of) != of for offset, of in whole)
+def _overlap(block: list[Any], copies: list[Any], numbers: list[Any]) -> bool:
+    """Check if an offset belongs to two copies; copies with the same number are one copy."""
+    owners: dict[Any, Any] = {}
+    elements = [(start + x, (x, number)) for start, number in zip(copies, numbers, strict=True) for x in block]
+    return any(owners.setdefault(offset, owner) != owner for offset, owner in elements)
 
 
 def injective(layout: Any) -> bool:
-    """Whether no two coordinates share a point."""
+    """Check if no two coordinates have the same point."""
     image = values(layout)
     return len(set(image)) == len(image)
 
 
-#: A divide or product of one mode: the operand, and shape and stride of the tiler.
+#: A divide or product of one mode, a function of the operand and of shape and stride of the tiler.
 Split: TypeAlias = Callable[[Any, Any, Any], "tuple[Any, Any] | None"]
 
 
 def split(target: Any, tiler: Any, by: Split) -> Any:
-    """A logical divide or product of a plain layout: a Plain, or None."""
+    """Return the logical divide or product of a plain layout by a tiler, or None if it does not exist."""
     if tiler is None:
         return target
     if isinstance(tiler, tuple):

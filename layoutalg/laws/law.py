@@ -1,10 +1,10 @@
-"""Which law an operation has, and where an answer breaks it: the door of this room, for layouts and their notation.
+"""Check an answer against the definition of an operation. This is the public interface of ``layoutalg.laws``.
 
-A law is of one of two kinds. A *definition* looks at the answer as a whole, where several functions are right or the
-form is what matters: a complement, an inverse, a coalesced layout. A *plan* says what every coordinate of the answer
-stands for, where one function alone is right: compositions, divides, products, slices.
+There are two kinds of laws. A *definition* examines the whole answer; it is used if several functions are right or the
+form matters: a complement, an inverse, a coalesced layout. A *plan* gives the expected value at every coordinate of the
+answer; it is used if only one function is right: compositions, divides, products, slices.
 
-Law: no answer of the algebra breaks the law of its operation.
+Invariant: no result of the algebra breaks the law of its operation.
 
 >>> from layoutalg import Layout, composition
 >>> broken_law("composition", composition(Layout((4, 8), (8, 1)), Layout(4, 2)), "(4,8):(8,1)", "4:2") is None
@@ -19,24 +19,24 @@ from typing import Any, TypeAlias
 from layoutalg.errors import LayoutError, brief
 from layoutalg.laws.definitions import LAWS
 from layoutalg.laws.partitions import PLANS, PRODUCT_PLANS
-from layoutalg.laws.points import NoAnswer, TooLarge, leaves, misfit
+from layoutalg.laws.points import NoAnswerError, TooLargeError, leaves, misfit
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, Tiler
 from layoutalg.notation.expression import evaluate
 from layoutalg.tuples.leaf import as_int
 
-#: What an operation takes: a layout, a swizzle, a tiler, an integer; a layout may be given in notation.
+#: An operand of an operation: a layout, a swizzle, a tiler or an integer; a layout may be given in notation.
 Operand: TypeAlias = AnyLayout | Tiler | str | tuple[Any, ...]
 
-#: The plan of each operation whose answer is one function; the others have a definition in ``LAWS``.
+#: The plan of each operation for which one function is right. The other operations have a definition in ``LAWS``.
 _PLANS = PLANS | PRODUCT_PLANS
-#: Operations that answer with a layout and the offset that completes it.
+#: The operations that return a layout and an offset.
 WITH_OFFSET = ("slice_and_offset", "local_tile", "local_partition")
 
 
 def law_names() -> tuple[str, ...]:
-    """The operations that have a law here.
+    """Return the names of the operations that have a law.
 
     >>> len(law_names()), law_names()[:3]
     (29, ('blocked_product', 'coalesce', 'complement'))
@@ -45,23 +45,23 @@ def law_names() -> tuple[str, ...]:
 
 
 def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | None:
-    """Where an answer breaks the definition of an operation first; None if nowhere, whatever its form.
+    """Return the first place at which an answer breaks the definition of an operation, or None if it is right.
 
-    Law: the definition is enumerated, so that any layout that satisfies it is accepted, not only the one that the
-    operation itself returns; nothing of the algebra is called.
+    Invariant: the definition is enumerated, so every layout that satisfies it is accepted, not only the one that the
+    operation returns. No function of the algebra is called.
 
     Args:
-        operation: its name, as in ``law_names()``.
-        answer: a layout, or its notation; of ``slice_and_offset``, ``local_tile`` and ``local_partition`` a pair of a
+        operation: the name of an operation, as in ``law_names()``.
+        answer: a layout or its notation; for ``slice_and_offset``, ``local_tile`` and ``local_partition`` a pair of a
             layout and an offset.
-        operands: what the operation takes, in its order, offsets in elements; layouts may be given in notation.
+        operands: the operands in the order of the operation, offsets in elements; layouts may be given in notation.
 
     Returns:
-        What is wrong, as the end of a sentence about the answer; None if it is right.
+        The error as the end of a sentence about the answer; None if the answer is right.
 
     Raises:
-        LayoutError: if there is no such law, an operand is not what the operation takes, or there are more than 2**16
-            indices to look at.
+        LayoutError: if the operation has no law, an operand does not fit the operation, or there are more than 2**16
+            indices to enumerate.
 
     Source: the post-conditions in CUTLASS ``include/cute/layout.hpp``, operation by operation.
 
@@ -75,45 +75,51 @@ def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | Non
     'is 1 at index 1, must be 16'
     """
     if not isinstance(operation, str) or operation not in {*LAWS, *_PLANS}:
-        raise LayoutError(f"broken_law: operation must be one of {', '.join(law_names())}, found {brief(operation)}")
+        raise LayoutError(
+            f"broken_law: {brief(operation)} is not an operation with a law; these are {', '.join(law_names())}"
+        )
     try:
         value = _answer(operation, answer)
         return breach(operation, tuple(map(_value, operands)), value)
     except LayoutError:
-        raise  # says already what is wrong; it is a ValueError, which the last clause would word anew
-    except TooLarge as error:
-        raise LayoutError(f"broken_law: {operation} must have at most 2**16 indices to be enumerated") from error
-    except NoAnswer:
+        raise  # a LayoutError is a ValueError, which the last clause would catch
+    except TooLargeError as error:
+        raise LayoutError(f"broken_law: {operation} has more than 2**16 indices to enumerate") from error
+    except NoAnswerError:
         return "is an answer where there is none"
     except (TypeError, AttributeError, ValueError, LookupError, RecursionError, OverflowError) as error:
-        what = ", ".join(map(brief, operands))
-        raise LayoutError(f"broken_law: operands must be those of {operation}, found {what}") from error
+        operands_text = ", ".join(map(brief, operands))
+        raise LayoutError(f"broken_law: the operands ({operands_text}) do not fit {operation}") from error
 
 
 def breach(operation: str, operands: tuple[Any, ...], answer: Any) -> str | None:
-    """:func:`broken_law` without the door: of values that have the attributes of layouts, nothing checked or evaluated.
+    """Check an answer as :func:`broken_law` does, for values with the attributes of layouts, without checking operands.
 
     Raises:
-        NoAnswer: if no layout satisfies the definition.
-        TooLarge: if the enumeration would be too long.
+        NoAnswerError: if no layout satisfies the definition.
+        TooLargeError: if the enumeration is too long.
     """
     if operation in LAWS:
         law: Callable[..., str | None] = LAWS[operation]
         return _empty_mode(answer) or law(answer, *operands)
     layout, offset = answer if operation in WITH_OFFSET else (answer, 0)
     plan = _PLANS[operation](*operands)
-    # A slice leaves out the offset of the modes that it fixes, so its values are right but for one constant.
+    # slice_ does not return the offset of the fixed modes, so its values are right up to a constant.
     return _empty_mode(layout) or misfit(layout, plan, offset, free_offset=operation == "slice_")
 
 
 def _empty_mode(answer: Any) -> str | None:
-    """That an extent is 0 or less, so that there is nothing to enumerate; None of a layout, and of a number."""
+    """Return the error that an extent is not positive, so that nothing can be enumerated; None if all are positive."""
     smallest = min(leaves(getattr(answer, "shape", 1)), default=1)
     return f"has an extent of {smallest}" if smallest < 1 else None
 
 
 def _answer(operation: str, answer: Operand) -> Any:
-    """An answer as a value of the kind that the operation gives: a layout, a layout and an offset, or a length."""
+    """Return an answer as a value of the type of the operation: a layout, a layout and an offset, or a length.
+
+    Raises:
+        LayoutError: if the answer has another type.
+    """
     value = _value(answer)
     if operation == "max_common_vector":
         return as_int(value, "broken_law: the answer")
@@ -123,12 +129,12 @@ def _answer(operation: str, answer: Operand) -> Any:
     else:
         kind, fits = "a layout", isinstance(value, (Layout, ComposedLayout))
     if not fits:
-        raise LayoutError(f"broken_law: the answer of {operation} must be {kind}, found {brief(answer)}")
+        raise LayoutError(f"broken_law: the answer of {operation} is {brief(answer)}, which is not {kind}")
     return value
 
 
 def _value(operand: Operand) -> Any:
-    """The value of an operand: a text is evaluated, and so are the texts in a tuple."""
+    """Return the value of an operand; a string is evaluated, also in a tuple."""
     if isinstance(operand, str):
         try:
             return evaluate(operand)

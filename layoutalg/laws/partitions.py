@@ -1,9 +1,9 @@
-"""The plans of compositions, divides, slices and products: what each coordinate of a result stands for, by enumeration.
+"""The plans of compositions, divides, slices and products, which give the expected point at each coordinate.
 
-Points of a plan are coordinates of the operand, ``((path, index), ...)``; those of a product are offsets of the block
-at path (0,) and indices into its complement at path (1,).
+The points of a plan are coordinates of the operand, ``((path, index), ...)``. The points of a product are offsets of
+the block at path (0,) and indices into its complement at path (1,).
 
-Laws: of a composition, coordinate i stands for a(b(i)); the copies of a block lie apart.
+Invariant: coordinate i of a composition has the value a(b(i)); the copies of a product do not overlap.
 
 >>> from layoutalg import Layout
 >>> from layoutalg.laws.points import expected_values
@@ -23,7 +23,7 @@ from typing import Any
 from layoutalg.laws.existence import beyond, divide, split, tiling
 from layoutalg.laws.points import (
     Merged,
-    NoAnswer,
+    NoAnswerError,
     Part,
     Plain,
     Plan,
@@ -43,48 +43,53 @@ from layoutalg.laws.points import (
 
 
 def coordinate_value(operand: Any) -> Value:
-    """The value of a sum of points, which are coordinates of the operand: ((path, index), ...)."""
-    if hasattr(operand, "bits"):  # a swizzle has one mode, the offset itself
+    """Return the function from a sum of points, which are coordinates of the operand, to the value of the operand."""
+    if hasattr(operand, "bits"):  # a swizzle has one mode, which is the offset
         return lambda point: swizzled(operand, dict(point).get((), 0))
     return lambda point: after(operand, point)
 
 
 def place(path: tuple[int, ...], index: Any) -> Any:
-    """An index of the mode at a path, or, for a basis point, of the modes below it."""
+    """Return the point of an index of the mode at a path; a basis point is a coordinate of the modes below it."""
     if isinstance(index, tuple):
         return tuple(((*path, *deeper), coefficient) for deeper, coefficient in index)
     return ((path, index),) if index else ()
 
 
 def as_layout(tiler: Any) -> Any:
-    """A tiler that is no tuple as a layout: an integer n is n:1."""
+    """Return a tiler that is not a tuple as a layout; an integer n is n:1."""
     return tiler if hasattr(tiler, "shape") else Plain(tiler, 1)
 
 
-def _steps(shape: Any, path: tuple[int, ...]) -> list[tuple[Any, tuple[int, ...]]]:
-    """The top modes of a shape with their paths; a leaf is the only mode of its own."""
+def _modes_and_paths(shape: Any, path: tuple[int, ...]) -> list[tuple[Any, tuple[int, ...]]]:
+    """Return the top modes of a shape with their paths; a leaf is its only mode."""
     return [(mode, (*path, k)) for k, mode in enumerate(items(shape))]
 
 
-def _short(tiler: tuple[Any, ...], shape: Any) -> None:
+def _check_rank(tiler: tuple[Any, ...], shape: Any) -> None:
+    """Check that a tiler has at most as many modes as a shape.
+
+    Raises:
+        NoAnswerError: if it has more.
+    """
     if len(tiler) > len(items(shape)):
-        raise NoAnswer
+        raise NoAnswerError
 
 
 def composed(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
-    """The tree of a composition: each tiler's indices of the mode that it stands at."""
+    """Return the tree of a composition, in which each tiler indexes its mode of the shape."""
     if tiler is None:
         return Part([place(path, index) for index in range(count(shape))], shape)
     if isinstance(tiler, tuple):
-        _short(tiler, shape)
-        pairs_ = zip(_steps(shape, path), tiler, strict=False)
-        return tuple(composed(mode, where, item) for (mode, where), item in pairs_)
+        _check_rank(tiler, shape)
+        pairs_ = zip(_modes_and_paths(shape, path), tiler, strict=False)
+        return tuple(composed(mode, mode_path, item) for (mode, mode_path), item in pairs_)
     layout = as_layout(tiler)
     return Part([place(path, index) for index in values(layout)], layout.shape)
 
 
 def composition(a: Any, b: Any) -> Plan:
-    """Coordinate i stands for coordinate b(i) of a."""
+    """Return the plan of a composition: coordinate i has coordinate b(i) of a."""
     return Plan(composed(getattr(a, "shape", 0), (), b), coordinate_value(a))
 
 
@@ -92,19 +97,23 @@ def composition(a: Any, b: Any) -> Plan:
 
 
 def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
-    """(tile, rest) of one mode: the tiler's indices, and the least index of each of the tiles that fill the mode."""
+    """Return (tile, rest) of one mode: the indices of the tiler, and the least index of each tile of the mode.
+
+    Raises:
+        NoAnswerError: if there is no such division.
+    """
     if tiler is None:
-        raise NoAnswer
+        raise NoAnswerError
     if isinstance(tiler, tuple):
-        _short(tiler, shape)
-        steps = _steps(shape, path)
-        halves = [_split(mode, where, item) for (mode, where), item in zip(steps, tiler, strict=False)]
-        untiled = [composed(mode, where, None) for mode, where in steps[len(tiler) :]]
+        _check_rank(tiler, shape)
+        mode_paths = _modes_and_paths(shape, path)
+        halves = [_split(mode, mode_path, item) for (mode, mode_path), item in zip(mode_paths, tiler, strict=False)]
+        untiled = [composed(mode, mode_path, None) for mode, mode_path in mode_paths[len(tiler) :]]
         return tuple(tile for tile, _ in halves), (*(rest for _, rest in halves), *untiled)
     layout = as_layout(tiler)
     indices, rest = values(layout), tiling(pairs(layout), count(shape))
     if rest is None or len(indices) * prod(s for s, _ in rest) != count(shape):
-        raise NoAnswer
+        raise NoAnswerError
     starts = [line(rest, index) for index in range(prod(s for s, _ in rest))]
     return Part([place(path, i) for i in indices], layout.shape), Part([place(path, i) for i in starts])
 
@@ -114,81 +123,81 @@ def _logical(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
         return composed(shape, path, None)
     if not isinstance(tiler, tuple):
         return _split(shape, path, tiler)
-    _short(tiler, shape)
-    steps = _steps(shape, path)
-    padded = (*tiler, *(None,) * (len(steps) - len(tiler)))
-    return tuple(_logical(mode, where, item) for (mode, where), item in zip(steps, padded, strict=True))
+    _check_rank(tiler, shape)
+    mode_paths = _modes_and_paths(shape, path)
+    padded = (*tiler, *(None,) * (len(mode_paths) - len(tiler)))
+    return tuple(_logical(mode, mode_path, item) for (mode, mode_path), item in zip(mode_paths, padded, strict=True))
 
 
 def logical_divide(a: Any, tiler: Any) -> Plan:
-    """The tile and the rest of each mode, in its place."""
+    """Return the plan of a logical divide: each mode is replaced by its tile and rest."""
     return Plan(_logical(a.shape, (), tiler), coordinate_value(a))
 
 
 def zipped_divide(a: Any, tiler: Any) -> Plan:
-    """The tiles of all modes together, then the rests."""
+    """Return the plan of a zipped divide: the tiles of all modes, then the rests."""
     return Plan(_split(a.shape, (), tiler), coordinate_value(a))
 
 
 def tiled_divide(a: Any, tiler: Any) -> Plan:
-    """Zipped, with the modes of the rest apart."""
+    """Return the plan of a tiled divide: a zipped divide with the modes of the rest at the top."""
     plan = zipped_divide(a, tiler)
     tile, rest = plan.tree
     return Plan((tile, *rest) if isinstance(rest, tuple) else Merged((tile, rest)), plan.value)
 
 
 def flat_divide(a: Any, tiler: Any) -> Plan:
-    """Zipped, with all modes apart."""
+    """Return the plan of a flat divide: a zipped divide with all modes at the top."""
     plan = zipped_divide(a, tiler)
     tile, rest = plan.tree
     if isinstance(tile, tuple) and isinstance(rest, tuple):
         return Plan((*tile, *rest), plan.value)
-    return Plan(Merged(plan.tree), plan.value)  # a layout tiler: where the tile ends is not written in the result
+    return Plan(Merged(plan.tree), plan.value)  # for a layout tiler, the result does not show where the tile ends
 
 
 # Slices
 
 
 def _kept_modes(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[list[Part], Any]:
-    """The parts a coordinate keeps, and the point it fixes."""
+    """Return the parts that a coordinate keeps, and the point that it fixes."""
     if coordinate is None:
         return [composed(shape, path, None)], ()
     if not isinstance(coordinate, tuple):
         return [], place(path, coordinate)
     parts: list[Part] = []
     fixed: Any = ()
-    for (mode, where), item in zip(_steps(shape, path), coordinate, strict=True):
-        more, point = _kept_modes(mode, where, item)
-        parts += more
+    for (mode, mode_path), item in zip(_modes_and_paths(shape, path), coordinate, strict=True):
+        kept_parts, point = _kept_modes(mode, mode_path, item)
+        parts += kept_parts
         fixed = plus(fixed, point)
     return parts, fixed
 
 
 def slice_and_offset(coordinate: Any, source: Any) -> Plan:
-    """A slice keeps modes as they are; only one that has left its swizzle behind may split their leaves."""
+    """Return the plan of a slice, which keeps whole modes; a slice that lost its swizzle may split their leaves."""
     parts, fixed = _kept_modes(source.shape, (), coordinate)
     slice_parts = [Part(part.points, part.shape, whole=not hasattr(source, "inner")) for part in parts]
     return Plan(slice_parts[0] if coordinate is None else tuple(slice_parts), coordinate_value(source), fixed)
 
 
-# A slice of a division: the parts of a zipped divide, in the shapes that its modes have
+# Slices of a zipped divide
 
 
 def _local(a: Any, tiler: Any, side: int, coordinate: Any) -> Plan:
-    """The zipped divide of ``a`` by a tuple of integers, fixed at a coordinate of its tile (0) or of its rest (1)."""
+    """Return the plan of a zipped divide by a tuple of integers, fixed at a coordinate of its tile (0) or rest (1)."""
     whole = split(inner(a), tiler, divide)
     if whole is None:
-        raise NoAnswer
+        raise NoAnswerError
     halves = [modes(mode) for mode in modes(whole)]
     shapes = [[half[k].shape for half in halves[: len(tiler)]] for k in (0, 1)]
     shapes[1] += [mode.shape for mode in modes(whole)[len(tiler) :]]
     tree = _split(a.shape, (), tiler)
     fixed: Any = ()
     kept_parts = list(zip(tree[1 - side], shapes[1 - side], strict=True))
-    here = zip(tree[side], shapes[side], strict=True)
+    side_parts = zip(tree[side], shapes[side], strict=True)
     padded = (*coordinate, *(None,) * (len(tree[side]) - len(coordinate)))
     free_parts = []
-    for (part, shape), item in zip(here, padded, strict=True):
+    for (part, shape), item in zip(side_parts, padded, strict=True):
         if item is None:
             free_parts.append((part, shape))
         else:
@@ -199,19 +208,19 @@ def _local(a: Any, tiler: Any, side: int, coordinate: Any) -> Plan:
 
 
 def projected(items_: tuple[Any, ...], proj: Any) -> tuple[Any, ...]:
-    """The items that a projection keeps: those where it has no ``None``."""
+    """Return the items for which a projection does not have ``None``."""
     if not isinstance(proj, tuple):
         return items_
     return tuple(item for item, keep in zip(items_, proj, strict=True) if keep is not None)
 
 
 def local_tile(a: Any, tiler: Any, coordinate: Any, proj: Any = None) -> Plan:
-    """One tile of a zipped divide."""
+    """Return the plan of one tile of a zipped divide."""
     return _local(a, projected(tiler, proj), 1, projected(coordinate, proj))
 
 
 def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """The extents of a layout of threads by mode, and every coordinate that has the index."""
+    """Return the extents of the modes of a layout of threads, and every coordinate that it maps to the index."""
     parts = projected(tuple(modes(threads)), proj)
     extents = tuple(count(part.shape) for part in parts)
     image = values(Plain(tuple(part.shape for part in parts), tuple(part.stride for part in parts)))
@@ -219,10 +228,14 @@ def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...]
 
 
 def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
-    """One thread's element of each tile."""
+    """Return the plan of the element of one thread in each tile.
+
+    Raises:
+        NoAnswerError: if not exactly one thread has the index.
+    """
     extents, coordinates = threads_of(as_layout(threads), index, proj)
     if len(coordinates) != 1:
-        raise NoAnswer
+        raise NoAnswerError
     return _local(a, extents, 0, coordinates[0])
 
 
@@ -240,14 +253,20 @@ PLANS: dict[str, Callable[..., Plan]] = {
 
 
 def _beyond(block: Any, tiler: Any) -> list[Any]:
-    """The complement of the block that the tiler's indices run through."""
+    """Return the complement of the block that is large enough for the indices of the tiler.
+
+    Raises:
+        NoAnswerError: if there is none.
+    """
     rest = beyond(block, tiler)
     if rest is None:
-        raise NoAnswer
+        raise NoAnswerError
     return rest
 
 
 def _tiled_value(block: Any, rest: list[Any]) -> Value:
+    """Return the function from a point of a product to its offset."""
+
     def value(point: Any) -> Any:
         terms = dict(point)
         offset = plus(terms.get((0,), 0), line(rest, terms.get((1,), 0)))
@@ -261,7 +280,7 @@ def _block_part(layout: Any) -> Part:
 
 
 def logical_product(block: Any, tiler: Any) -> Plan:
-    """The block, and its copies in the complement where the tiler points; mode by mode for a tuple."""
+    """Return the plan of a logical product: the block, and the copies in its complement; mode by mode for a tuple."""
     if not isinstance(tiler, tuple):
         layout = as_layout(tiler)
         tile = Part([place((1,), index) for index in values(layout)], layout.shape)
@@ -270,10 +289,10 @@ def logical_product(block: Any, tiler: Any) -> Plan:
 
 
 def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
-    """The tree of a product mode by mode: pairs of a mode and its copies, alone where there are none."""
+    """Return the tree of a product mode by mode: pairs of a mode and its copies, or the mode alone without a tiler."""
     parts = modes(block)
     if len(tiler) > len(parts):
-        raise NoAnswer
+        raise NoAnswerError
     tree: list[Any] = []
     for k, mode in enumerate(parts):
         item = tiler[k] if k < len(tiler) else None
@@ -289,7 +308,7 @@ def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
 
 
 def zipped_product(block: Any, tiler: Any) -> Plan:
-    """The blocks of all modes together, then the copies."""
+    """Return the plan of a zipped product: the blocks of all modes, then the copies."""
     plan = logical_product(block, tiler)
     if not isinstance(tiler, tuple):
         return plan
@@ -297,33 +316,33 @@ def zipped_product(block: Any, tiler: Any) -> Plan:
 
 
 def _blocks_and_copies(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The blocks and the copies of a product by mode; modes without a tiler follow the copies."""
+    """Return the blocks and the copies of a product by mode; modes without a tiler follow the copies."""
     pairs_ = []
     for part, item in zip(tree, tiler, strict=False):
         if item is None:
-            raise NoAnswer
+            raise NoAnswerError
         pairs_.append(_blocks_and_copies(part, item) if isinstance(item, tuple) else part)
     return tuple(a for a, _ in pairs_), (*(b for _, b in pairs_), *tree[len(tiler) :])
 
 
 def tiled_product(block: Any, tiler: Any) -> Plan:
-    """Zipped, with the modes of the copies apart."""
+    """Return the plan of a tiled product: a zipped product with the modes of the copies at the top."""
     plan = zipped_product(block, tiler)
     a, b = plan.tree
-    tiles = _opened(b)
+    tiles = _unpack(b)
     return Plan((a, *tiles) if tiles else Merged((a, b)), plan.value)
 
 
 def flat_product(block: Any, tiler: Any) -> Plan:
-    """Zipped, with all modes apart."""
+    """Return the plan of a flat product: a zipped product with all modes at the top."""
     plan = zipped_product(block, tiler)
     a, b = plan.tree
-    blocks, tiles = _opened(a) or (a,), _opened(b)
+    blocks, tiles = _unpack(a) or (a,), _unpack(b)
     return Plan((*blocks, *tiles) if tiles else Merged((*blocks, b)), plan.value)
 
 
-def _opened(tree: Any) -> tuple[Any, ...]:
-    """The top modes of a part, one part each; none for a leaf, which the result may split into several modes."""
+def _unpack(tree: Any) -> tuple[Any, ...]:
+    """Return the top modes of a part as parts; none for a leaf, which the result may split into several modes."""
     if isinstance(tree, tuple):
         return tree
     if not isinstance(tree.shape, tuple):
@@ -339,7 +358,7 @@ def _opened(tree: Any) -> tuple[Any, ...]:
 
 
 def _side_by_side(block: Any, tiler: Any) -> tuple[list[Part], list[Part], Value]:
-    """Parts of block and tiler by mode, the shorter padded with modes of extent 1."""
+    """Return the parts of block and tiler by mode, the lower rank padded with modes of extent 1."""
     plain = inner(block)
     rank = max(len(modes(plain)), len(modes(tiler)))
     blocks = [_block_part(mode) for mode in _padded(plain, rank)]
@@ -353,22 +372,22 @@ def _padded(layout: Any, rank: int) -> list[Plain]:
 
 
 def blocked_product(block: Any, tiler: Any) -> Plan:
-    """Block and copies side by side in each mode, the block first."""
+    """Return the plan of a blocked product: in each mode, the block and then the copies."""
     blocks, tiles, value = _side_by_side(block, tiler)
     if not isinstance(inner(block).shape, tuple) and isinstance(tiler.shape, tuple) and len(tiler.shape) == 1:
-        # A block that is no tuple has no modes to pair with: the tiler goes beside it as it stands.
+        # A block with an integer shape has no modes to pair with, so the tiler keeps its tuple.
         tiles = [Part(tiles[0].points, tiler.shape)]
     return Plan(tuple(zip(blocks, tiles, strict=True)), value)
 
 
 def raked_product(block: Any, tiler: Any) -> Plan:
-    """Block and copies side by side in each mode, the copies first."""
+    """Return the plan of a raked product: in each mode, the copies and then the block."""
     blocks, tiles, value = _side_by_side(block, tiler)
     return Plan(tuple(map(Merged, zip(tiles, blocks, strict=True))), value)
 
 
 def grid_of(atom: Any, target: Any, order: Any = None) -> Plain | None:
-    """How many atoms along each mode of the target and in which order; None where they do not fill it."""
+    """Return the layout of the atoms that fill a target, or None if they do not fill it."""
     extents = [count(mode) for mode in items(target)]
     blocks = [count(mode.shape) for mode in modes(inner(atom))]
     blocks += [1] * (len(extents) - len(blocks))
@@ -384,10 +403,14 @@ def grid_of(atom: Any, target: Any, order: Any = None) -> Plain | None:
 
 
 def tile_to_shape(atom: Any, target: Any, order: Any = None) -> Plan:
-    """A blocked product by as many copies as fill the shape, stacked in an order."""
+    """Return the plan of a blocked product with the copies that fill the shape, in the given order.
+
+    Raises:
+        NoAnswerError: if the atom does not fill the shape.
+    """
     grid = grid_of(atom, target, order)
     if grid is None:
-        raise NoAnswer
+        raise NoAnswerError
     return blocked_product(atom, grid)
 
 

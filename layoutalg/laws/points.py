@@ -1,16 +1,15 @@
-"""Layouts as functions, evaluated one index at a time, and plans: what each piece of a result has to stand for.
+"""Evaluate layouts one index at a time, and compare a result with a plan of the expected points.
 
-A layout is read through its ``shape`` and ``stride``, a composed layout through ``outer``, ``offset`` and ``inner``, a
-swizzle through ``bits``, ``base`` and ``shift``, a basis stride through ``value`` and ``mode``: any value that has them
-will do. A *point* is what a layout maps to: an integer, or, for basis strides, the sorted tuple of its non-zero
-``(path, coefficient)`` pairs.
+Only attributes are used: ``shape`` and ``stride`` of a layout, ``outer``, ``offset`` and ``inner`` of a composed
+layout, ``bits``, ``base`` and ``shift`` of a swizzle, ``value`` and ``mode`` of a basis stride. Any object with these
+attributes is accepted. A *point* is a value of a layout: an integer, or, for basis strides, the sorted tuple of its
+non-zero ``(path, coefficient)`` pairs.
 
-A *plan* is a tree of parts, one for each piece of the result's shape; a part says which points its coordinates stand
-for. The result must have that tree (each piece refined as it likes) and, at every coordinate, the value that the sum of
-the points has under the operand. These are notes of a law while it judges, and no values: a plan holds a function.
+A *plan* is a tree of parts that correspond to the modes of the result. A part has the points of its coordinates. The
+result must have this tree, where each part may be refined, and its value at every coordinate must be the value of the
+operand at the sum of the points.
 
-Laws: a layout's own call and this evaluation agree, though neither calls the other; nothing is wrong where a result and
-its plan have the same points.
+Invariant: this evaluation and a call of the layout agree, although neither uses the other.
 
 >>> from layoutalg import Layout
 >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
@@ -33,19 +32,19 @@ Point = Any
 Leaf = tuple[int, Any]
 
 
-class TooLarge(Exception):
-    """The enumeration would be too long to be worth it; the case proves nothing."""
+class TooLargeError(Exception):
+    """The enumeration would be too long, so that the case is not decided."""
 
 
 def leaves(value: Any) -> list[Any]:
-    """The leaves of a nested tuple, left to right."""
+    """Return the leaves of a nested tuple from left to right."""
     if isinstance(value, tuple):
         return [leaf for item in value for leaf in leaves(item)]
     return [value]
 
 
 def count(shape: Any) -> int:
-    """How many coordinates a shape has."""
+    """Return the number of coordinates of a shape."""
     total = 1
     for extent in leaves(shape):
         total *= extent
@@ -53,12 +52,12 @@ def count(shape: Any) -> int:
 
 
 def pairs(layout: Any) -> list[Leaf]:
-    """The (extent, stride) pairs of a plain layout, left to right."""
+    """Return the (extent, stride) pairs of a plain layout from left to right."""
     return list(zip(leaves(layout.shape), leaves(layout.stride), strict=True))
 
 
 class Plain:
-    """A bare shape and stride, as the judge makes one."""
+    """A shape and a stride, without the checks of ``Layout``."""
 
     def __init__(self, shape: Any, stride: Any) -> None:
         self.shape = shape
@@ -66,7 +65,7 @@ class Plain:
 
 
 class Composite:
-    """A composed layout, as the judge makes one."""
+    """A composed layout, without the checks of ``ComposedLayout``."""
 
     def __init__(self, outer: Any, offset: Any, inner: Any) -> None:
         self.outer = outer
@@ -75,71 +74,71 @@ class Composite:
 
     @property
     def shape(self) -> Any:
-        """The shape of the rightmost layout, whose coordinates these are."""
+        """The shape of the inner layout, which is the domain."""
         return self.inner.shape
 
 
 def inner(layout: Any) -> Any:
-    """The layout that carries the domain."""
+    """Return the inner layout of a composed layout, or a plain layout itself."""
     return layout.inner if hasattr(layout, "inner") else layout
 
 
 def under(layout: Any, plain: Any) -> Any:
-    """Another rightmost layout under the swizzle (or other function) of ``layout``, where there is one."""
+    """Return ``layout`` with another inner layout; for a plain layout, the other layout itself."""
     return Composite(layout.outer, layout.offset, plain) if hasattr(layout, "inner") else plain
 
 
 def items(value: Any) -> tuple[Any, ...]:
-    """The top modes of a shape, stride or coordinate; a leaf is the only one of its own."""
+    """Return the top modes of a shape, stride or coordinate; for a leaf, the tuple that contains it."""
     return value if isinstance(value, tuple) else (value,)
 
 
 def modes(layout: Any) -> list[Plain]:
-    """The top modes of a plain layout."""
+    """Return the top modes of a plain layout."""
     return [Plain(s, d) for s, d in zip(items(layout.shape), items(layout.stride), strict=True)]
 
 
 def congruent(a: Any, b: Any) -> bool:
-    """Whether two nested tuples have the same nesting."""
+    """Check if two nested tuples have the same nesting."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(congruent, a, b))
     return not isinstance(a, tuple) and not isinstance(b, tuple)
 
 
 def nested_like(flat: Iterator[Any], profile: Any) -> Any:
-    """Leaves in the nesting of a profile."""
+    """Return leaves in the nesting of a profile."""
     return tuple(nested_like(flat, part) for part in profile) if isinstance(profile, tuple) else next(flat)
 
 
 def join(parts: Sequence[Any]) -> Plain:
-    """Plain layouts as the modes of one."""
+    """Return a plain layout whose modes are the given plain layouts."""
     return Plain(tuple(part.shape for part in parts), tuple(part.stride for part in parts))
 
 
-# Points ---------------------------------------------------------------------------------------------------------
+# Points
 
 
 def point(value: Any) -> Point:
-    """A call's result, a stride or a coordinate as a point."""
+    """Return the result of a call, a stride or a coordinate as a point."""
     if isinstance(value, tuple):
         terms: dict[tuple[int, ...], int] = {}
-        _walk(value, (), terms)
+        _add_terms(value, (), terms)
         return tuple(sorted(terms.items()))
     if hasattr(value, "mode"):
         return ((value.mode, value.value),) if value.value else ()
     return value
 
 
-def _walk(value: Any, path: tuple[int, ...], terms: dict[tuple[int, ...], int]) -> None:
+def _add_terms(value: Any, path: tuple[int, ...], terms: dict[tuple[int, ...], int]) -> None:
     if isinstance(value, tuple):
         for position, item in enumerate(value):
-            _walk(item, (*path, position), terms)
+            _add_terms(item, (*path, position), terms)
     elif value:
         terms[path] = value
 
 
 def plus(a: Point, b: Point) -> Point:
-    """The sum of two points; the integer 0 is the origin of both kinds."""
+    """Return the sum of two points; the integer 0 may be added to both kinds."""
     if isinstance(a, tuple) or isinstance(b, tuple):
         terms = dict(a or ())
         for path, coefficient in b or ():
@@ -149,22 +148,22 @@ def plus(a: Point, b: Point) -> Point:
 
 
 def times(factor: int, a: Point) -> Point:
-    """A point scaled by an integer."""
+    """Return a point times an integer."""
     if isinstance(a, tuple):
         return tuple((path, factor * c) for path, c in a) if factor else ()
     return factor * a
 
 
 def same(a: Point, b: Point) -> bool:
-    """Whether two points are equal; the origin may be written 0 or ()."""
+    """Check if two points are equal; the origin may be 0 or ()."""
     return (a or 0) == (b or 0)
 
 
-# Evaluation -----------------------------------------------------------------------------------------------------
+# Evaluation
 
 
 def digits(index: int, extents: Sequence[int]) -> list[int]:
-    """The colexicographic digits of an index; the last mode takes all that is left."""
+    """Return the colexicographic digits of an index; the last digit is not bounded by its extent."""
     result = []
     for extent in extents[:-1]:
         result.append(index % extent)
@@ -173,7 +172,7 @@ def digits(index: int, extents: Sequence[int]) -> list[int]:
 
 
 def line(parts: Sequence[Leaf], index: int) -> Point:
-    """The function of a list of modes at any integer: odd, and the last mode runs on to infinity."""
+    """Return the value of a list of modes at any integer, an odd function whose last mode extends to infinity."""
     total: Point = 0
     for digit, (_, stride) in zip(digits(abs(index), [s for s, _ in parts]), parts, strict=True):
         total = plus(total, times(digit, point(stride)))
@@ -181,7 +180,7 @@ def line(parts: Sequence[Leaf], index: int) -> Point:
 
 
 def swizzled(swizzle: Any, offset: int) -> int:
-    """A swizzle at an offset, bit by bit."""
+    """Return the value of a swizzle at an offset, computed bit by bit."""
     source = swizzle.base + max(swizzle.shift, 0)
     target = swizzle.base + max(-swizzle.shift, 0)
     result = offset
@@ -191,7 +190,10 @@ def swizzled(swizzle: Any, offset: int) -> int:
 
 
 def after(function: Any, value: Point) -> Point:
-    """A swizzle, layout or composed layout at a point: the extended function, or the modes that a vector addresses."""
+    """Return the value of a swizzle, layout or composed layout at a point.
+
+    The value at an integer is that of the extended function. A tuple addresses the modes of the layout.
+    """
     if hasattr(function, "bits"):
         return swizzled(function, value)
     if hasattr(function, "inner"):
@@ -208,25 +210,29 @@ def after(function: Any, value: Point) -> Point:
 
 
 def at(layout: Any, index: int) -> Point:
-    """A layout or composed layout at an index of its domain (or beyond: the extended function)."""
+    """Return the value of a layout or composed layout at an index; beyond the domain, that of the extended function."""
     return after(layout, index)
 
 
 def values(layout: Any) -> list[Point]:
-    """Every point of a layout, in the colexicographic order of its domain."""
+    """Return every point of a layout, in the colexicographic order of its domain.
+
+    Raises:
+        TooLargeError: if there are more than 2**16.
+    """
     total = count(layout.shape)
     if total > 1 << 16:
-        raise TooLarge
+        raise TooLargeError
     return [at(layout, index) for index in range(total)]
 
 
 def at_coordinate(layout: Any, coordinate: Any) -> Point:
-    """A layout at a (nested) coordinate, by ranking the coordinate first."""
+    """Return the value of a layout at a (nested) coordinate."""
     return at(layout, rank_of(coordinate, layout.shape))
 
 
 def rank_of(coordinate: Any, shape: Any) -> int:
-    """The colexicographic index of a coordinate."""
+    """Return the colexicographic index of a coordinate."""
     if not isinstance(coordinate, tuple):
         return int(coordinate)
     index, weight = 0, 1
@@ -236,20 +242,22 @@ def rank_of(coordinate: Any, shape: Any) -> int:
     return index
 
 
+#: The function of a plan from a sum of points to the expected value.
 Value = Callable[[Any], Any]
 
+#: The most elements that are enumerated.
 MOST = 1 << 16
 
 
-class NoAnswer(Exception):
-    """No layout satisfies the definition, so far as the plan can tell."""
+class NoAnswerError(Exception):
+    """The plan has no layout that satisfies the definition."""
 
 
 @frozen
 class Part:
-    """A piece of the result: its coordinates stand for ``points``; ``shape`` is what the piece must refine.
+    """A part of a plan: ``points`` are the points of its coordinates, and ``shape`` is a shape that it must refine.
 
-    With ``whole`` the piece must have that very shape.
+    If ``whole`` is true, the part must have exactly this shape.
     """
 
     points: list[Any]
@@ -259,14 +267,14 @@ class Part:
 
 @frozen
 class Merged:
-    """Parts that share one mode of the result, whose inner structure is free."""
+    """Parts that share one mode of the result, which may have any inner structure."""
 
     parts: tuple[Part, ...]
 
 
 @frozen
 class Plan:
-    """The tree of parts, what a sum of points is worth, and where a fixed part of the coordinate stands."""
+    """The expected result: the tree of parts, the value of a sum of points, and the point of fixed modes."""
 
     tree: Any
     value: Value
@@ -274,22 +282,22 @@ class Plan:
 
 
 def misfit(result: Any, plan: Plan, offset: Any = 0, free_offset: bool = False) -> str | None:
-    """Where a result breaks a plan first: its tree, or its value at an index; None if nowhere.
+    """Return the first difference of a result from a plan, in its shape or in its value at an index, or None.
 
-    With ``free_offset`` some constant may be missing everywhere, as in a slice without its offset.
+    With ``free_offset``, the values may differ by a constant, as those of a slice without its offset.
     """
     if not _has_tree(result.shape, plan.tree):
         return f"has a shape that does not refine {_counts(plan.tree)}, found {_counts(result.shape)}"
     right = expected_values(plan)
     mine = [plus(value, offset) for value in values(result)]
     if free_offset:
-        apart = plus(right[0], times(-1, mine[0]))
-        mine = [plus(value, apart) for value in mine]
+        constant = plus(right[0], times(-1, mine[0]))
+        mine = [plus(value, constant) for value in mine]
     return first_difference(mine, right)
 
 
 def first_difference(points: list[Any], definition: list[Any]) -> str | None:
-    """The first index at which two lists of points differ, as a sentence."""
+    """Return the first index at which two lists of points differ, as the end of a sentence, or None."""
     if len(points) != len(definition):
         return f"has {len(points)} elements, must have {len(definition)}"
     for index, (mine, right) in enumerate(zip(points, definition, strict=True)):
@@ -299,10 +307,14 @@ def first_difference(points: list[Any], definition: list[Any]) -> str | None:
 
 
 def expected_values(plan: Plan) -> list[Any]:
-    """The value at every coordinate of a plan, in colexicographic order: the first part runs fastest."""
+    """Return the value at every coordinate of a plan in colexicographic order, in which the first part is the fastest.
+
+    Raises:
+        TooLargeError: if there are more than 2**16.
+    """
     parts = list(_parts(plan.tree))
     if prod(len(part.points) for part in parts) > MOST:
-        raise TooLarge
+        raise TooLargeError
     totals = []
     for points in pairings(*(part.points for part in reversed(parts))):
         total = plan.fixed
@@ -321,7 +333,7 @@ def _parts(tree: Any) -> Iterator[Part]:
 
 
 def _counts(tree: Any) -> str:
-    """How many elements each mode must have, or has: a shape if one is asked for, else what a part stands for."""
+    """Return the extents of a tree or a shape as text; for a part without a shape, the number of its points."""
     if isinstance(tree, Part):
         return str(len(tree.points)) if tree.shape is None else _counts(tree.shape)
     if isinstance(tree, Merged):
@@ -339,7 +351,7 @@ def _has_tree(shape: Any, tree: Any) -> bool:
 
 
 def refines(shape: Any, coarse: Any) -> bool:
-    """Whether ``shape`` is ``coarse`` with each leaf left alone or split in two or more; ``None`` allows all."""
+    """Check if ``shape`` is ``coarse`` with some leaves split into two or more; ``None`` allows every shape."""
     if isinstance(coarse, tuple):
         return isinstance(shape, tuple) and len(shape) == len(coarse) and all(map(refines, shape, coarse))
     if coarse is None or shape == coarse:

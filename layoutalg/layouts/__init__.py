@@ -1,1 +1,1 @@
-"""Layouts as values: plain, composed, evaluated one index at a time or all at once."""
+"""Layout and swizzle values, and their evaluation for one index or for all."""

@@ -1,4 +1,4 @@
-"""Cosize: the length of the smallest interval that holds 0 and every offset of a layout.
+"""The operation ``cosize``: the length of the smallest interval that contains 0 and every offset of a layout.
 
 Source: CUTLASS ``include/cute/layout.hpp`` (cosize).
 
@@ -23,13 +23,21 @@ from layoutalg.tuples.scaled_basis import ScaledBasis
 
 
 def cosize(layout: AnyLayout, mode: Mode = None) -> int:
-    """The length of the smallest interval that holds 0 and every offset: what to allocate.
+    """Return the length of the smallest interval that contains 0 and every offset, which is the size to allocate.
 
-    For non-negative strides that is the largest offset plus one. For basis strides it is the product of such lengths
-    over the coordinate's modes.
+    For non-negative strides that is the largest offset plus one. For basis strides it is the product of these lengths
+    over the modes of the coordinate.
+
+    Args:
+        layout: a layout, plain or composed.
+        mode: the index or path of a mode, for the cosize of that mode alone.
+
+    Returns:
+        The length, in the unit of the offsets.
 
     Raises:
-        LayoutError: if the operand is no layout.
+        LayoutError: if the operand is not a layout, or if it is a composed layout with too many elements to enumerate.
+        UndecidedError: if the size of a composed layout contains symbols.
 
     >>> cosize(Layout((4, 2), (1, 10))), cosize(Layout((4, 2), (-1, 4)))
     (14, 8)
@@ -50,12 +58,12 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
     return result
 
 
-#: How many offsets of a composed layout are enumerated to find the largest.
+#: The most offsets of a composed layout that are enumerated to find the largest.
 _MOST_OFFSETS = 1 << 24
 
 
 def _cosize_composed(layout: ComposedLayout) -> int:
-    """:func:`cosize` where something is applied after a layout, so that the largest offset has no closed form."""
+    """Return the cosize of a composed layout, whose largest offset has no closed form in general."""
     swizzle, inner = layout.outer, layout.inner
     if isinstance(swizzle, Swizzle) and isinstance(inner, Layout) and layout.offset == 0 and _is_compact(inner):
         block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
@@ -63,27 +71,27 @@ def _cosize_composed(layout: ComposedLayout) -> int:
             return size(inner)  # the swizzle permutes each block within itself
     if need_int(size(inner), "cosize: the size of a composed layout") > _MOST_OFFSETS:
         raise LayoutError(
-            f"cosize: a composed layout must have at most {_MOST_OFFSETS} elements to be enumerated, found "
-            f"{size(inner)}; layout = {layout}"
+            f"cosize: the composed layout has {size(inner)} elements, and at most {_MOST_OFFSETS} are enumerated; "
+            f"layout = {layout}"
         )
-    low, high = _ends(layout)
+    low, high = _offset_range(layout)
     return max(high, 0) - min(low, 0) + 1
 
 
-def _ends(layout: ComposedLayout) -> tuple[int, int]:
-    """The lowest and the highest offset."""
-    from layoutalg.layouts.offsets import offset_table  # a plain layout needs none of what lists offsets
+def _offset_range(layout: ComposedLayout) -> tuple[int, int]:
+    """Return the lowest and the highest offset."""
+    from layoutalg.layouts.offsets import offset_table  # imported here, since a plain layout does not need it
 
     table = offset_table(layout)
     if not isinstance(table, list):
         return table, table
     while table and isinstance(table[0], list):
-        table = [one for row in table for one in row]
+        table = [entry for row in table for entry in row]
     return min(table, default=0), max(table, default=0)
 
 
 def _is_compact(layout: Layout) -> bool:
-    """Whether the offsets are exactly 0 .. size-1, each once."""
+    """Check if the offsets are exactly 0 to size - 1, each once."""
     filled = 1
     strides = flatten_tuple(layout.stride)
     if any(isinstance(stride, ScaledBasis) for stride in strides):

@@ -1,4 +1,4 @@
-"""Flat modes: extents and strides as parallel lists, merged where they continue one another, and a layout again.
+"""Operations on flat modes, which are extents and strides in parallel lists.
 
 Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter).
 
@@ -19,7 +19,10 @@ Flat = tuple[list[Any], list[Any]]
 
 
 def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
-    """Drop the modes of extent 1 and join every mode to the one before it that it continues; 0 is the only stride 0."""
+    """Drop the modes of extent 1, and join each mode with the one before it if it continues that one.
+
+    A stride of 0 times a unit vector becomes the integer 0.
+    """
     extents: list[Any] = []
     strides: list[Any] = []
     for s, d in zip(shape, stride, strict=True):
@@ -30,7 +33,7 @@ def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
         elif type(d) is int or not is_zero(d):
             extents.append(s)
             strides.append(d)
-        elif extents and is_zero(strides[-1]):  # 0 times a unit vector after another 0
+        elif extents and is_zero(strides[-1]):  # 0 times a unit vector after a stride 0
             extents[-1] *= s
         else:
             extents.append(s)
@@ -39,7 +42,7 @@ def merge(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Flat:
 
 
 def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
-    """The layout of flat modes: an integer shape for one mode, ``1:0`` for none."""
+    """Return the layout of flat modes: one with an integer shape for one mode, ``1:0`` for none."""
     if len(extents) == 1:
         return trusted(extents[0], strides[0])
     if not extents:
@@ -52,10 +55,12 @@ Mode = tuple[Any, Any]
 
 
 def cut(layout: Layout, count: int) -> tuple[Mode, Mode] | None:
-    """A layout of numbers as the part that its first ``count`` indices go through, and the part that goes on there.
+    """Split a layout of integers into the modes of its first ``count`` indices and the remaining modes.
 
-    Both are coalesced, ``1:0`` where they hold nothing. None where the cut divides no mode that it falls into, and for
-    what must be looked at more closely: symbols, basis strides, a last mode of extent 1, a cut beyond the end.
+    Returns:
+        Both parts, coalesced; ``1:0`` for a part without modes. None if ``count`` does not divide the mode in which it
+        ends. None also for operands that need the general way: symbols, basis strides, a last mode of extent 1, or a
+        count beyond the size.
 
     >>> cut(Layout((4, 6), (1, 8)), 8), cut(Layout((4, 6), (1, 8)), 6)
     ((((4, 2), (1, 8)), (3, 16)), None)
@@ -90,15 +95,17 @@ def _mode(flat: Flat) -> Mode:
 
 
 def filtered(layout: Layout) -> Flat:
-    """The coalesced flat modes of a layout without those of stride 0."""
-    moving = [
+    """Return the coalesced flat modes of a layout without those of stride 0."""
+    modes = [
         (s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if not is_zero(d)
     ]
-    return merge(tuple([s for s, _ in moving]), tuple([d for _, d in moving]))
+    return merge(tuple([s for s, _ in modes]), tuple([d for _, d in modes]))
 
 
 def compact_size(block: Layout) -> int | None:
-    """The size of a layout whose offsets are 0 to its size less 1, each once; None of any other, and where in doubt.
+    """Return the size of the image of a layout of integers if its offsets are exactly 0 to that size - 1, else None.
+
+    Modes of stride 0 do not count. None also for symbols and basis strides.
 
     >>> compact_size(Layout((4, (2, 3)), (6, (3, 1)))), compact_size(Layout(4, 2))
     (24, None)
@@ -116,9 +123,9 @@ def compact_size(block: Layout) -> int | None:
 
 
 def scaled_by(shape: Any, stride: Any, period: int) -> Any:
-    """The strides of copies of a compact block: a linear room, gone through as the tiler says.
+    """Return the strides of a tiler, scaled by the period of the blocks that it repeats.
 
-    None unless every stride is a number that is not negative; a mode that never steps has stride 0.
+    None if an extent or stride is not an integer, or a stride is negative. A mode of extent 1 gets stride 0.
 
     >>> scaled_by((3, (4, 1)), (1, (3, 5)), 10)
     (10, (30, 0))

@@ -1,10 +1,10 @@
-"""Layout: a function from coordinates to offsets, as a value.
+"""The class ``Layout``, a function from coordinates to offsets that is given by a shape and strides.
 
-A :class:`Layout` is a shape and a congruent stride; it maps a coordinate to the inner product with the strides, and a
-coordinate with ``None`` to the layout of the modes that it keeps. It is frozen, hashable and equal by content;
-``eval(repr(x)) == x``, and ``str(x)`` is the notation that the CuTe DSL prints. What is valid, positive extents and
-congruent strides of 64 bits, is left as it is; what can be made valid, a NumPy integer or a missing stride, is made so;
-the rest is refused in words.
+A :class:`Layout` maps a coordinate to the inner product of the coordinate and the strides. It maps a coordinate with
+``None`` to the layout of the modes that have ``None``. It is frozen, hashable and equal by content;
+``eval(repr(x)) == x``, and ``str(x)`` is the notation that the CuTe DSL prints. A shape with positive extents and a
+congruent stride, all of 64 bits, are stored as they are. A NumPy integer is converted, and a missing stride is filled
+in. Everything else raises a :class:`LayoutError`.
 Source: CUTLASS ``include/cute/layout.hpp``.
 
 >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
@@ -47,7 +47,11 @@ from layoutalg.tuples.scaled_basis import ScaledBasis, Vector
 
 
 def is_valid(shape: Any, stride: Any) -> bool:
-    """Whether shape and stride are congruent, eight levels deep at most, and hold plain integers that surely fit."""
+    """Check if shape and stride need no conversion: they are congruent, and their leaves are plain integers in range.
+
+    This is a fast check, which returns False for a few valid values too: for example if the nesting has more than eight
+    levels, or if a stride inside a tuple is negative.
+    """
     if type(shape) is not tuple:
         return type(shape) is int and type(stride) is int and 0 < shape <= LIMIT and -LIMIT <= stride <= LIMIT
     if type(stride) is not tuple or len(shape) != len(stride):
@@ -57,13 +61,14 @@ def is_valid(shape: Any, stride: Any) -> bool:
 
 
 def _size_and_bits(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> tuple[int, int]:
-    """The size of a shape, and the bits of all its strides together; bits of -1 if the two are not plain and congruent.
+    """Return the size of a shape and the bitwise or of its strides; -1 for the latter if the two are not congruent.
 
-    The bits of numbers none of which is negative make a number that is not less than any of them, and one operation
-    looks at a stride; with a negative one among them it is negative.
+    If no stride is negative, the bitwise or is at least as large as each of them; if one is negative, it is negative.
+    Thus one comparison checks all strides. It is also -1 if a leaf is not an ``int``, if an extent is not positive, or
+    if the nesting is deeper than ``levels``.
     """
     total, bits = 1, 0
-    for s, d in zip(shape, stride):  # noqa: B905  # the lengths are equal, and saying it again costs a tenth
+    for s, d in zip(shape, stride):  # noqa: B905  # of equal length; `strict` would cost a tenth of the time
         if type(s) is int and type(d) is int:
             if s < 1:
                 return 0, -1
@@ -79,10 +84,10 @@ def _size_and_bits(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int)
 
 
 def valid_shape(shape: Shape) -> Shape:
-    """The shape with every extent checked and turned into a plain integer.
+    """Check the extents of a shape and convert them to plain integers or polynomials.
 
     Raises:
-        LayoutError: if an extent is not positive, or the size does not fit 64 bits.
+        LayoutError: if an extent is not a positive integer, or the size does not fit in 64 bits.
 
     >>> valid_shape((4, (2, 1)))
     (4, (2, 1))
@@ -93,20 +98,18 @@ def valid_shape(shape: Shape) -> Shape:
     shape = _checked_shape(shape)
     total = product(shape)
     if type(total) is int and total > LIMIT:
-        raise LayoutError(f"Layout: the size must fit 64 bits, found shape {safe_text(shape)}")
+        raise LayoutError(f"Layout: the size of shape {safe_text(shape)} does not fit in a signed 64-bit integer")
     return shape
 
 
 def normalized(shape: Shape, stride: Stride | None) -> tuple[Shape, Stride]:
-    """Shape and stride with every leaf checked and turned into a plain integer, the default stride filled in."""
+    """Check shape and stride, convert their leaves to plain integers or polynomials, and fill in the default stride."""
     shape = valid_shape(shape)
     if stride is None:
         return shape, compact_strides(shape)
     check_depth(stride, "Layout: stride")
     if not congruent(shape, stride):
-        raise LayoutError(
-            f"Layout: shape and stride must be congruent, found {safe_text(shape)} and {safe_text(stride)}"
-        )
+        raise LayoutError(f"Layout: shape {safe_text(shape)} and stride {safe_text(stride)} are not congruent")
     return shape, _checked_stride(stride)
 
 
@@ -115,7 +118,7 @@ def _checked_shape(shape: Shape) -> Shape:
         return tuple(map(_checked_shape, shape))
     extent = as_leaf(shape, "Layout: an extent")
     if extent < 1:
-        raise LayoutError(f"Layout: an extent must be positive, found {extent}")
+        raise LayoutError(f"Layout: extent {extent} is not positive")
     return extent
 
 
@@ -129,20 +132,20 @@ def _checked_stride(stride: Stride) -> Stride:
 
 @frozen
 class Layout:
-    """A shape and its strides: the function ``coordinate -> sum(coordinate_i * stride_i)``.
+    """A shape and its strides, which define the function ``coordinate -> sum(coordinate_i * stride_i)``.
 
-    Calling it with an index, a coordinate of the top modes, or a nested coordinate gives the offset; a coordinate
-    with ``None`` keeps those modes and gives the sub-layout (without its offset: see ``slice_and_offset``).
-    ``layout[i]`` is mode i, ``len(layout)`` the number of modes.
+    Calling it with an index, a coordinate of the top modes, or a nested coordinate returns the offset. A coordinate
+    with ``None`` returns the sub-layout of the modes that have ``None``, without its offset (see
+    ``slice_and_offset``). ``layout[i]`` is mode i, and ``len(layout)`` is the number of modes.
 
     Args:
-        shape: extents, positive integers nested to any profile, in elements.
+        shape: extents, which are positive integers nested to any profile, in elements.
         stride: congruent strides, in elements: integers of any sign, or basis strides (:func:`E`). Default: the
-            compact layout, first mode fastest.
+            strides of the compact layout, first mode fastest.
 
     Raises:
-        LayoutError: if an extent is not positive, the two are not congruent, or a number does not fit 64 bits.
-        CoordinateError: on a call, if the coordinate lies outside the shape.
+        LayoutError: if an extent is not positive, the two are not congruent, or a number does not fit in 64 bits.
+        CoordinateError: on a call, if the coordinate is outside the shape or does not fit it.
 
     >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
     >>> print(layout, layout(13), layout(1, 3), layout(1, (1, 1)))
@@ -155,32 +158,32 @@ class Layout:
     stride: Stride
 
     def __init__(self, shape: Shape, stride: Stride | None = None) -> None:
-        if not is_valid(shape, stride):  # the common case needs one pass; whatever fails it is looked at closely
+        if not is_valid(shape, stride):  # the fast check accepts most operands; the others are checked in full
             shape, stride = normalized(shape, stride)
         _set_shape(self, shape)
         _set_stride(self, stride)
 
-    # A layout with basis strides gives a coordinate, which no type tells apart: it is typed as an offset here.
+    # A layout with basis strides returns a coordinate. The types cannot express that, so it is declared as an offset.
     @overload
     def __call__(self, *coord: Index) -> int: ...  # type: ignore[overload-overlap]  # a None makes it a Coord
     @overload
     def __call__(self, *coord: Coord) -> Layout: ...
     def __call__(self, *coord: Any) -> Any:
-        """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
-        where = coord[0] if len(coord) == 1 else coord
-        if type(where) is tuple:
-            offset = plain_offset(where, self.shape, self.stride)
+        """Return the offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
+        coordinate = coord[0] if len(coord) == 1 else coord
+        if type(coordinate) is tuple:
+            offset = plain_offset(coordinate, self.shape, self.stride)
             if offset is not None:
                 return offset
         try:
-            keeps = type(where) is not int and has_none(where)
+            keeps_modes = type(coordinate) is not int and has_none(coordinate)
         except RecursionError:
-            keeps = True  # too deep for either reading, which the slice says in words
-        if keeps:
-            return sliced(where, self)[0]
+            keeps_modes = True  # nested too deeply, which the slice reports
+        if keeps_modes:
+            return sliced(coordinate, self)[0]
         if _has_basis(self.stride):
-            return _image_coordinate(self, where)
-        return inner_offset(where, self.shape, self.stride)
+            return _image_coordinate(self, coordinate)
+        return inner_offset(coordinate, self.shape, self.stride)
 
     def __getitem__(self, mode: int) -> Layout:
         if type(self.shape) is not tuple:
@@ -195,9 +198,9 @@ class Layout:
         return map(self.__getitem__, range(len(self)))
 
     def __str__(self) -> str:
-        written = "%r:%r" % (self.shape, self.stride)  # noqa: UP031  a tenth faster than an f-string
-        if written == written.upper():  # all else than numbers has small letters
-            return written.replace(" ", "").replace(",)", ")")
+        plain = "%r:%r" % (self.shape, self.stride)  # noqa: UP031  a tenth faster than an f-string
+        if plain == plain.upper():  # the repr of every leaf that is not an int has lower-case letters
+            return plain.replace(" ", "").replace(",)", ")")
         return f"{text(self.shape)}:{text(self.stride)}"
 
     def _repr_html_(self) -> str:
@@ -206,13 +209,13 @@ class Layout:
         return table(self)
 
 
-# The slots themselves, as a frozen class has no setter: calling object.__setattr__ twice costs more than all the rest.
+# A frozen class has no setter. Two calls of object.__setattr__ would take longer than the rest of the constructor.
 _set_shape = Layout.__dict__["shape"].__set__
 _set_stride = Layout.__dict__["stride"].__set__
 
 
 def trusted(shape: Shape, stride: Stride) -> Layout:
-    """A layout of parts that are known to be valid, without checking them again (the results of the algebra)."""
+    """Return a layout of a shape and a stride that are known to be valid, without checking them."""
     layout = object.__new__(Layout)
     _set_shape(layout, shape)
     _set_stride(layout, stride)
@@ -220,13 +223,22 @@ def trusted(shape: Shape, stride: Stride) -> Layout:
 
 
 def sliced(coord: Coord, layout: Layout) -> tuple[Layout, int]:
-    """:func:`~layoutalg.algebra.slicing.slice_and_offset` of a plain layout."""
+    """Slice a plain layout, as :func:`~layoutalg.algebra.slicing.slice_and_offset` does.
+
+    Raises:
+        CoordinateError: if the coordinate does not fit the shape or is outside it.
+    """
     need_fit(coord, layout)
     return slice_plain(coord, layout)
 
 
 def sliced_flat(coord: tuple[Any, ...], src: Layout) -> tuple[Layout, int] | None:
-    """:func:`sliced` by a number or ``None`` for each mode, numbers inside; None where the general way must look."""
+    """Slice by a coordinate with an index or ``None`` for each mode, as :func:`sliced` does, by a faster way.
+
+    Returns:
+        None if the operands need :func:`sliced`: symbols, basis strides, deeper nesting, an index out of range, or no
+        mode that is kept.
+    """
     shape, stride = src.shape, src.stride
     if type(shape) is not tuple or type(stride) is not tuple or len(shape) != len(coord):
         return None
@@ -251,20 +263,21 @@ def sliced_flat(coord: tuple[Any, ...], src: Layout) -> tuple[Layout, int] | Non
 
 
 def need_fit(coord: Coord, layout: Any) -> None:
-    """Refuse a coordinate with None that does not fit a layout.
+    """Check that a coordinate with ``None`` fits a layout.
 
     Raises:
         CoordinateError: if it is not weakly congruent to the shape.
+        LayoutError: if it is nested too deeply.
     """
-    check_depth(coord, "slice_and_offset: coordinate")
+    check_depth(coord, "slice_and_offset: the coordinate")
     if not weakly_congruent(coord, layout.shape):
         raise CoordinateError(
-            f"slice: the coordinate must be weakly congruent to the shape, found {safe_text(coord)}; layout = {layout}"
+            f"slice: coordinate {safe_text(coord)} is not weakly congruent to the shape; layout = {layout}"
         )
 
 
 def slice_plain(coord: Coord, src: Layout) -> tuple[Layout, int]:
-    """:func:`slice_and_offset` of a plain layout and a coordinate that fits it."""
+    """Slice a plain layout by a coordinate that fits it; see :func:`sliced`."""
     offset = src(_with_zeros(coord))
     if coord is None:
         return src, offset
@@ -273,20 +286,22 @@ def slice_plain(coord: Coord, src: Layout) -> tuple[Layout, int]:
 
 
 def _with_zeros(coord: Coord) -> Any:
-    """The coordinate with 0 in place of every ``None``."""
+    """Replace every ``None`` of a coordinate by 0."""
     if type(coord) is tuple:
         return tuple(map(_with_zeros, coord))
     return 0 if coord is None else coord
 
 
 def kept_modes(coord: Coord, value: Any, src: object) -> Any:
-    """The parts of a value where the coordinate has ``None``: whole modes as they are, the rest flattened away."""
+    """Return the modes of a tuple where the coordinate has ``None``, as one flat list of whole modes.
+
+    Raises:
+        CoordinateError: if the coordinate does not fit; ``src`` is the operand for the message.
+    """
     if type(coord) is not tuple:
         return value if coord is None else ()
     if type(value) is not tuple or len(value) != len(coord):
-        raise CoordinateError(
-            f"slice: the coordinate must fit the shape, found {text(coord)}; operand = {safe_text(src)}"
-        )
+        raise CoordinateError(f"slice: coordinate {text(coord)} does not fit the shape; operand = {safe_text(src)}")
     modes: list[Any] = []
     for c, v in zip(coord, value, strict=True):
         if c is None:
@@ -297,14 +312,18 @@ def kept_modes(coord: Coord, value: Any, src: object) -> Any:
 
 
 def has_basis(layout: Layout) -> bool:
-    """Whether a layout has basis strides, so that it maps to coordinates."""
+    """Check if a layout has basis strides, so that it maps to coordinates."""
     return _has_basis(layout.stride)
 
 
 def need_integer_strides(layout: Layout, operation: str) -> Layout:
-    """The layout itself, unless it has basis strides, which the operation has no meaning for: then a LayoutError."""
+    """Return the layout itself, for an operation that is not defined for basis strides.
+
+    Raises:
+        LayoutError: if the layout has basis strides.
+    """
     if _has_basis(layout.stride):
-        raise LayoutError(f"{operation}: strides must be integers; layout = {layout}")
+        raise LayoutError(f"{operation}: the layout has basis strides, not integer strides; layout = {layout}")
     return layout
 
 
@@ -317,30 +336,30 @@ def _has_basis(stride: Stride) -> bool:
     return isinstance(stride, ScaledBasis)
 
 
-def _image_coordinate(layout: Layout, where: Any) -> Any:
-    """The coordinate that a layout with basis strides maps ``where`` to."""
+def _image_coordinate(layout: Layout, coord: Any) -> Any:
+    """Return the coordinate to which a layout with basis strides maps ``coord``."""
     strides = flatten_tuple(layout.stride)
     vectors = unflatten(map(Vector.of, strides), layout.stride)
-    if type(where) is int and type(layout.shape) is tuple and 0 <= where < product(layout.shape):
-        where = unrank(where, layout.shape)
-    result = inner_offset(where, layout.shape, vectors)
+    if type(coord) is int and type(layout.shape) is tuple and 0 <= coord < product(layout.shape):
+        coord = unrank(coord, layout.shape)
+    result = inner_offset(coord, layout.shape, vectors)
     paths = [stride.mode for stride in strides if isinstance(stride, ScaledBasis)]
     return (result if isinstance(result, Vector) else Vector()).as_coordinate(paths)
 
 
 def need_readable(layout: Layout, operation: str) -> Layout:
-    """The layout itself, if it can be written and read again: numbers of 64 bits, a size of 64 bits, 64 levels.
+    """Check that the result of an operation is in the range of ``Layout``, and return it.
 
     Raises:
-        LayoutError: if not, naming the operation that it is the result of.
+        LayoutError: if a stride or the size does not fit in 64 bits, or the nesting is deeper than 64 levels.
 
-    >>> need_readable(trusted(2, 2**64), "composition")
+    >>> need_readable(trusted(2, 2**64), "upcast")
     Traceback (most recent call last):
-    layoutalg.errors.LayoutError: composition: a stride of the result must fit 64 bits, found a number of 65 bits
+    layoutalg.errors.LayoutError: upcast: a stride of the result is a number of 65 bits, beyond the limit of 2**63 - 1
     """
-    if is_valid(layout.shape, layout.stride):  # nearly always; the checks below say what is wrong
+    if is_valid(layout.shape, layout.stride):  # true for most results
         return layout
-    check_depth(layout.shape, f"{operation}: result")
+    check_depth(layout.shape, f"{operation}: the shape of the result")
     total = product(layout.shape)
     if type(total) is int:
         as_leaf(total, f"{operation}: the size of the result")

@@ -1,7 +1,7 @@
-"""A numpy array through a layout: views, and tiles moved in and out.
+"""Access to numpy arrays through layouts: ``strided_view``, ``gather`` and ``scatter``.
 
-Laws: ``gather(array, L)[c] == array[L(c)]``; ``gather`` after ``scatter`` through an injective layout gives the values
-back; ``strided_view`` is ``gather`` without the copy.
+Invariant: ``gather(array, L)[c] == array[L(c)]``. ``gather`` after ``scatter`` through an injective layout returns the
+values. ``strided_view`` has the same elements as ``gather``, without a copy.
 
 >>> import numpy as np
 >>> from layoutalg import Layout
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 def strided_view(array: NDArray[Any], layout: Layout, offset: int = 0) -> NDArray[Any]:
-    """A numpy view of a one-dimensional array through a layout: no copy, one axis for each leaf of the layout.
+    """Return a view of a one-dimensional numpy array through a layout, with one axis for each leaf of the layout.
 
     Args:
         array: the memory, one-dimensional, of any dtype.
         layout: a plain layout, in elements.
-        offset: the element that coordinate 0 is at.
+        offset: index of the element at coordinate 0.
 
     Raises:
-        LayoutError: if the layout is composed, or reaches outside the array.
+        LayoutError: if the layout is composed, or has an offset outside the array.
 
     >>> import numpy as np
     >>> from layoutalg import Layout
@@ -45,7 +45,8 @@ def strided_view(array: NDArray[Any], layout: Layout, offset: int = 0) -> NDArra
 
     if not isinstance(layout, Layout):
         raise LayoutError(
-            f"strided_view: the layout must be plain, since a swizzle has no strides, found {safe_text(layout)}"
+            f"strided_view: {safe_text(layout)} is not a plain layout; a view needs strides, which a swizzled layout "
+            f"does not have"
         )
     offset = as_int(offset, "strided_view: offset")
     _check_memory(array, layout, offset, "strided_view")
@@ -60,14 +61,14 @@ def strided_view(array: NDArray[Any], layout: Layout, offset: int = 0) -> NDArra
 
 
 def gather(array: NDArray[Any], layout: AnyLayout) -> NDArray[Any]:
-    """The elements that a layout addresses, in the layout's top-level shape: ``result[c] == array[layout(c)]``.
+    """Return the elements that a layout addresses, in its top-level shape: ``result[c] == array[layout(c)]``.
 
     Args:
         array: the memory, one-dimensional.
         layout: a layout, plain or composed, in elements.
 
     Raises:
-        LayoutError: if the layout reaches outside the array.
+        LayoutError: if the layout has an offset outside the array.
 
     >>> import numpy as np
     >>> from layoutalg import Layout
@@ -79,15 +80,15 @@ def gather(array: NDArray[Any], layout: AnyLayout) -> NDArray[Any]:
 
 
 def scatter(array: NDArray[Any], layout: AnyLayout, values: NDArray[Any]) -> None:
-    """Write values to where a layout addresses: ``array[layout(c)] = values[c]``; the inverse of :func:`gather`.
+    """Write values to the elements that a layout addresses: ``array[layout(c)] = values[c]``.
 
     Args:
         array: the memory, one-dimensional; changed in place.
         layout: a layout, plain or composed, in elements.
-        values: of the layout's top-level shape, or what numpy broadcasts to it.
+        values: an array of the top-level shape of the layout, or one that numpy broadcasts to it.
 
     Raises:
-        LayoutError: if the layout reaches outside the array, or the shapes do not fit.
+        LayoutError: if the layout has an offset outside the array, or the values do not fit its shape or the array.
 
     >>> import numpy as np
     >>> from layoutalg import Layout
@@ -97,19 +98,21 @@ def scatter(array: NDArray[Any], layout: AnyLayout, values: NDArray[Any]) -> Non
     [1, 4, 2, 5, 3, 6]
     """
     _check_memory(array, layout, 0, "scatter")
-    where = offsets(layout)
+    indices = offsets(layout)
     try:
-        array[where] = values
+        array[indices] = values
     except (ValueError, TypeError, OverflowError) as error:
-        raise LayoutError(f"scatter: the values must fit the shape {safe_text(where.shape)}, found {error}") from None
+        raise LayoutError(
+            f"scatter: the values cannot be written to the shape {safe_text(indices.shape)} ({error})"
+        ) from None
 
 
 def _check_memory(array: Any, layout: AnyLayout, offset: int, operation: str) -> None:
-    """That an array is one-dimensional and holds every offset of a layout."""
+    """Check that an array is one-dimensional and has an element at every offset of a layout."""
     need_layout(layout, operation)
     if getattr(array, "ndim", None) != 1:
         raise LayoutError(
-            f"{operation}: the array must be one-dimensional, found {safe_text(getattr(array, 'ndim', None))}"
+            f"{operation}: the array is not one-dimensional; its ndim is {safe_text(getattr(array, 'ndim', None))}"
         )
     if isinstance(layout, Layout):
         low, high = bounds(layout)
@@ -118,6 +121,6 @@ def _check_memory(array: Any, layout: AnyLayout, offset: int, operation: str) ->
         low, high = int(image.min(initial=0)), int(image.max(initial=0))
     if low + offset < 0 or high + offset >= array.shape[0]:
         raise LayoutError(
-            f"{operation}: every offset must lie in [0,{array.shape[0]}), found {low + offset} to {high + offset}; "
-            f"layout = {layout}"
+            f"{operation}: the offsets {low + offset} to {high + offset} are not in [0,{array.shape[0]}), the range of "
+            f"the array; layout = {layout}"
         )

@@ -1,7 +1,7 @@
-"""Looking at the modes of shapes and layouts: size, rank, depth, get and their kin.
+"""Queries about the modes of shapes and layouts: size, rank, depth, get and similar functions.
 
-Each works on an int tuple, a :class:`Layout` and a :class:`ComposedLayout` (through its inner layout) alike. A ``mode``
-is an index or a path of them: ``[1, 0]`` is mode 0 of mode 1.
+Each function accepts an int tuple, a :class:`Layout` or a :class:`ComposedLayout` (whose inner layout it uses). A
+``mode`` is an index or a path of indices: ``[1, 0]`` is mode 0 of mode 1.
 Source: CUTLASS ``include/cute/layout.hpp``; names and argument order of the CuTe DSL 4.8.1.
 
 >>> layout = Layout((2, (3, 4)))
@@ -38,20 +38,21 @@ from layoutalg.tuples.int_tuple import (
 from layoutalg.tuples.leaf import LIMIT, as_int, as_leaf
 from layoutalg.tuples.polynomial import Polynomial
 
-#: What most operations accept: a layout, plain or composed.
+#: A layout, plain or composed, which most operations accept.
 AnyLayout: TypeAlias = Layout | ComposedLayout
-#: One mode: an index, or a path of them; ``None`` is the whole.
+#: One mode: an index or a path of indices. ``None`` is the whole layout.
 Mode: TypeAlias = int | Sequence[int] | None
-#: What a divide or a product is done by: a layout, an integer n for ``n:1``, or a tuple with a tiler for each mode.
+#: The operand by which a layout is divided or multiplied: a layout, an integer n for ``n:1``, or a tuple with a tiler
+#: for each mode.
 Tiler: TypeAlias = int | Polynomial | Layout | tuple["Tiler", ...] | None
-#: A layout whose kind an operation keeps: plain stays plain, composed stays composed.
+#: The kind of layout, plain or composed, that an operation accepts and returns.
 LayoutKind = TypeVar("LayoutKind", bound=Layout | ComposedLayout)
 
 
 def through(operation: Callable[[Layout], Layout], layout: LayoutKind) -> LayoutKind:
-    """Apply an operation on the domain of a layout to the inner layout of a composed one.
+    """Apply an operation to a plain layout, or to the inner layout of a composed one.
 
-    Such an operation only re-indexes coordinates, so that what is composed after it stays as it is.
+    The operation only re-indexes coordinates, so the function that is applied after the inner layout does not change.
     """
     if isinstance(layout, ComposedLayout):
         return ComposedLayout(layout.outer, layout.offset, through(operation, layout.inner))  # type: ignore[return-value]
@@ -59,21 +60,33 @@ def through(operation: Callable[[Layout], Layout], layout: LayoutKind) -> Layout
 
 
 def need_layout(value: object, operation: str) -> AnyLayout:
-    """The value itself if it is a layout or composed layout, else a LayoutError that names the operation."""
+    """Return the value itself if it is a layout or a composed layout.
+
+    Raises:
+        LayoutError: otherwise; the message names the operation.
+    """
     if isinstance(value, (Layout, ComposedLayout)):
         return value
-    raise LayoutError(f"{operation}: the operand must be a layout, found {safe_text(value)}")
+    raise LayoutError(f"{operation}: {safe_text(value)} is not a layout")
 
 
 def need_plain(value: object, operation: str) -> Layout:
-    """The value itself if it is a plain layout, else a LayoutError that names the operation."""
+    """Return the value itself if it is a plain layout.
+
+    Raises:
+        LayoutError: otherwise; the message names the operation.
+    """
     if isinstance(value, Layout):
         return value
-    raise LayoutError(f"{operation}: the operand must be a plain layout, found {safe_text(value)}")
+    raise LayoutError(f"{operation}: {safe_text(value)} is not a plain layout")
 
 
 def at_path(value: Any, mode: Mode, operation: str) -> Any:
-    """Follow a path of modes into a shape or layout."""
+    """Return the mode of a shape or layout at a path.
+
+    Raises:
+        LayoutError: if there is no such mode.
+    """
     if mode is None:
         return value
     path = list(mode) if isinstance(mode, (list, tuple)) else [mode]
@@ -82,25 +95,29 @@ def at_path(value: Any, mode: Mode, operation: str) -> Any:
         if type(value) is not tuple and not isinstance(value, (Layout, ComposedLayout)):
             value = (value,)
         if not 0 <= index < len(value):
-            raise LayoutError(f"{operation}: mode must lie in [0,{len(value)}), found {index}; operand = {text(value)}")
+            raise LayoutError(f"{operation}: mode {index} is not in [0,{len(value)}); operand = {text(value)}")
         value = value[index]
     return value
 
 
 def shape_of(value: AnyLayout | Shape) -> Shape:
-    """The shape of a layout; a shape itself."""
+    """Return the shape of a layout, or a shape itself.
+
+    Raises:
+        LayoutError: if the value is neither.
+    """
     if isinstance(value, Layout):
         return value.shape
     if isinstance(value, ComposedLayout):
         return value.shape
-    check_depth(value, "shape")
+    check_depth(value, "shape: the tuple")
     for leaf in flatten_tuple(value):
         as_leaf(leaf, "shape: an extent")
     return value
 
 
 def size(value: AnyLayout | Shape, mode: Mode = None) -> int:
-    """The number of coordinates of a shape or layout, or of one of its modes.
+    """Return the number of coordinates of a shape or layout, or of one of its modes.
 
     >>> size(Layout((2, (3, 4)))), size((2, (3, 4)), mode=[1, 0])
     (24, 3)
@@ -109,7 +126,7 @@ def size(value: AnyLayout | Shape, mode: Mode = None) -> int:
 
 
 def rank(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
-    """The number of top-level modes; 1 for an integer shape.
+    """Return the number of top-level modes; 1 for an integer shape.
 
     >>> rank(Layout((2, (3, 4)))), rank(7)
     (2, 1)
@@ -119,7 +136,7 @@ def rank(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
 
 
 def depth(value: AnyLayout | IntTuple, mode: Mode = None) -> int:
-    """The levels of nesting: 0 for an integer, 1 for a flat tuple.
+    """Return the number of levels of nesting: 0 for an integer, 1 for a flat tuple.
 
     >>> depth(Layout((2, (3, 4)))), depth(7)
     (2, 0)
@@ -132,7 +149,7 @@ def get(value: LayoutKind, mode: Mode) -> LayoutKind: ...
 @overload
 def get(value: IntTuple, mode: Mode) -> IntTuple: ...
 def get(value: Any, mode: Mode) -> Any:
-    """One mode of a shape or layout, by index or path.
+    """Return one mode of a shape or layout, by index or path.
 
     Raises:
         LayoutError: if there is no such mode.
@@ -144,12 +161,12 @@ def get(value: Any, mode: Mode) -> Any:
 
 
 def modes_of(value: object) -> tuple[Any, ...]:
-    """The top-level modes of an int tuple; an integer counts as the tuple of itself."""
+    """Return the top-level modes of an int tuple; for an integer, the tuple that contains it."""
     return value if type(value) is tuple else (value,)
 
 
 def is_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
-    """Whether two shapes or layouts have the same hierarchy.
+    """Check if two shapes or layouts have the same profile.
 
     >>> is_congruent((2, (3, 4)), Layout((5, (6, 7))))
     True
@@ -158,7 +175,7 @@ def is_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
 
 
 def is_weakly_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
-    """Whether the hierarchy of ``b`` refines that of ``a``.
+    """Check if the profile of ``b`` refines that of ``a``.
 
     >>> is_weakly_congruent((2, 3), (1, (2, 2)))
     True
@@ -167,7 +184,7 @@ def is_weakly_congruent(a: AnyLayout | Shape, b: AnyLayout | Shape) -> bool:
 
 
 def leading_dim(shape: Shape, stride: Stride) -> int | tuple[int, ...] | None:
-    """The first mode of stride 1 whose extent is not 1: an index, a path inside a nested shape, or None.
+    """Return the first mode of stride 1 whose extent is not 1: an index, a path inside a nested shape, or None.
 
     Raises:
         LayoutError: if shape and stride are not congruent.
@@ -194,27 +211,31 @@ def _unit_path(shape: Any, stride: Any) -> tuple[int, ...] | None:
 
 
 def crd2idx(coord: Index, layout: AnyLayout | Shape) -> int:
-    """The offset of a coordinate in a layout; for a shape, its index.
+    """Return the offset of a coordinate in a layout; for a shape, the index of the coordinate.
 
     Raises:
-        CoordinateError: if the coordinate lies outside the shape or does not fit it.
+        CoordinateError: if the coordinate is outside the shape or does not fit it.
 
     >>> crd2idx((1, 3), Layout((4, (2, 4)), (2, (1, 8)))), crd2idx((1, 3), (4, 8))
     (11, 13)
     """
     target = layout if isinstance(layout, (Layout, ComposedLayout)) else Layout(layout)
-    check_depth(coord, "crd2idx: coordinate")
-    where = coord if type(coord) is tuple else as_leaf(coord, "crd2idx: a coordinate")
-    if None in flatten_tuple(where):
-        raise CoordinateError(f"crd2idx: a coordinate must have no None, found {text(coord)}; layout = {target}")
-    return target(where)
+    check_depth(coord, "crd2idx: the coordinate")
+    coord = coord if type(coord) is tuple else as_leaf(coord, "crd2idx: the coordinate")
+    if None in flatten_tuple(coord):
+        raise CoordinateError(f"crd2idx: coordinate {text(coord)} contains None (_); layout = {target}")
+    return target(coord)
 
 
 def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
-    """The coordinate of an index in a shape, first mode fastest; each entry of a tuple in the mode it stands for.
+    """Return the coordinate of an index in a shape, first mode fastest.
+
+    Args:
+        index: an index, or a tuple with an index for each mode, each of which is converted in its mode.
+        shape: a shape, or a layout for its shape.
 
     Raises:
-        CoordinateError: if the index lies outside the shape or does not fit it.
+        CoordinateError: if the index is outside the shape or does not fit it.
 
     >>> idx2crd(13, (4, (2, 4))), idx2crd((1, 3), (4, (2, 4)))
     ((1, (1, 1)), (1, (1, 1)))
@@ -224,19 +245,19 @@ def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
         if coordinate is not None:
             return coordinate
     shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
-    check_depth(index, "idx2crd: index")
+    check_depth(index, "idx2crd: the index")
     return _unranked(index, shape)
 
 
 def _unranked_once(index: int, shape: tuple[Any, ...]) -> Index | None:
-    """The coordinate of an index in a shape of numbers, two levels deep at most; None where it must be looked at."""
-    where: list[Index] = []
+    """Return the coordinate of an index in a shape of integers with at most two levels; None for other operands."""
+    coordinate: list[Index] = []
     total = 1
     for item in shape:
         if type(item) is int:
             if item < 1:
                 return None
-            where.append(index % item)
+            coordinate.append(index % item)
             index //= item
             total *= item
             continue
@@ -249,8 +270,8 @@ def _unranked_once(index: int, shape: tuple[Any, ...]) -> Index | None:
             inner.append(index % extent)
             index //= extent
             total *= extent
-        where.append(tuple(inner))
-    return tuple(where) if not index and total <= LIMIT else None
+        coordinate.append(tuple(inner))
+    return tuple(coordinate) if not index and total <= LIMIT else None
 
 
 def _unranked(index: Index, shape: Shape) -> Index:
@@ -259,9 +280,9 @@ def _unranked(index: Index, shape: Shape) -> Index:
     if type(index) is tuple:
         if type(shape) is not tuple or len(shape) != len(index):
             raise CoordinateError(
-                f"idx2crd: the index must be weakly congruent to the shape, found {text(index)}; shape = {text(shape)}"
+                f"idx2crd: index {text(index)} is not weakly congruent to the shape; shape = {text(shape)}"
             )
         return tuple(map(_unranked, index, shape))
-    where = as_leaf(index, "idx2crd: an index")
-    inner_offset(where, shape, Layout(shape).stride)  # checks the range
-    return unrank(where, shape)  # type: ignore[arg-type]  # a polynomial divides like an int
+    leaf = as_leaf(index, "idx2crd: an index")
+    inner_offset(leaf, shape, Layout(shape).stride)  # checks the range
+    return unrank(leaf, shape)  # type: ignore[arg-type]  # a polynomial divides like an int

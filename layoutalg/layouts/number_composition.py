@@ -1,16 +1,17 @@
-"""Composition of layouts of numbers, the quick way: one walk over the leaves of b, for what is nearly always asked.
+"""A fast composition for layouts of integers, which covers most calls; the general one is in ``plain_composition``.
 
-The theorem is that of :mod:`layoutalg.layouts.plain_composition`, where every step stands by itself; here the same walk
-finds the modes of the result and how far they reach below each boundary. A leaf n:t that lands in mode i of a, after
-whole turns of the modes below, is a multiple of their boundary P_i, the product of their extents: it adds nothing at
-the boundaries up to P_i, and t * (n - 1) at all above. So the boundaries are clean if the sums, from the lowest mode
-on, stay below the next one.
+It implements the theorem of :mod:`layoutalg.layouts.plain_composition` in one pass over the leaves of b, which computes
+the modes of the result and the distance that they reach below each boundary. The stride t of a leaf n:t that starts in
+mode i of a is a multiple of P_i, the product of the extents of the modes before it. The leaf therefore adds nothing at
+the boundaries up to P_i, and t * (n - 1) at all boundaries above. The boundaries are clean if the sums of these
+distances, taken from the lowest mode on, stay below each boundary.
 
-Where a leaf lands is found by a walk over the modes or, from seventeen on, by bisection of their boundaries, each of
-which divides the next: r modes with p pieces take O(p log r + r). What this does not decide it leaves alone: symbols,
-basis strides, negative strides, a leaf that no whole turns divide, sums that carry, results that might not fit 64 bits.
+The mode in which a leaf starts is found by a search through the modes or, for seventeen modes or more, by bisection
+of the boundaries, each of which divides the next one. The composition of r modes with p pieces takes O(p log r + r).
+Other operands are left to the general composition: symbols, basis strides, negative strides, leaves that the extents do
+not divide, sums that carry, and results that may not fit in 64 bits.
 
-Law: where it has an answer, that is the answer of the theorem.
+Invariant: a result is the same as that of ``compose_carefully``.
 
 >>> from layoutalg.layouts.plain_composition import compose_carefully
 >>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))
@@ -33,15 +34,15 @@ from layoutalg.layouts.layout import Layout, trusted
 from layoutalg.tuples.int_tuple import flatten_tuple
 from layoutalg.tuples.leaf import LIMIT
 
-#: From more modes on than this the boundaries are bisected, not walked.
+#: The boundaries are bisected if they are more than this; otherwise they are searched in order.
 MANY = 16
 
-#: Levels of nesting that are put together here.
+#: The most levels of nesting of a result.
 _LEVELS = 60
 
 
 def quick_composition(a: Layout, b: Layout) -> Layout | None:
-    """The composition of two layouts of numbers, which fits 64 bits; None of what must be looked at more closely.
+    """Return the composition of two layouts of integers; None if the operands need the general composition.
 
     >>> print(quick_composition(Layout((4, 8), (8, 1)), Layout((2, 4), (1, 4))))
     (2,4):(8,1)
@@ -51,21 +52,22 @@ def quick_composition(a: Layout, b: Layout) -> Layout | None:
     if {*map(type, shape), *map(type, stride), *map(type, extents), *map(type, steps)} != _NUMBERS:
         return None
     sizes, strides = coalesced(shape, stride)
-    flat = _walked(sizes, strides, extents, steps)
+    flat = _compose_leaves(sizes, strides, extents, steps)
     if flat is None:
         return None
     if type(profile) is not tuple:
         return trusted(flat[0][0], flat[1][0])
     if profile is extents:
         return trusted(tuple(flat[0]), tuple(flat[1]))
-    nested = _nested(iter(flat[0]), iter(flat[1]), profile, _LEVELS)
+    nested = _nest(iter(flat[0]), iter(flat[1]), profile, _LEVELS)
     return trusted(*nested) if nested else None
 
 
 def coalesced(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
-    """Flat modes, coalesced as a function on all integers.
+    """Coalesce flat modes so that the function on all integers stays the same.
 
-    A last mode of extent 1 stays unless it continues the one before it: beyond the shape, the index runs on in it.
+    A last mode of extent 1 is kept unless it continues the mode before it, because an index beyond the shape continues
+    in the last mode.
 
     >>> coalesced((2, 3, 1), (4, 8, 5)), coalesced((2, 3, 1), (4, 8, 24))
     (([6, 1], [4, 5]), ([6], [4]))
@@ -74,33 +76,33 @@ def coalesced(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> tuple[list[Any
         return [*shape], [*stride]
     extents: list[Any] = []
     strides: list[Any] = []
-    goes_on: Any = None
+    next_stride: Any = None  # the stride of a mode that continues the last one
     for s, d in zip(shape, stride):  # noqa: B905  # congruent
-        if goes_on is not None and goes_on == d:
+        if next_stride is not None and next_stride == d:
             extents[-1] *= s
-            goes_on = s * goes_on
+            next_stride = s * next_stride
         elif s != 1:
             extents.append(s)
             strides.append(d)
-            goes_on = s * d
+            next_stride = s * d
     if not shape:
         return [1], [0]
-    if shape[-1] == 1 and stride[-1] != goes_on:
+    if shape[-1] == 1 and stride[-1] != next_stride:
         extents.append(1)
         strides.append(stride[-1])
     return extents, strides
 
 
-def _walked(
+def _compose_leaves(
     sizes: list[int], strides: list[int], extents: tuple[int, ...], steps: tuple[int, ...]
 ) -> tuple[list[Any], list[Any]] | None:
-    """The modes of the result for each leaf of b."""
+    """Return the extents and strides of the result for each leaf of b, or None for the general composition."""
     last = len(sizes) - 1
     bounds = boundaries(sizes) if last >= MANY else None
-    reach = [0] * last  # how far what lands in a mode goes in it, by mode but the last
+    reach = [0] * last  # for each mode of a but the last, the largest index in it that the pieces add up to
     shape: list[Any] = []
     stride: list[Any] = []
-    bits = 0  # of all strides: negative if one is, and not less than the greatest
+    bits = 0  # bitwise or of all strides: negative if a stride is, and otherwise at least as large as each of them
     for n, t in zip(extents, steps):  # noqa: B905  # congruent
         if n == 1 or t == 0:
             shape.append(n)
@@ -136,7 +138,7 @@ def _walked(
 
 
 def _carries(sizes: list[int], reach: list[int]) -> bool:
-    """Whether the sums of all leaves reach a boundary that none reaches by itself."""
+    """Check if the sums of all leaves reach a boundary."""
     total, boundary = 0, 1
     for size, far in zip(sizes, reach):  # noqa: B905  # all but the last
         total += far * boundary
@@ -149,18 +151,22 @@ def _carries(sizes: list[int], reach: list[int]) -> bool:
 def _split(
     sizes: list[int], strides: list[int], n: int, t: int, i: int, reach: list[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """A leaf that begins in mode i and goes beyond it, with t steps of that mode each: a piece for each whole turn."""
+    """Split a leaf of n steps of size t that starts in mode i and goes beyond it, at the ends of the modes.
+
+    Returns:
+        The extents and strides of the pieces; None if a piece does not end at the end of a mode.
+    """
     extents: list[int] = []
     steps: list[int] = []
     last = len(sizes) - 1
     while i < last and t * (n - 1) >= sizes[i]:
-        turn, rest = divmod(sizes[i], t)  # so many steps go through the mode once
-        if rest or n % turn:
+        count, rest = divmod(sizes[i], t)  # number of steps that go through the mode once
+        if rest or n % count:
             return None
-        extents.append(turn)
+        extents.append(count)
         steps.append(t * strides[i])
-        reach[i] += t * (turn - 1)
-        n //= turn
+        reach[i] += t * (count - 1)
+        n //= count
         t = 1
         i += 1
     if n > 1:
@@ -171,10 +177,10 @@ def _split(
     return tuple(extents), tuple(steps)
 
 
-def _nested(
+def _nest(
     extents: Iterator[Any], strides: Iterator[Any], profile: tuple[Any, ...], levels: int
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-    """What each leaf became, in the nesting of b; None of what is nested deeply."""
+    """Arrange the extents and strides of the leaves in the nesting of b; None if it has too many levels."""
     shape: list[Any] = []
     stride: list[Any] = []
     for item in profile:
@@ -182,7 +188,7 @@ def _nested(
             shape.append(next(extents))
             stride.append(next(strides))
             continue
-        below = _nested(extents, strides, item, levels - 1) if levels else None
+        below = _nest(extents, strides, item, levels - 1) if levels else None
         if below is None:
             return None
         shape.append(below[0])
@@ -191,7 +197,7 @@ def _nested(
 
 
 def boundaries(extents: Sequence[int]) -> list[int]:
-    """The prefix products of all extents but the last, from 1 on.
+    """Return 1 and the prefix products of all extents except the last.
 
     >>> boundaries([2, 3, 4])
     [1, 2, 6]
@@ -203,16 +209,17 @@ def boundaries(extents: Sequence[int]) -> list[int]:
 
 
 def skipped(bounds: Sequence[int], step: int) -> tuple[int, int]:
-    """How many modes a step makes whole turns of, by the greatest boundary that it reaches, and the step in the next.
+    """Return the number of modes whose total size divides a step, and the step divided by that size.
 
-    (0, step) where it is no multiple of that boundary, so that only a walk tells.
+    Only the largest boundary that does not exceed the step is tried. If it does not divide the step, the result is
+    ``(0, step)``, and the caller searches the modes in order.
 
     >>> skipped([1, 2, 6], 18)
     (2, 3)
     """
-    where = bisect_right(bounds, step) - 1
-    turns, rest = divmod(step, bounds[where])
-    return (0, step) if rest else (where, turns)
+    modes = bisect_right(bounds, step) - 1
+    quotient, rest = divmod(step, bounds[modes])
+    return (0, step) if rest else (modes, quotient)
 
 
 _NUMBERS = {int}

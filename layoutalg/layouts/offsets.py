@@ -1,8 +1,11 @@
-"""Whole layouts at once: all offsets of a layout, as a numpy array or as nested lists.
+"""All offsets of a layout, as a numpy array or as nested lists, and the layout of a list of offsets.
 
-Laws: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes; ``offset_table(L)`` is ``offsets(L).tolist()``,
-the same numbers without numpy: sooner for a layout of some thousand elements than numpy is imported, and later for one
-of a million. numpy is imported when :func:`offsets` is called, so that the algebra itself runs without it.
+``offset_table`` computes the same numbers as ``offsets`` without numpy. It takes less time than the import of numpy for
+a layout with a few thousand elements, and more time for a layout with a million. numpy is imported when
+:func:`offsets` is called, so that the algebra runs without it.
+
+Invariant: ``offsets(L)[c] == L(c)`` for every coordinate c of the top modes, and ``offset_table(L)`` equals
+``offsets(L).tolist()``.
 
 >>> from layoutalg import ComposedLayout, Layout, Swizzle
 >>> tile = ComposedLayout(Swizzle(2, 1, 3), 0, Layout((8, 8), (8, 1)))
@@ -34,19 +37,19 @@ from layoutalg.layouts.composed import apply
 
 
 def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
-    """The offset of every coordinate of a layout.
+    """Return the offset of every coordinate of a layout as a numpy array.
 
     Args:
         layout: a layout, plain or composed, with integer strides.
-        dtype: the integer type of the result. Default: the narrower of int32 and int64 that holds every offset and
-            every intermediate one.
+        dtype: the integer type of the result. Default: int32 if every offset and every intermediate value fits in it,
+            else int64.
 
     Returns:
         An array with one axis for each top-level mode, in the unit of the layout's offsets.
 
     Raises:
-        LayoutError: for basis strides and symbols, if the dtype is no integer type or cannot hold the offsets, or if
-            the array would exceed 2**40 elements.
+        LayoutError: for basis strides and symbols, if the dtype is not an integer type or cannot represent the offsets,
+            or if the layout has more than 2**40 elements.
 
     >>> from layoutalg import Layout
     >>> offsets(Layout((2, (2, 2)), (4, (1, 8)))).tolist()
@@ -57,7 +60,7 @@ def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
     need_layout(layout, "offsets")
     total = need_int(product(layout.shape), "offsets: the size")
     if total > 1 << 40:
-        raise LayoutError(f"offsets: the layout must have at most 2**40 elements, found {total}; layout = {layout}")
+        raise LayoutError(f"offsets: the layout has {total} elements, more than 2**40; layout = {layout}")
     low, high = bounds(layout)
     if dtype is None:
         kind = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
@@ -65,7 +68,7 @@ def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
         kind = _integer_type(dtype)
         limits = np.iinfo(kind)
         if low < limits.min or high > limits.max:
-            raise LayoutError(f"offsets: {kind} must hold offsets from {low} to {high}; layout = {layout}")
+            raise LayoutError(f"offsets: {kind} cannot represent the offsets from {low} to {high}; layout = {layout}")
     return _array(layout, kind)
 
 
@@ -77,15 +80,17 @@ def _integer_type(dtype: Any) -> np.dtype[Any]:
     except (TypeError, ValueError):
         kind = np.dtype(object)
     if kind.kind not in "iu":
-        raise LayoutError(f"offsets: dtype must be an integer type, found {safe_text(dtype)}")
+        raise LayoutError(f"offsets: dtype {safe_text(dtype)} is not an integer type")
     return kind
 
 
 def bounds(layout: AnyLayout) -> tuple[int, int]:
-    """An interval that holds every offset of a layout and of every step of computing it.
+    """Return the lower and upper end of an interval that contains every offset of a layout.
+
+    It also contains every intermediate value of the computation.
 
     Raises:
-        LayoutError: if it exceeds 64 bits.
+        LayoutError: if the interval exceeds 64 bits.
     """
     if isinstance(layout, Layout):
         low = high = 0
@@ -99,14 +104,20 @@ def bounds(layout: AnyLayout) -> tuple[int, int]:
         outside = _image_bounds(layout.outer, low + shift, high + shift)
         low, high = min(inside[0], outside[0]), max(inside[1], outside[1])
     if low < -LIMIT or high > LIMIT:
-        raise LayoutError(f"offsets: every offset must fit 64 bits, found up to {max(-low, high)}; layout = {layout}")
+        raise LayoutError(
+            f"offsets: offsets or intermediate values may reach {max(-low, high)}, which does not fit in a signed "
+            f"64-bit integer; layout = {layout}"
+        )
     return low, high
 
 
 def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[int, int]:
-    """An interval that holds the image of an interval under a swizzle or an extended layout, and every step to it."""
+    """Return an interval that contains the image of an interval under a swizzle or an extended layout.
+
+    It also contains every intermediate value of the computation.
+    """
     if isinstance(function, Swizzle):
-        changing = (1 << function.target_mask.bit_length()) - 1  # the highest bit that changes, and all below it
+        changing = (1 << function.target_mask.bit_length()) - 1  # the highest bit that changes, and all bits below it
         return (low & ~changing), (high | changing)
     if isinstance(function, ComposedLayout):
         first = _image_bounds(function.inner, low, high)
@@ -117,15 +128,19 @@ def _image_bounds(function: Swizzle | AnyLayout, low: int, high: int) -> tuple[i
     reach = sum(abs(d) * (s - 1) for s, d in leaves[:-1])
     turns = max(abs(low), abs(high)) // max(1, product(tuple(s for s, _ in leaves[:-1])))
     reach += abs(leaves[-1][1]) * turns if leaves else 0
-    return min(low, -reach), max(-low, high, reach)  # a number below 0 is turned around first
+    return min(low, -reach), max(-low, high, reach)  # the computation first takes the absolute value
 
 
 def integer_leaves(layout: Layout) -> list[tuple[int, int]]:
-    """The flat extents and strides of a layout, as numbers."""
+    """Return the flat extents and strides of a layout as integers.
+
+    Raises:
+        LayoutError: if the layout has basis strides or symbols.
+    """
     need_integer_strides(layout, "offsets")
-    what = "offsets: an extent or stride"
+    subject = "offsets: an extent or stride"
     pairs = zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True)
-    return [(need_int(s, what), need_int(d, what)) for s, d in pairs]
+    return [(need_int(s, subject), need_int(d, subject)) for s, d in pairs]
 
 
 def _array(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -138,8 +153,8 @@ def _array(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
 
     modes = list(layout) if type(layout.shape) is tuple else [layout]
     axes = [_axis_array(mode, dtype) for mode in modes]
-    # Outer sums of one-dimensional axes, the last two modes first: numpy writes its memory in order, and needs nothing
-    # besides the result and one array of the modes after the first.
+    # Outer sums of one-dimensional axes, beginning with the last two modes: numpy then writes its memory in order, and
+    # needs only the result and one array for the modes after the first.
     if not axes:
         return np.zeros((), dtype=dtype)
     result = axes[0] if len(axes) == 1 else np.add.outer(axes[-2], axes[-1])
@@ -149,19 +164,19 @@ def _array(layout: AnyLayout, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _axis_array(mode: Layout, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The offsets of one mode by its index."""
+    """Return the offsets of one mode, in the order of its index."""
     import numpy as np
 
     axis = np.zeros(1, dtype=dtype)
     for s, d in integer_leaves(mode):
-        # The first leaf runs fastest: each later one repeats what is there, further on.
+        # The first leaf is the fastest, so each further leaf repeats the offsets so far, shifted by its steps.
         steps = np.arange(s, dtype=dtype) * dtype.type(d if s > 1 else 0)
         axis = np.add.outer(steps, axis).reshape(-1)
     return axis
 
 
 def _image_array(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray[Any]:
-    """Apply a swizzle or an extended layout to an array of offsets, in place where that is possible."""
+    """Apply a swizzle or an extended layout to an array of offsets, which may be overwritten."""
     if isinstance(function, Swizzle):
         return _swizzled_array(function, values)
     if isinstance(function, ComposedLayout):
@@ -175,8 +190,8 @@ def _image_array(function: Swizzle | AnyLayout, values: NDArray[Any]) -> NDArray
     rest = np.abs(values)
     result = np.zeros_like(values)
     for s, d in leaves[:-1]:
-        # An extent beyond all numbers of the type leaves nothing to the next one; a stride that nothing takes may be
-        # beyond them too.
+        # If the extent exceeds the largest number of the type, the quotient is 0. The stride may exceed it too if all
+        # digits are 0.
         rest, digit = np.divmod(rest, kind(s)) if s <= largest else (np.zeros_like(rest), rest)
         if digit.any():
             result += digit * kind(d)
@@ -191,7 +206,7 @@ def _swizzled_array(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
     if not function.bits or (values.dtype.kind == "u" and function.shift >= width):
         return values
     if function.shift >= 0:
-        # Moved first and masked then: bits above those of the type are copies of the sign, and so move in.
+        # Shifted first and masked then: a right shift copies the sign bit, which stands for the bits above the type.
         targets = values >> kind(min(function.shift, width - 1))
         targets &= kind(function.target_mask)
     else:
@@ -201,19 +216,19 @@ def _swizzled_array(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-#: The most elements of a table.
+#: The most elements of an offset table.
 _MOST = 1 << 24
 
 
 def offset_table(layout: AnyLayout) -> Any:
-    """The offset of every coordinate of a layout, one level of lists for each top-level mode.
+    """Return the offset of every coordinate of a layout, with one level of lists for each top-level mode.
 
     Args:
         layout: a layout, plain or composed, with integer strides.
 
     Returns:
-        ``table[c0][c1]...``: integers, in the unit of the layout's offsets; for a layout of one leaf a list, for one
-        without modes an integer.
+        ``table[c0][c1]...``, integers in the unit of the layout's offsets. For a layout of one leaf it is a list, and
+        for a layout without modes an integer.
 
     Raises:
         LayoutError: for basis strides and symbols, for offsets beyond 64 bits, or for more than 2**24 elements.
@@ -225,10 +240,8 @@ def offset_table(layout: AnyLayout) -> Any:
     need_layout(layout, "offset_table")
     total = need_int(product(layout.shape), "offset_table: the size")
     if total > _MOST:
-        raise LayoutError(
-            f"offset_table: the layout must have at most 2**24 elements, found {total}; layout = {layout}"
-        )
-    bounds(layout)  # refuses what has no integer offsets, as offsets() does
+        raise LayoutError(f"offset_table: the layout has {total} elements, more than 2**24; layout = {layout}")
+    bounds(layout)  # raises for the same layouts as offsets()
     return _lists(layout)
 
 
@@ -241,10 +254,10 @@ def _lists(layout: AnyLayout) -> Any:
 
 
 def _axis_list(mode: Layout) -> list[int]:
-    """The offsets of one mode by its index: the first leaf runs fastest."""
+    """Return the offsets of one mode, in the order of its index, in which the first leaf is the fastest."""
     axis = [0]
     for s, d in integer_leaves(mode):
-        axis = [step * d + one for step in range(s) for one in axis]
+        axis = [step * d + offset for step in range(s) for offset in axis]
     return axis
 
 
@@ -252,42 +265,44 @@ def _sum_lists(axes: list[list[int]], start: int) -> Any:
     if not axes:
         return start
     if len(axes) == 1:
-        return [start + one for one in axes[0]]
-    return [_sum_lists(axes[1:], start + one) for one in axes[0]]
+        return [start + offset for offset in axes[0]]
+    return [_sum_lists(axes[1:], start + offset) for offset in axes[0]]
 
 
 def _image_lists(function: Swizzle | AnyLayout, shift: int, table: Any) -> Any:
-    """A swizzle or an extended layout of every number of a table, each moved first."""
+    """Apply a swizzle or an extended layout to every number of a table, after adding ``shift`` to it."""
     if not isinstance(table, list):
         return apply(function, table + shift)
     if table and isinstance(table[0], list):
         return [_image_lists(function, shift, row) for row in table]
+    offsets_in = [offset + shift for offset in table]
     if not isinstance(function, Swizzle):
-        return [apply(function, one + shift) for one in table]
+        return [apply(function, offset) for offset in offsets_in]
     if not function.bits:
-        return [one + shift for one in table]
-    mask, by = function.source_mask, function.shift
-    shifted = [one + shift for one in table]
-    if by >= 0:
-        return [one ^ ((one & mask) >> by) for one in shifted]
-    return [one ^ ((one & mask) << -by) for one in shifted]
+        return offsets_in
+    mask, distance = function.source_mask, function.shift
+    if distance >= 0:
+        return [offset ^ ((offset & mask) >> distance) for offset in offsets_in]
+    return [offset ^ ((offset & mask) << -distance) for offset in offsets_in]
 
 
 def from_offsets(offsets: Sequence[int]) -> Layout | None:
-    """The layout with these offsets in order, the first of them 0; None if there is none.
+    """Return the layout with these offsets in this order, or None if there is none.
 
-    Law: ``from_offsets(list(map(layout, range(size(layout)))))`` is the coalesced layout.
+    The first offset of a layout is 0.
+
+    Invariant: ``from_offsets(list(map(layout, range(size(layout)))))`` is the coalesced layout.
 
     Raises:
-        LayoutError: if they are no numbers.
+        LayoutError: if the operand is not a sequence of integers.
 
     >>> print(from_offsets([0, 1, 8, 9, 4, 5, 12, 13]), from_offsets([0, 1, 3]))
     (2,2,2):(1,8,4) None
     """
     if not isinstance(offsets, Sequence) or isinstance(offsets, (str, bytes)):
-        raise LayoutError(f"from_offsets: must be a sequence of offsets, found {safe_text(offsets)}")
+        raise LayoutError(f"from_offsets: {safe_text(offsets)} is not a sequence of offsets")
     shape, stride = list[int](), list[int]()
-    offsets_left = [as_int(one, "from_offsets: an offset") for one in offsets]
+    offsets_left = [as_int(offset, "from_offsets: an offset") for offset in offsets]
     if offsets_left[:1] != [0]:
         return None
     while len(offsets_left) > 1:

@@ -1,9 +1,10 @@
-"""Swizzle: exclusive-or one field of bits of an offset into another.
+"""The class ``Swizzle``, which xors one bit field of an offset into another one.
 
 ``Swizzle(bits, base, shift)`` takes the field of ``bits`` bits at position ``base + shift`` and xors it into the field
-at position ``base`` (for a negative shift, from ``base`` into ``base - shift``). The lowest ``base`` bits never move,
-so runs of ``2**base`` elements stay together. Laws: a swizzle is a bijection, it is its own inverse, and it is linear
-over xor: ``s(x ^ y) == s(x) ^ s(y)``.
+at position ``base`` (for a negative shift, from ``base`` into ``base - shift``). The lowest ``base`` bits never change,
+so runs of ``2**base`` elements stay together.
+
+Invariant: a swizzle is a bijection, it is its own inverse, and it is linear over xor: ``s(x ^ y) == s(x) ^ s(y)``.
 Source: CUTLASS ``include/cute/swizzle.hpp``; article "Decoding Swizzle<B,M,S>", section 4.
 
 >>> s = Swizzle(3, 4, 3)
@@ -20,15 +21,15 @@ from layoutalg.tuples.leaf import as_int, need_int
 
 @frozen
 class Swizzle:
-    """The bit permutation ``S<bits,base,shift>`` on non-negative offsets, in the unit of the offset.
+    """The permutation ``S<bits,base,shift>`` of non-negative offsets, in the unit of the offset.
 
     Args:
         bits: width of the field, in bits; 0 is the identity.
         base: number of low bits left alone.
-        shift: distance from the target field to the source field; ``abs(shift) >= bits`` so that they do not overlap.
+        shift: distance from the target field to the source field; ``abs(shift) >= bits``, so that they do not overlap.
 
     Raises:
-        LayoutError: if bits or base is negative, the fields overlap, or they reach beyond 63 bits.
+        LayoutError: if bits or base is negative, or the fields overlap or need more than 63 bits.
 
     >>> Swizzle(3, 4, 3)(0b1_000_0000)
     144
@@ -48,11 +49,15 @@ class Swizzle:
             shift=as_int(shift, "Swizzle: shift"),
         )
         if self.bits < 0 or self.base < 0:
-            raise LayoutError(f"Swizzle: bits and base must not be negative, found {self}")
+            raise LayoutError(f"Swizzle: {self} has a negative number of bits or a negative base")
         if abs(self.shift) < self.bits:
-            raise LayoutError(f"Swizzle: abs(shift) must be at least bits, else the two fields overlap, found {self}")
-        if self.bits + self.base + abs(self.shift) > 63:
-            raise LayoutError(f"Swizzle: the fields must lie within 63 bits, found {self}")
+            raise LayoutError(
+                f"Swizzle: the two fields of {self} overlap, because abs(shift) is less than bits "
+                f"({abs(self.shift)} < {self.bits})"
+            )
+        needed = self.bits + self.base + abs(self.shift)
+        if needed > 63:
+            raise LayoutError(f"Swizzle: the fields of {self} need {needed} bits, but an offset has 63")
 
     @property
     def source_mask(self) -> int:
@@ -73,7 +78,11 @@ class Swizzle:
         return ((1 << self.bits) - 1) << (self.base - min(0, self.shift))
 
     def __call__(self, offset: int) -> int:
-        """The swizzled offset, in the unit of ``offset``."""
+        """Return the swizzled offset, in the unit of ``offset``.
+
+        Raises:
+            LayoutError: if the offset is not an integer, unless the swizzle is the identity.
+        """
         if type(offset) is not int:
             if not self.bits:
                 return offset

@@ -1,1 +1,1 @@
-"""How layouts are written, and what a text means: CuTe notation, what CuTe prints, expressions."""
+"""Parsers of CuTe notation, of values that CuTe prints, and of expressions of the algebra."""

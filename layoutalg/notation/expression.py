@@ -1,16 +1,17 @@
-"""Expressions of the algebra as text: ``zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))``.
+"""Evaluate expressions of the algebra, such as ``zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))``.
 
-The notation of :mod:`layoutalg.notation.parser` with calls added. Added to its grammar::
+This is the notation of :mod:`layoutalg.notation.parser` and calls of operations. It adds to the grammar::
 
     part      = ... | name "(" [argument {"," argument}] ")" | "[" [value {"," value}] "]" | "True" | "False"
-              | name {"." word}              what the registers of an instruction hold: mma.m16n8k16.C
+              | name {"." word}              the fragment of an instruction: mma.m16n8k16.C
     argument  = value | name "=" value
-    part      = part "(" coordinate ")"      a layout or swizzle called: its offset, or a slice where "_" keeps a mode
+    part      = part "(" coordinate ")"      a call of a layout or swizzle: its offset, or a slice if "_" keeps a mode
               | part "[" integer "]"         one mode of a layout
 
-A name is one of :data:`OPERATIONS` or that of a fragment (:mod:`layoutalg.fragments.fragment_names`), and nothing
-else; Python's ``eval`` is not involved.
-Law: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
+A name is that of an operation in :data:`OPERATIONS` or of a fragment (:mod:`layoutalg.fragments.fragment_names`).
+Python's ``eval`` is not used.
+
+Invariant: an expression has the value of the same call in Python: ``evaluate(f"coalesce({a})") == coalesce(a)``.
 
 >>> from layoutalg import Layout, coalesce
 >>> a = Layout(((2, 4), 8), ((1, 2), 8))
@@ -36,7 +37,7 @@ from layoutalg.tuples.int_tuple import safe_text
 if TYPE_CHECKING:
     from inspect import BoundArguments
 
-#: Every operation that an expression may name, by topic; the names are those of the public package.
+#: Every operation that an expression may call, by topic. The names are those of the public package.
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "Make": (
         *("Layout", "ComposedLayout", "Swizzle", "E", "make_layout", "make_ordered_layout", "make_layout_like"),
@@ -59,8 +60,8 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "Change the unit": ("recast_layout", "upcast", "downcast"),
 }
 
-#: The module of each of them, which is imported when the first expression is read.
-_HOMES: dict[str, tuple[str, ...]] = {
+#: The operations by module. The modules are imported when the first expression is read.
+_MODULES: dict[str, tuple[str, ...]] = {
     "algebra.coalesce": ("coalesce", "filter", "filter_zeros"),
     "algebra.complement": ("complement",),
     "algebra.composition": ("composition",),
@@ -93,29 +94,29 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 
 def operations() -> dict[str, Callable[..., Any]]:
-    """The functions that an expression may call, by name.
+    """Return the functions that an expression may call, by name.
 
     >>> sorted(operations())[:3]
     ['ComposedLayout', 'E', 'Layout']
     """
-    homes = {name: home for home, names in _HOMES.items() for name in names}
+    modules = {name: module for module, names in _MODULES.items() for name in names}
     return {
-        name: getattr(import_module(f"layoutalg.{homes[name]}"), name)
+        name: getattr(import_module(f"layoutalg.{modules[name]}"), name)
         for names in OPERATIONS.values()
         for name in names
     }
 
 
 def evaluate(source: str) -> Any:
-    """The value of an expression: a layout, a swizzle, an integer, a truth value, ``None``, or a tuple of such values.
+    """Return the value of an expression: a layout, a swizzle, an integer, a bool, ``None``, or a tuple of such values.
 
     Args:
-        source: the expression, in CuTe notation with calls of the algebra's operations; or what CuTe prints of a
-            tensor, a tiled copy or a tiled MMA, or another compiler of a layout (:func:`layoutalg.parse_encoding`).
+        source: the expression, in CuTe notation with calls of the operations of the algebra; or a tensor, a tiled copy
+            or a tiled MMA as CuTe prints it; or a layout of another compiler (:func:`layoutalg.parse_encoding`).
 
     Raises:
-        NotationError: if the text is no expression.
-        LayoutError: if an operation refuses its operands.
+        NotationError: if the text is not an expression.
+        LayoutError: if an operation does not accept its operands.
 
     >>> print(evaluate("zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"))
     ((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))
@@ -129,17 +130,17 @@ def evaluate(source: str) -> Any:
 
 
 class ExpressionParser(Parser):
-    """The notation's parser, which evaluates the calls that it meets; a subclass may make something else of them."""
+    """A parser that evaluates the calls of operations. A subclass may create other values for them."""
 
     def __init__(self, text: str) -> None:
-        # Brackets are read as parentheses first, which the notation has, and get their own marks back afterwards.
+        # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
         plain = as_notation(text)
         super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
         self.text = text
-        self.tokens = [_restored(token, plain) for token in self.tokens]
+        self.tokens = [_restore_bracket(token, plain) for token in self.tokens]
 
     def parse_part(self) -> Any:
-        """Read a part of the notation, a list or a call, and the calls and modes of it that follow."""
+        """Read a part of the notation, a list or a call, followed by any number of calls and modes of its value."""
         start = self.token
         value = self._list() if self.take("[") else super().parse_part()
         while start.kind != "int" and self.token.text in ("(", "["):
@@ -149,12 +150,12 @@ class ExpressionParser(Parser):
         return value
 
     def is_symbol(self, name: str) -> bool:
-        """Whether a name stands for a symbol: it names no operation, and nothing is called or given by it."""
+        """Check if a name is the name of a symbol: not of an operation, and not followed by ``(`` or ``=``."""
         following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
         return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
 
     def parse_name(self) -> Any:
-        """Read a word or an operation with its operands."""
+        """Read a constant, a fragment, or an operation with its operands."""
         for word, value in (("None", None), ("True", True), ("False", False)):
             if self.take(word):
                 return value
@@ -165,24 +166,24 @@ class ExpressionParser(Parser):
             return self.layout(registers.shape, registers.stride, self.next)
         functions = operations()
         if name.text not in functions:
-            self.fail(f"expected an operation of the algebra{hint(name.text, functions)}")
+            self.reject(f"{name.text[:40]!r} is not an operation of the algebra{hint(name.text, functions)}")
         self.next += 1
         self.expect("(")
         positional, keywords = self._arguments(allow_names=True)
         return self.apply(name.text, functions[name.text], positional, keywords)
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
-        """The value of an operation."""
+        """Return the value of an operation."""
         return apply_operation(name, function, positional, keywords)
 
     def image(self, function: Any, coordinate: list[Any]) -> Any:
-        """The value of a layout or swizzle at a coordinate."""
+        """Return the value of a layout or swizzle at a coordinate."""
         return apply_operation(str(function), function, coordinate, {})
 
     def mode(self, layout: Any, index: int) -> Any:
-        """One mode of a layout."""
+        """Return one mode of a layout."""
         if not 0 <= index < len(layout):
-            raise LayoutError(f"mode: must lie in [0,{len(layout)}), found {index}; layout = {layout}")
+            raise LayoutError(f"mode: index {index} is not in [0,{len(layout)}); layout = {layout}")
         return layout[index]
 
     def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
@@ -192,11 +193,11 @@ class ExpressionParser(Parser):
             if allow_names and self.token.kind == "name" and self.tokens[self.next + 1].text == "=":
                 key = self.token.text
                 if key in keywords:
-                    self.fail("expected each argument once")
+                    self.reject(f"the argument {key} is given twice")
                 self.next += 2
                 keywords[key] = self.parse_value()
             elif keywords:
-                self.fail("expected an argument with its name")
+                self.reject("an argument without a name follows an argument with a name")
             else:
                 positional.append(self.parse_value())
             if not self.take(","):
@@ -210,17 +211,17 @@ class ExpressionParser(Parser):
     def _mode(self, layout: Any) -> Any:
         self.expect("[")
         if isinstance(layout, Swizzle):
-            self.fail("a swizzle has no modes")
+            self.reject("a swizzle has no modes")
         index = self.integer()
         self.expect("]")
         return self.mode(layout, index)
 
 
 def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
-    """Call an operation with operands that a user wrote, so that every misfit becomes a LayoutError.
+    """Call an operation with operands that a user wrote, and convert every exception to a LayoutError.
 
     Raises:
-        LayoutError: if the operation refuses, has no such parameters, or the operands are of kinds it does not take.
+        LayoutError: if the operation raises one, has no such parameters, or does not accept the types of the operands.
 
     >>> apply_operation("abs", abs, [-3], {})
     3
@@ -232,15 +233,15 @@ def apply_operation(name: str, function: Callable[..., Any], positional: list[An
     except LayoutError:
         raise
     except (TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
-        raise LayoutError(f"{name}: cannot take operands of these kinds; operands = {operands}") from error
+        raise LayoutError(f"{name}: the types of the operands are not supported; operands = {operands}") from error
     except MemoryError:
-        raise LayoutError(f"{name}: the result does not fit into memory; operands = {operands}") from None
+        raise LayoutError(f"{name}: the result does not fit in memory; operands = {operands}") from None
 
 
 def bind_operation(
     name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]
 ) -> BoundArguments:
-    """Which operand a user wrote for which parameter.
+    """Bind the operands that a user wrote to the parameters of an operation.
 
     Raises:
         LayoutError: if the operation has no such parameters.
@@ -257,20 +258,21 @@ def bind_operation(
 
 
 def _arguments_text(positional: list[Any], keywords: dict[str, Any]) -> str:
-    """Operands as a message has them."""
+    """Return the operands as text for a message."""
     return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in keywords.items())])
 
 
 _TO_PARENTHESES = str.maketrans("[]", "()")
 
 
-def _restored(token: Token, source: str) -> Token:
+def _restore_bracket(token: Token, source: str) -> Token:
+    """Return the token, as a bracket if the source has one at its position."""
     original = source[token.position : token.position + 1]
     return Token("mark", original, token.position) if original and original in "[]" else token
 
 
 def hint(name: str, functions: dict[str, Any]) -> str:
-    """The function that was meant, as the end of a message; "" where none is near.
+    """Return a suggestion for a misspelled function name as the end of a message; "" if no name is similar.
 
     >>> hint("compositon", operations())
     ' (did you mean composition?)'

@@ -1,14 +1,15 @@
-"""What CuTe prints of a tensor, as notation: a pointer into memory, maybe a swizzle on byte addresses, and a layout.
+"""Convert tensors as CuTe prints them to layout notation, and parse their pointers.
 
-A print says more than a layout: where the tensor lies, the width of an element, and for shared memory a swizzle, which
-before a pointer permutes *byte addresses*. Rewritten, the swizzle counts elements like the layout behind it, and starts
-at the pointer's place in the pattern. Law: ``base`` plus the layout's offset, counted in ``bits``, is the address of
-the element; where a print says no address, the tensor is taken to start a pattern, as a slice of one need not. The
-pointer's place in the text is filled with blanks, so that positions stay what they were.
+A printed tensor has a pointer, possibly a swizzle on *byte addresses*, and a layout. The pointer has the memory space,
+the width of an element, and possibly the address. After the conversion, the swizzle acts on elements, as the layout
+does, and the inner offset is the position of the pointer in the swizzle pattern. If the address is not printed, the
+tensor is assumed to start at the start of a pattern, which is not always true for a slice. The pointer is replaced by
+blanks, so that positions in error messages refer to the original text.
 
-What other compilers write (:mod:`layoutalg.compilers.encoding`) is rewritten whole, as the layout that it is.
+A layout of another compiler (:mod:`layoutalg.compilers.encoding`) is replaced as a whole. A tensor of coordinates, as
+TMA uses them, has a coordinate instead of a pointer; it becomes a layout that starts at that coordinate.
 
-A tensor of coordinates, as of TMA, has a coordinate where others have a pointer: it is the layout that starts there.
+Invariant: the address of an element is ``base`` plus the offset of the layout times ``bits`` / 8.
 Source: CUTLASS ``include/cute/pointer.hpp``, ``pointer_flagged.hpp``, ``pointer_swizzle.hpp`` (print); the CuTe DSL
 4.8.1, ``str`` of a tensor, a pointer and a layout, and of their types.
 
@@ -30,19 +31,19 @@ from layoutalg.tuples.leaf import as_int
 if TYPE_CHECKING:
     from layoutalg.compilers.encoding import Encoding
 
-#: What a text has that another compiler wrote, told quickly.
+#: Strings of which the text of another compiler contains at least one, for a quick check.
 _FOREIGN = ("#tt", "#triton_", ", #", "Layout(", "Transform(", "transform:", "forward_thread:")
 
-#: How a call begins: what stands around an encoding is then an expression, and not the rest of a dump.
+#: The beginning of a call. If it precedes an encoding, the text around the encoding is an expression, not a dump.
 _CALL = r"\s*[A-Za-z_]\w*\s*\("
 
 _SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s*>"
-#: C++: a pointer, before it a swizzle, on byte addresses.
+#: C++: a pointer, possibly after a swizzle on byte addresses.
 _CPP = (
     rf"(?:{_SWIZZLE}\s*(?:_|o\s))?\s*(?<![A-Za-z0-9])(?P<space>[gstr]mem_)?ptr(?:\[|_)(?P<bits>\d{{1,3}})b\]?"
     r"\(\s*(?P<address>0x[0-9a-fA-F]{1,16}|0x[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}|unset)\s*\)(?P<then>\s*o\b)?"
 )
-#: The DSL: a tensor, or the type of one, around the whole text.
+#: The DSL: the text is a tensor, the type of a tensor, or the type of a pointer.
 _SPACE = r"(?P<space>(?:[gstrc]|ds)mem|generic)"
 _HEAD = rf"(?P<type>[a-z]+(?P<bits>\d{{1,3}})\w*),\s*{_SPACE}(?:,\s*align<\d+>)?(?:,\s*{_SWIZZLE})?"
 _DSL = (
@@ -60,19 +61,19 @@ _PLAIN = (
 
 @frozen
 class Pointer:
-    """What a print says of a tensor besides its layout.
+    """The pointer of a printed tensor.
 
     Args:
-        bits: width of an element.
-        space: ``smem``, ``gmem``, ``tmem``, ``rmem``, ``dsmem``, ``cmem``, or ``""`` where it is not said.
-        address: in bytes; None where it is not said.
-        type: name of the element type in the DSL's spelling, or ``""``, as in C++.
+        bits: width of an element, in bits.
+        space: ``smem``, ``gmem``, ``tmem``, ``rmem``, ``dsmem``, ``cmem``, or ``""`` if it is not printed.
+        address: address in bytes; None if it is not printed.
+        type: name of the element type in the DSL; ``""`` for C++, which does not print it.
         swizzle: the permutation of byte addresses, or None.
 
     Raises:
-        LayoutError: if one is no such thing.
+        LayoutError: if an argument has another type, or a number is out of range.
 
-    Source: as this module.
+    Source: CUTLASS ``include/cute/pointer.hpp``; the CuTe DSL 4.8.1, ``str`` of a pointer.
     """
 
     bits: int
@@ -92,35 +93,35 @@ class Pointer:
             type=_text(type, "type"),
             swizzle=swizzle,
         )
-        if self.bits < 1 or (self.address or 0) < 0:
-            raise LayoutError(
-                f"Pointer: bits must be at least 1, and an address at least 0, found {self.bits}, {address}"
-            )
+        if self.bits < 1:
+            raise LayoutError(f"Pointer: bits is {self.bits}, which is not positive")
+        if self.address is not None and self.address < 0:
+            raise LayoutError(f"Pointer: address {self.address} is negative")
         if swizzle is not None and not isinstance(swizzle, Swizzle):
-            raise LayoutError(f"Pointer: swizzle must be a Swizzle, found {safe_text(swizzle)}")
+            raise LayoutError(f"Pointer: swizzle is {safe_text(swizzle)}, which is not a Swizzle")
 
     @property
     def base(self) -> int | None:
-        """Address of the layout's offset 0: the pointer's, down to where the pattern of its swizzle starts.
+        """The address of offset 0 of the layout: the start of the swizzle pattern that contains the pointer's address.
 
         >>> Pointer(16, "smem", 0x420, swizzle=Swizzle(3, 4, 3)).base
         1024
         """
-        return None if self.address is None else self.address - self._within
+        return None if self.address is None else self.address - self._pattern_offset
 
     @property
-    def _within(self) -> int:
-        """Bytes from the start of the swizzle's pattern to the pointer."""
+    def _pattern_offset(self) -> int:
+        """The distance from the start of the swizzle pattern to the pointer, in bytes."""
         swizzle = self.swizzle
         if swizzle is None or self.address is None:
             return 0
         return self.address % (1 << (swizzle.bits + swizzle.base + abs(swizzle.shift)))
 
     def before(self) -> str:
-        """What stands before the layout in notation: ``""``, or the swizzle on elements and the offset in it.
+        """Return the notation before the layout: ``""``, or the swizzle on elements and the offset in its pattern.
 
         Raises:
-            NotationError: if the swizzle, or the address, divides an element.
+            NotationError: if the swizzle or the address splits an element.
 
         >>> Pointer(8, "smem", 0x410, swizzle=Swizzle(3, 4, 3)).before()
         'S<3,4,3> o 16 o'
@@ -129,24 +130,22 @@ class Pointer:
         if swizzle is None:
             return ""
         base = swizzle.base + 3 - (self.bits.bit_length() - 1) if swizzle.bits else 0
-        whole = self._within * 8 % self.bits == 0
-        if self.bits & (self.bits - 1) or base < 0 or not whole:
-            what = f"{swizzle} at {self.address}" if not whole else f"{swizzle} on byte addresses"
-            raise NotationError(
-                f"notation: a swizzled pointer must move whole elements of {self.bits} bits, found {what}"
-            )
-        return f"S<{swizzle.bits},{base},{swizzle.shift}> o {self._within * 8 // self.bits} o"
+        aligned = self._pattern_offset * 8 % self.bits == 0
+        if self.bits & (self.bits - 1) or base < 0 or not aligned:
+            place = "on byte addresses" if aligned else f"at address {self.address}"
+            raise NotationError(f"notation: {swizzle} {place} does not move whole elements of {self.bits} bits")
+        return f"S<{swizzle.bits},{base},{swizzle.shift}> o {self._pattern_offset * 8 // self.bits} o"
 
 
 def parse_pointer(text: str) -> Pointer | None:
-    """What the first pointer in a text says, or None if there is none.
+    """Return the first pointer in a text, or None if there is none.
 
     Args:
-        text: what C++ or the DSL prints of a tensor, or any other notation.
+        text: a tensor as C++ or the DSL prints it, or any other notation.
 
     Raises:
-        NotationError: if it is no text, or the print leaves out the swizzle.
-        LayoutError: if its swizzle is none.
+        NotationError: if the operand is not a string, or a pointer was printed without its swizzle.
+        LayoutError: if the swizzle is not valid.
 
     >>> parse_pointer("tensor<ptr<bf16, smem, align<1024>, S<3,4,3>> o (8,64):(64,1)>")
     Pointer(16, 'smem', None, 'bf16', Swizzle(3, 4, 3))
@@ -154,24 +153,25 @@ def parse_pointer(text: str) -> Pointer | None:
     1024
     """
     if not isinstance(text, str):
-        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+        raise NotationError(f"notation: {safe_text(text)} is not a string")
     if (encoding := parse_encoding(text)) is not None:
         return _pointer_of(encoding)
-    match = _first(text)
-    return None if match is None else _pointer(match)
+    match = _find_pointer(text)
+    return None if match is None else _make_pointer(match)
 
 
 def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding | None:
-    """The layout that another compiler wrote, or None if the text has none.
+    """Return the layout that another compiler wrote, or None if the text has none.
 
     Args:
         text: attributes and types of Triton's dumps, classes of Gluon, transforms of Mosaic GPU, with the extents of
             the tensor; layouts and fragments that TileLang prints.
-        shape: extents of the tensor, where the text does not say them.
+        shape: extents of the tensor, if they are not in the text.
 
     Raises:
-        NotationError: if something in it is misspelt, missing, or cannot be honoured: the message names it.
-        LayoutError: if it is no layout of CuTe, or the text is none.
+        NotationError: if the operand is not a string, or if a part of the text is misspelled, missing or not supported;
+            the message names the part.
+        LayoutError: if the encoding is not a CuTe layout.
 
     >>> print(parse_encoding("plgpu.SMEM((64, 128), jnp.bfloat16, transforms=(TilingTransform((8, 64)),))"))
     TilingTransform of Mosaic GPU, 64x128xbf16 in shared memory: ((8,8),(64,2)):((64,1024),(1,512))
@@ -179,22 +179,22 @@ def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding 
     True
     """
     if not isinstance(text, str):
-        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
-    found = _span(text, shape)
-    return None if found is None else found[0]
+        raise NotationError(f"notation: {safe_text(text)} is not a string")
+    span = _find_encoding(text, shape)
+    return None if span is None else span[0]
 
 
-def _span(text: object, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
-    """What another compiler wrote, and its place in the text."""
+def _find_encoding(text: object, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
+    """Return the encoding of another compiler in a text, and its start and end."""
     if not isinstance(text, str) or not any(sign in text for sign in _FOREIGN):
         return None
-    from layoutalg.compilers.encoding import encoding_span  # only where something was pasted
+    from layoutalg.compilers.encoding import encoding_span  # imported here, since few texts need it
 
     return encoding_span(text, shape)
 
 
 def _pointer_of(encoding: Encoding) -> Pointer | None:
-    """What an encoding says besides its layout; None where it is of registers, or says no width of an element."""
+    """Return the pointer of an encoding; None for registers, or if the width of an element is unknown."""
     bits, layout = encoding.bits, encoding.layout
     if bits is None or encoding.space == "rmem":
         return None
@@ -206,51 +206,56 @@ def _pointer_of(encoding: Encoding) -> Pointer | None:
 
 
 def as_notation(text: str) -> str:
-    """A text with every printed tensor in it rewritten, of the same length (two more for a start that is a number).
+    """Convert every printed tensor in a text to notation.
 
-    What another compiler wrote becomes the layout, whatever its length.
+    The length of the text stays the same, except that a start coordinate that is a number takes two more characters,
+    and that the encoding of another compiler is replaced by its layout.
 
     Raises:
-        NotationError: if a swizzle, or an address, divides an element; if the print leaves out the swizzle, or numbers.
+        NotationError: if a swizzle or an address splits an element, a pointer was printed without its swizzle, or
+            extents or strides are unknown.
 
     >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
     '(4,8):(8,1)'
     """
-    if (found := _span(text)) is not None:
-        encoding, start, end = found
-        import re  # as in tokens
+    if (span := _find_encoding(text)) is not None:
+        encoding, start, end = span
+        import re  # imported here for the reason given in tokens.py
 
         if re.match(_CALL, text[:start], re.ASCII):
             return f"{text[:start]}{encoding.layout}{text[end:]}"
         return str(encoding.layout)
-    if (plain := _matched(_PLAIN, text, ("tensor<", "layout<"))) is not None:
-        return _inside(plain, _origin(plain.groupdict().get("start") or "0"))
-    while (match := _first(text)) is not None:
+    if (plain := _match_whole(_PLAIN, text, ("tensor<", "layout<"))) is not None:
+        return _extract_layout(plain, _origin(plain.groupdict().get("start") or "0"))
+    while (match := _find_pointer(text)) is not None:
         start, end = match.span()
         if "layout" in match.groupdict():
-            return _inside(match, _pointer(match).before())
-        # A pointer alone has the layout (or nothing) behind it still.
-        text = text[:start] + _pointer(match).before().ljust(end - start) + text[end:]
+            return _extract_layout(match, _make_pointer(match).before())
+        # The match is only the pointer, so the text after it stays.
+        text = text[:start] + _make_pointer(match).before().ljust(end - start) + text[end:]
     return text
 
 
-def _inside(match: Any, before: str) -> str:
-    """The layout inside a print, at its place, with what stands before it."""
+def _extract_layout(match: Any, before: str) -> str:
+    """Return the layout inside a printed tensor, at its position, with the notation that precedes it.
+
+    Raises:
+        NotationError: if an extent or a stride is unknown.
+    """
     import re
 
     if unknown := re.search(r"\?(\{[^}]*\})?", match[0]):
         raise NotationError(
-            f"notation: a print must hold numbers known when it was compiled, found {unknown[0]}; "
-            f"text = {match.string[:80]!r}",
+            f"notation: {unknown[0]} is a number that is only known at run time; text = {match.string[:80]!r}",
             match.string,
             unknown.start(),
         )
-    behind = " " * (len(match.string) - match.end("layout"))
-    return f"{before:{match.start('layout')}}{match['layout']}{behind}"
+    padding = " " * (len(match.string) - match.end("layout"))
+    return f"{before:{match.start('layout')}}{match['layout']}{padding}"
 
 
 def _origin(start: str) -> str:
-    """What moves a layout to a start: nothing from 0, else the swizzle that moves no bit, and the start."""
+    """Return the notation that moves a layout to a start: "" for 0, else the identity swizzle and the start."""
     if not start.strip("(0, )"):
         return ""
     return f"S<0,0,0>o{start}o" if "(" in start else f"S<0,0,0>o {start} o"
@@ -258,34 +263,39 @@ def _origin(start: str) -> str:
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise LayoutError(f"Pointer: {name} must be a text, found {safe_text(value)}")
+        raise LayoutError(f"Pointer: {name} is {safe_text(value)}, which is not a string")
     return value
 
 
-def _first(text: str) -> Any:
+def _find_pointer(text: str) -> Any:
+    """Return the match of the first pointer or printed tensor in a text, or None.
+
+    Raises:
+        NotationError: if a pointer was printed without its swizzle.
+    """
     if not isinstance(text, str) or ("ptr" not in text and "memref" not in text):
         return None
-    import re  # as in tokens
+    import re  # imported here for the reason given in tokens.py
 
     if "raw_ptr(" in text:
         raise NotationError(
-            "notation: a tensor must be printed with its swizzle, found raw_ptr, as cute.printf writes a pointer, "
-            f"which leaves it out; print(tensor) shows it; text = {text[:80]!r}",
+            "notation: raw_ptr, which cute.printf prints for a pointer, does not contain the swizzle; print(tensor) "
+            f"prints it; text = {text[:80]!r}",
             text,
         )
-    return _matched(_DSL, text, ("ptr", "memref")) or re.search(_CPP, text, re.ASCII)
+    return _match_whole(_DSL, text, ("ptr", "memref")) or re.search(_CPP, text, re.ASCII)
 
 
-def _matched(patterns: tuple[str, ...], text: str, words: tuple[str, ...]) -> Any:
-    """The first pattern that the whole text has, where it has one of the words at all."""
+def _match_whole(patterns: tuple[str, ...], text: str, words: tuple[str, ...]) -> Any:
+    """Return the match of the first pattern that matches the whole text; None if the text has none of the words."""
     if not isinstance(text, str) or not any(word in text for word in words):
         return None
-    import re  # as in tokens
+    import re  # imported here for the reason given in tokens.py
 
     return next(filter(None, (re.fullmatch(pattern, text, re.ASCII) for pattern in patterns)), None)
 
 
-def _pointer(match: Any) -> Pointer:
+def _make_pointer(match: Any) -> Pointer:
     words = match.groupdict()
     address = (words.get("address") or "unset").replace(".", "")
     swizzle = None if words["b"] is None else Swizzle(*(int(words[name]) for name in "bms"))

@@ -1,9 +1,11 @@
-"""Tiled copies and tiled MMAs as CuTe prints them, in C++ and in the DSL: lines of a name, a colon and a value.
+"""Parse tiled copies and tiled MMAs as CuTe prints them, in C++ and in the DSL.
 
-C++ prints ``Tiler_MN``, ``TiledLayoutTV``, ``ValLayoutSrc``, ``ValLayoutDst``, ``ValLayoutRef``; the DSL ``Tiler MN``,
-``TV Layout tiled``, ``TV Layout Src``, ``TV Layout Dst``, and no reference. Of an atom whose source and destination
-differ the reference is then the side of the registers: the one that is not a row of values side by side for each
-thread. Law: what a tiled copy or MMA of this package is printed as by CuTe is read as an equal one.
+The text has lines of a name, a colon and a value. The names in C++ are ``Tiler_MN``, ``TiledLayoutTV``,
+``ValLayoutSrc``, ``ValLayoutDst`` and ``ValLayoutRef``; those in the DSL are ``Tiler MN``, ``TV Layout tiled``,
+``TV Layout Src`` and ``TV Layout Dst``. The DSL does not print the reference. If source and destination of an atom
+differ, the reference is then the register side, which is the one in which the values of a thread are not contiguous.
+
+Invariant: the text that CuTe prints for a tiled copy or MMA of this package is read as an equal one.
 Source: CUTLASS ``include/cute/atom/copy_atom.hpp``, ``mma_atom.hpp`` (print); the CuTe DSL 4.8.1, ``str``.
 
 >>> text = '''Tiled Copy
@@ -32,9 +34,9 @@ from layoutalg.layouts.modes import need_plain, size
 from layoutalg.notation.parser import Parser
 from layoutalg.tuples.int_tuple import flatten_tuple
 
-#: What a text has that is one of these, told quickly.
+#: Words that the text of a tiled copy or MMA contains, for a quick check.
 _SIGNS = ("TiledCopy", "Tiled Copy", "TiledMMA", "Tiled MMA")
-#: The names of both, without blanks and underscores, as one.
+#: The key of each line by its name in C++ or the DSL, in lower case without blanks and underscores.
 _NAMES = dict(
     pair.split("=")
     for pair in (
@@ -47,22 +49,22 @@ _NAMES = dict(
 
 
 def tiled_print(text: object) -> TiledCopy | TiledMma | None:
-    """The tiled copy or MMA that CuTe printed, or None if the text is something else.
+    """Return the tiled copy or MMA that CuTe printed, or None if the text is something else.
 
     Raises:
-        NotationError: if a line is missing, or says what is read nowhere here.
-        LayoutError: if the parts do not fit one another.
+        NotationError: if a line is missing or repeated, or a value is not supported.
+        LayoutError: if the parts do not fit together.
     """
     if not isinstance(text, str) or "\n" not in text or not any(sign in text for sign in _SIGNS):
         return None
-    lines = _lines(text)
+    lines = _parse_lines(text)
     if any(sign in text for sign in _SIGNS[:2]):
-        return _copy(lines)
-    return _mma(lines)
+        return _make_copy(lines)
+    return _make_mma(lines)
 
 
-def _lines(text: str) -> dict[str, Any]:
-    """The values of all lines by their names."""
+def _parse_lines(text: str) -> dict[str, Any]:
+    """Return the values of all lines by key."""
     values: dict[str, Any] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
@@ -70,41 +72,48 @@ def _lines(text: str) -> dict[str, Any]:
         if not colon or key is None:
             continue
         if key in values:
-            raise NotationError(f"notation: one tiled copy or MMA must be printed, found {name.strip()} twice", text)
+            raise NotationError(
+                f"notation: the text has the line {name.strip()} twice; only one tiled copy or MMA can be read", text
+            )
         values[key] = Parser(value.strip()).parse_all()
     return values
 
 
 def _need(lines: dict[str, Any], *keys: str) -> list[Any]:
+    """Return the values of some lines.
+
+    Raises:
+        NotationError: if a line is missing.
+    """
     shown = {key: name for name, key in _NAMES.items() if not name.startswith("vallayout")}
     for key in keys:
         if key not in lines:
-            raise NotationError(f"notation: the print must have all its lines, found none of {shown[key]}")
+            raise NotationError(f"notation: the line {shown[key]} of the tiled copy or MMA is missing")
     return [lines[key] for key in keys]
 
 
-def _copy(lines: dict[str, Any]) -> TiledCopy:
+def _make_copy(lines: dict[str, Any]) -> TiledCopy:
     tiler, tiled, source, destination = _need(lines, "tiler", "tiled", "source", "destination")
     reference = lines.get("reference", destination if source == destination else None)
     if reference is None:
-        rows = [one for one in (source, destination) if not _is_rows(one)]
-        if len(rows) != 1:
+        sides = [side for side in (source, destination) if not _is_contiguous(side)]
+        if len(sides) != 1:
             raise NotationError(
-                "notation: the reference of the copy's atom must be known, found a source and a destination that "
-                f"differ, {source} and {destination}; C++ prints it, as ValLayoutRef"
+                f"notation: the reference of the copy atom is unknown, because its source {source} and its destination "
+                f"{destination} differ; C++ prints the reference as ValLayoutRef"
             )
-        reference = rows[0]
+        reference = sides[0]
     return make_tiled_copy(CopyAtom(source, destination, reference), tiled, _tilers(tiler))
 
 
-def _is_rows(layout: Any) -> bool:
-    """Whether each thread has values side by side: what threads point at in memory."""
+def _is_contiguous(layout: Any) -> bool:
+    """Check if the values of each thread are contiguous, as they are on the memory side of a copy."""
     values = need_plain(layout, "notation")[1]
     return int(size(values)) > 1 and flatten_tuple(values.stride)[0] == 1 and len(flatten_tuple(values.shape)) == 1
 
 
 def _tilers(value: Any) -> tuple[Any, ...]:
-    """A tile by its modes; a layout that begins at 0 without gaps as its extent, as the DSL writes numbers."""
+    """Return a tile by its modes. A layout n:1 becomes its extent n, because the DSL prints an extent as n:1."""
     modes = value if type(value) is tuple else (value,)
     return tuple(
         mode.shape if isinstance(mode, Layout) and mode.stride == 1 and type(mode.shape) is int else mode
@@ -112,16 +121,17 @@ def _tilers(value: Any) -> tuple[Any, ...]:
     )
 
 
-def _mma(lines: dict[str, Any]) -> TiledMma:
+def _make_mma(lines: dict[str, Any]) -> TiledMma:
     threads, permutation, shape, a, b, c = _need(lines, "threads", "permutation", "shape", "a", "b", "c")
     layout = need_plain(threads, "notation")
     if len(layout) != 4 or type(shape) is not tuple or len(shape) != 3:
         raise NotationError(
-            f"notation: an MMA must have threads V, M, N, K and a shape M, N, K, found {brief(threads)}"
+            f"notation: the MMA has threads {brief(threads)} and shape {brief(shape)}, which are not of the forms "
+            f"V, M, N, K and M, N, K"
         )
     count = int(size(layout[0]))
     strides = flatten_tuple(layout.stride)[-3:]
-    if (count > 1 and layout[0].stride != 1) or any(type(one) is not int or one % count for one in strides):
-        raise NotationError(f"notation: the threads of an atom must follow one another, found {layout}")
-    atoms = Layout(tuple(int(size(layout[mode])) for mode in (1, 2, 3)), tuple(one // count for one in strides))
+    if (count > 1 and layout[0].stride != 1) or any(type(d) is not int or d % count for d in strides):
+        raise NotationError(f"notation: the threads of an atom are not consecutive in {layout}")
+    atoms = Layout(tuple(int(size(layout[mode])) for mode in (1, 2, 3)), tuple(d // count for d in strides))
     return make_tiled_mma(MmaAtom(shape, a, b, c), atoms, _tilers(permutation))

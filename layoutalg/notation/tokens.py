@@ -1,6 +1,6 @@
-"""The words of CuTe notation: a text cut into tokens, with their positions for the message where one does not fit.
+"""The tokenizer of CuTe notation. Each token has its position in the text, for error messages.
 
-Law: the tokens' texts in order are the text without its blanks.
+Invariant: the texts of the tokens in order are the text without its blanks.
 
 >>> text = "S<3,4,3> o 0 o (8, 64):(64, 1)"
 >>> "".join(token.text for token in tokenize(text)).replace(" ", "") == text.replace(" ", "")
@@ -15,7 +15,7 @@ from layoutalg.errors import NotationError
 from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import safe_text
 
-#: A name, and the words behind points of a longer one, as PTX writes instructions: ``mma.m16n8k16.C``, ``pack::16b``.
+#: A name, which may have parts separated by dots as in PTX instructions: ``mma.m16n8k16.C``, ``pack::16b``.
 _NAME = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)?)*"
 _TOKEN = rf"\s*(?:(?P<swizzle>Sw?\s*<)|(?P<int>_?[-+]?_?\d+)|(?P<name>{_NAME})|(?P<mark>[()<>,:@=_*+-]))"
 
@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal["int", "name", "mark", "swizzle", "end"]
 
 @frozen
 class Token:
-    """One word of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
+    """A token of the notation: its kind (``int``, ``name``, ``mark``, ``swizzle``, ``end``), text and position."""
 
     kind: Kind
     text: str
@@ -32,17 +32,17 @@ class Token:
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split a text into tokens, closed by one of kind ``end``.
+    """Split a text into tokens, followed by one of kind ``end``.
 
     Raises:
-        NotationError: at the first character that belongs to no token.
+        NotationError: at the first character that does not belong to a token, or if the text is not a string.
 
     >>> [token.text for token in tokenize("(4,8):(8,1)")][:5]
     ['(', '4', ',', '8', ')']
     """
     if not isinstance(text, str):
-        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
-    import re  # costs a tenth of the package's import; compile() finds the pattern again after the first call
+        raise NotationError(f"notation: {safe_text(text)} is not a string")
+    import re  # imported here, since it takes a tenth of the import time of the package; re caches the pattern
 
     pattern = re.compile(_TOKEN, re.ASCII)
     tokens = []
@@ -65,5 +65,5 @@ def tokenize(text: str) -> list[Token]:
 
 
 def quoted(text: str) -> str:
-    """A text for an error message about it, cut where it is long."""
+    """Return a text in quotation marks for an error message, shortened to 80 characters."""
     return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -1,1 +1,1 @@
-"""Nested tuples of numbers: what shapes, strides and coordinates are made of."""
+"""Nested tuples of numbers, of which shapes, strides and coordinates are made."""

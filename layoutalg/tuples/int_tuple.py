@@ -1,12 +1,13 @@
-"""Nested tuples of integers, and coordinates in them: what shapes, strides and everything else are made of.
+"""Nested tuples of integers (int tuples), which represent shapes, strides and coordinates, and their arithmetic.
 
-An *int tuple* is an integer or a tuple of int tuples, to any depth; offsets and sizes are typed ``int``: with symbols
-they are polynomials, which compute like one. Its *profile* is its nesting. Two are *congruent* when their profiles are
-equal; ``a`` is *weakly congruent* to ``b`` when ``b`` refines the profile of ``a``. A shape of size n has exactly n
-coordinates, counted colexicographically (first mode fastest).
+An *int tuple* is an integer or a tuple of int tuples, to any depth. Its *profile* is its nesting. Two int tuples are
+*congruent* if their profiles are equal; ``a`` is *weakly congruent* to ``b`` if the profile of ``b`` refines that of
+``a``. A shape of size n has exactly n coordinates, counted colexicographically (first mode fastest). Offsets and sizes
+have the type ``int`` in signatures, although they are polynomials if the shape contains symbols.
+
+Invariant: the leaves and the profile determine a tuple. An index equals the offset of its coordinate under compact
+strides.
 Source: CUTLASS ``include/cute/int_tuple.hpp`` and ``include/cute/stride.hpp``.
-
-Laws: a tuple is its leaves and its profile; an index is its coordinate's offset under compact strides.
 
 >>> shape = (2, (3, 4))
 >>> unflatten(flatten_tuple(shape), shape) == shape, product(shape)
@@ -27,13 +28,13 @@ from layoutalg.tuples.scaled_basis import ScaledBasis
 
 __all__ = ["Coord", "Index", "IntTuple", "Integer", "Shape", "Stride"]
 
-#: Extents: positive integers.
+#: Extents, which are positive integers.
 Shape: TypeAlias = int | Polynomial | tuple["Shape", ...]
 
-#: Strides: integers of any sign, or basis strides.
+#: Strides, which are integers of any sign or basis strides.
 Stride: TypeAlias = int | Polynomial | ScaledBasis | tuple["Stride", ...]
 
-#: A place in a shape: an index, or a tuple with an index for each mode.
+#: A position in a shape: an index, or a tuple with an index for each mode.
 Index: TypeAlias = int | Polynomial | tuple["Index", ...]
 
 #: A coordinate: an index, or ``None`` for a mode that is kept.
@@ -44,7 +45,7 @@ IntTuple: TypeAlias = int | Polynomial | ScaledBasis | tuple["IntTuple", ...]
 
 
 def flatten_tuple(value: IntTuple | Coord) -> tuple[Any, ...]:
-    """The leaves of an int tuple, left to right; a leaf gives a tuple of one.
+    """Return the leaves of an int tuple from left to right; for a leaf, a tuple of one.
 
     >>> flatten_tuple(((2, (3,)), 4))
     (2, 3, 4)
@@ -70,24 +71,28 @@ def _collect(value: tuple[Any, ...], leaves: list[Any]) -> None:
 
 
 def product(value: Shape) -> int:
-    """The product of all leaves: the size of a shape; 1 for the empty tuple.
+    """Return the product of all leaves, which is the size of a shape; 1 for the empty tuple.
+
+    Raises:
+        LayoutError: if a leaf is not an integer, or the tuple is nested too deeply.
 
     >>> product((8, (4, 2)))
     64
     """
     if type(value) is not tuple:
-        # A size is typed as a number, although symbols may stand in it.
+        # The declared type of a size is int, although it may contain symbols.
         return value if type(value) is int else as_leaf(value, "product: a factor")  # type: ignore[return-value]
     result = 1
-    item: Any  # a leaf computes like an int
+    item: Any  # a polynomial supports the operators of an int
     try:
         for item in value:
-            if type(item) is not int:  # before it is multiplied: a text times a number is a long text
+            if type(item) is not int:  # checked before the multiplication, since a string times an int is a long string
                 item = product(item)
             result *= item
     except (TypeError, RecursionError):
         raise LayoutError(
-            f"product: factors must be integers, nested {MAX_DEPTH} levels at most, found {safe_text(value)}"
+            f"product: {safe_text(value)} has a factor that is not an integer, or more than {MAX_DEPTH} levels of "
+            f"nesting"
         ) from None
     return result if type(result) is int else as_leaf(result, "product: a factor")  # type: ignore[return-value]
 
@@ -107,7 +112,7 @@ def _arrange(leaves: Iterator[Any], profile: tuple[Any, ...]) -> tuple[Any, ...]
 
 
 def congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
-    """Whether two int tuples have the same profile.
+    """Check if two int tuples have the same profile.
 
     >>> congruent((4, (2, 2)), (1, (4, 8))), congruent(4, (4,))
     (True, False)
@@ -118,7 +123,7 @@ def congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
 
 
 def weakly_congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
-    """Whether the profile of ``b`` refines that of ``a``: a coordinate like ``a`` indexes a shape like ``b``.
+    """Check if the profile of ``b`` refines that of ``a``, so that a coordinate like ``a`` indexes a shape like ``b``.
 
     >>> weakly_congruent((1, 2), (4, (2, 2))), weakly_congruent((1, (0, 1)), (4, 4))
     (True, False)
@@ -129,7 +134,7 @@ def weakly_congruent(a: IntTuple | Coord, b: IntTuple | Coord) -> bool:
 
 
 def tuple_depth(value: IntTuple) -> int:
-    """Levels of nesting: 0 for a leaf, 1 for a flat tuple.
+    """Return the number of levels of nesting: 0 for a leaf, 1 for a flat tuple.
 
     >>> tuple_depth((2, (3, 4)))
     2
@@ -140,21 +145,21 @@ def tuple_depth(value: IntTuple) -> int:
 
 
 def text(value: object) -> str:
-    """An int tuple in CuTe's notation: no spaces, ``_`` for ``None``.
+    """Return an int tuple in CuTe's notation: without spaces, ``_`` for ``None``.
 
     >>> text((8, (4, None))), text((8,))
     ('(8,(4,_))', '(8)')
     """
     if type(value) is tuple:
-        plain = _in_one(value)
+        plain = _integers_text(value)
         if plain is not None:
             return plain
         return "(" + ",".join([str(item) if type(item) is int else text(item) for item in value]) + ")"
     return "_" if value is None else str(value)
 
 
-def _in_one(value: object) -> str | None:
-    """The text of a tuple by way of Python's own, which has spaces; None where it holds more than integers."""
+def _integers_text(value: object) -> str | None:
+    """Return the text of a tuple of integers, made from Python's ``str`` in one step; None for other tuples."""
     plain = str(value)
     if plain.strip("0123456789,() -"):
         return None
@@ -162,7 +167,7 @@ def _in_one(value: object) -> str | None:
 
 
 def safe_text(value: object) -> str:
-    """:func:`text` for an error message about a value that may be anything: bounded in depth and length."""
+    """Return :func:`text` of any value for an error message, bounded in depth and length."""
     try:
         whole = text(value)
     except (RecursionError, ValueError):  # too deep; an integer of more digits than Python prints
@@ -170,11 +175,15 @@ def safe_text(value: object) -> str:
     return whole if len(whole) <= 120 else whole[:117] + "..."
 
 
-def check_depth(value: object, what: str) -> None:
-    """Refuse a tuple nested deeper than the algebra recurses.
+def check_depth(value: object, subject: str) -> None:
+    """Check that a tuple is not nested deeper than the algebra recurses.
+
+    Args:
+        value: any value; one that is not a tuple passes.
+        subject: the beginning of the error message, e.g. ``"Layout: shape"``.
 
     Raises:
-        LayoutError: beyond 64 levels.
+        LayoutError: if the nesting has more than 64 levels.
     """
     if type(value) is not tuple:
         return
@@ -183,13 +192,13 @@ def check_depth(value: object, what: str) -> None:
         level = [item for group in level if type(group) is tuple for item in group]
         if not level:
             return
-    raise LayoutError(f"{what}: nesting must not exceed {MAX_DEPTH} levels, found more")
+    raise LayoutError(f"{subject} has more than {MAX_DEPTH} levels of nesting")
 
 
 def compact_strides(shape: Shape, current: int = 1) -> Stride:
-    """Strides of the compact layout of ``shape``, first mode fastest.
+    """Return the strides of the compact layout of ``shape``, first mode fastest.
 
-    A mode of extent 1 gets stride 0, as in CuTe: the stride is never used.
+    A mode of extent 1 gets stride 0, as in CuTe; its stride is never used.
 
     >>> compact_strides((4, (2, 1, 8)))
     (1, (4, 0, 8))
@@ -204,7 +213,7 @@ def compact_strides(shape: Shape, current: int = 1) -> Stride:
 
 
 def has_none(coord: Coord) -> bool:
-    """Whether a coordinate keeps a mode (has a ``None`` anywhere)."""
+    """Check if a coordinate contains ``None``, so that it keeps a mode."""
     if type(coord) is not tuple:
         return coord is None
     for item in coord:
@@ -214,7 +223,7 @@ def has_none(coord: Coord) -> bool:
 
 
 def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
-    """The inner product of a coordinate with the strides: the offset of ``coord``.
+    """Return the offset of a coordinate: its inner product with the strides.
 
     Args:
         coord: an index, or a coordinate weakly congruent to ``shape``.
@@ -222,7 +231,7 @@ def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
         stride: strides congruent to ``shape``.
 
     Raises:
-        CoordinateError: if the coordinate lies outside the shape or does not fit its profile.
+        CoordinateError: if the coordinate is outside the shape or does not fit its profile.
 
     >>> inner_offset((1, 5), (4, (2, 4)), (2, (1, 8)))
     19
@@ -232,11 +241,14 @@ def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
             coord = _as_index(coord, shape)
         if 0 <= coord < shape:
             return coord * stride
-        raise CoordinateError(f"coordinate: must lie in [0,{shape}), found {_index_text(coord)}; shape = {text(shape)}")
+        raise CoordinateError(
+            f"coordinate: {_index_text(coord)} is not in [0,{shape}), the range of its mode; shape = {text(shape)}"
+        )
     if type(coord) is tuple:
         if len(coord) != len(shape):
             raise CoordinateError(
-                f"coordinate: must have as many modes as the shape, found {safe_text(coord)}; shape = {text(shape)}"
+                f"coordinate: {safe_text(coord)} has rank {len(coord)}, but the shape has rank {len(shape)}; "
+                f"shape = {text(shape)}"
             )
         result: Any = 0
         for c, s, d in zip(coord, shape, stride, strict=True):
@@ -249,13 +261,16 @@ def inner_offset(coord: Any, shape: Any, stride: Any) -> Any:
         coord = _as_index(coord, shape)
     if not 0 <= coord < product(shape):
         raise CoordinateError(
-            f"coordinate: an index must lie in [0,{product(shape)}), found {_index_text(coord)}; shape = {text(shape)}"
+            f"coordinate: index {_index_text(coord)} is not in [0,{product(shape)}); shape = {text(shape)}"
         )
     return extended_offset(coord, flatten_tuple(shape), flatten_tuple(stride))
 
 
 def plain_offset(coord: tuple[Any, ...], shape: Any, stride: Any) -> int | None:
-    """:func:`inner_offset` of indices inside modes of numbers, one level deep; None where that must look closer.
+    """Return :func:`inner_offset` by a faster way; None if the operands are not of the supported form.
+
+    Supported are a coordinate that is a tuple of indices in range, and modes that are integers or flat tuples of
+    integers.
 
     >>> plain_offset((1, 5), (4, (2, 4)), (2, (1, 8))), plain_offset((1, 8), (4, (2, 4)), (2, (1, 8)))
     (19, None)
@@ -263,7 +278,7 @@ def plain_offset(coord: tuple[Any, ...], shape: Any, stride: Any) -> int | None:
     if type(shape) is not tuple or len(shape) != len(coord):
         return None
     total = 0
-    for c, s, d in zip(coord, shape, stride):  # noqa: B905  # congruent, and saying it again costs a tenth
+    for c, s, d in zip(coord, shape, stride):  # noqa: B905  # congruent; `strict` would cost a tenth of the time
         if type(c) is not int or c < 0:
             return None
         if type(s) is int and type(d) is int:
@@ -284,10 +299,10 @@ def plain_offset(coord: tuple[Any, ...], shape: Any, stride: Any) -> int | None:
 
 
 def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...]) -> Any:
-    """The offset of any integer: the last mode runs on to infinity, and division truncates as it does in C.
+    """Return the offset of any integer: the last mode extends to infinity, and division truncates as it does in C.
 
-    This is the function that :func:`composition` composes with. For an index inside the shape it is the layout's own
-    offset; below zero it is odd: ``f(-x) == -f(x)``.
+    :func:`composition` composes with this function. For an index inside the shape it is the layout's offset. It is odd:
+    ``f(-x) == -f(x)``.
 
     Args:
         index: any integer.
@@ -311,7 +326,7 @@ def extended_offset(index: int, shape: tuple[int, ...], stride: tuple[Any, ...])
 
 
 def unrank(index: int, shape: Shape) -> Index:
-    """The coordinate of an index inside a shape, colexicographically; the caller has checked the range.
+    """Return the coordinate of an index in a shape, in colexicographic order; the caller has checked the range.
 
     >>> unrank(13, (4, (2, 4)))
     (1, (1, 1))
@@ -319,7 +334,7 @@ def unrank(index: int, shape: Shape) -> Index:
     if type(shape) is not tuple:
         return index
     coordinate: list[Index] = []
-    item: Any  # a leaf computes like an int
+    item: Any  # a polynomial supports the operators of an int
     for item in shape:
         if type(item) is tuple:
             count = product(item)
@@ -332,13 +347,17 @@ def unrank(index: int, shape: Shape) -> Index:
 
 
 def _as_index(coord: object, shape: Shape) -> Any:
-    """An index given as another integer type (numpy's, say) or with symbols, or the error that tells what fits."""
+    """Return an index of another integer type (for example numpy's) or with symbols as a leaf.
+
+    Raises:
+        CoordinateError: if the value is not an integer.
+    """
     try:
         return as_leaf(coord, "coordinate: an index")
     except LayoutError:
         raise CoordinateError(
-            f"coordinate: must be an index or a coordinate weakly congruent to the shape, found "
-            f"{safe_text(coord)}; shape = {text(shape)}"
+            f"coordinate: {safe_text(coord)} is neither an index nor weakly congruent to the shape; "
+            f"shape = {text(shape)}"
         ) from None
 
 

@@ -1,10 +1,10 @@
-"""Arithmetic on one extent or stride: the only module that knows what a leaf may be.
+"""Arithmetic on one leaf (an extent or a stride), which is an integer or a polynomial.
 
 A leaf is a plain ``int`` of at most 64 bits, as in CuTe, or a :class:`~layoutalg.tuples.polynomial.Polynomial` in
-symbols that stand for positive integers (a sympy expression becomes one). Every decision that the algebra takes about
-an extent ("does a divide b", "is it less") goes through a function of this module or an operator of the polynomial; one
-that has no single answer for all values of the symbols raises :class:`UndecidedError`, which names the fact that is
-missing. Integers come first in each function: they pay one type test.
+symbols that represent positive integers (a sympy expression is converted to one). Every decision of the algebra about
+an extent ("does a divide b", "is a less than b") uses a function of this module or an operator of the polynomial. If a
+decision depends on the values of the symbols, it raises :class:`UndecidedError`, which names the missing fact. Each
+function handles integers first, so that they cost only one type test.
 
 >>> [n for n in range(1, 13) if divides(n, 12)], ceil_div(7, 2)
 ([1, 2, 3, 4, 6, 12], 4)
@@ -38,50 +38,50 @@ __all__ = [
 #: Largest magnitude of an extent, a stride or an offset: CuTe's widest integer is 64 bits, signed.
 LIMIT = 2**63 - 1
 
-#: Deepest nesting of a shape. Real layouts stay below five; the bound keeps recursion away from the interpreter's.
+#: Deepest nesting of a shape. Real layouts have less than five levels. The bound is far below Python's recursion limit.
 MAX_DEPTH = 64
 
 
-def as_int(value: object, what: str) -> int:
+def as_int(value: object, subject: str) -> int:
     """Return ``value`` as a plain ``int`` within 64 bits.
 
     Args:
         value: anything that Python accepts as an index (numpy integers included), but not a ``bool``.
-        what: the subject of the error message, e.g. ``"Layout: an extent"``.
+        subject: the beginning of the error message, e.g. ``"Layout: an extent"``.
 
     Raises:
-        LayoutError: if it is no integer, or does not fit 64 bits.
+        LayoutError: if the value is not an integer, or does not fit in 64 bits.
 
     >>> as_int(8, "Layout: an extent")
     8
     """
     if type(value) is not int:
         if isinstance(value, bool):
-            raise LayoutError(f"{what} must be an integer, found {value!r}")
+            raise LayoutError(f"{subject} is {value!r}, which is not an integer")
         try:
-            value = _index(value)  # type: ignore[arg-type]  # whether it is one, it says itself
+            value = _index(value)  # type: ignore[arg-type]  # raises a TypeError if it is not an integer
         except TypeError:
-            raise LayoutError(f"{what} must be an integer, found {brief(value)}") from None
+            raise LayoutError(f"{subject} is {brief(value)}, which is not an integer") from None
     if -LIMIT <= value <= LIMIT:
         return int(value)
-    raise LayoutError(f"{what} must fit 64 bits, found a number of {value.bit_length()} bits")
+    raise LayoutError(f"{subject} is a number of {value.bit_length()} bits, beyond the limit of 2**63 - 1")
 
 
-def as_flag(value: object, what: str) -> bool:
-    """Return ``value`` if it is True or False: what is merely true by accident is a mistake.
+def as_flag(value: object, subject: str) -> bool:
+    """Return ``value`` if it is True or False. Other values that Python treats as true are most likely mistakes.
 
     Raises:
-        LayoutError: if it is neither.
+        LayoutError: if the value is not a bool.
 
     >>> as_flag(True, "access: store")
     True
     """
     if not isinstance(value, bool):
-        raise LayoutError(f"{what} must be True or False, found {brief(value)}")
+        raise LayoutError(f"{subject} is {brief(value)}, which is neither True nor False")
     return value
 
 
-def as_leaf(value: object, what: str) -> Integer:
+def as_leaf(value: object, subject: str) -> Integer:
     """Return ``value`` as an ``int`` within 64 bits, or as a polynomial if it is one or a sympy expression.
 
     Raises:
@@ -95,23 +95,23 @@ def as_leaf(value: object, what: str) -> Integer:
         return value
     if hasattr(value, "free_symbols"):
         number = Polynomial.of(value)
-        return number if isinstance(number, Polynomial) else as_int(number, what)
-    return as_int(value, what)
+        return number if isinstance(number, Polynomial) else as_int(number, subject)
+    return as_int(value, subject)
 
 
-def need_int(value: Integer, what: str) -> int:
-    """The value itself if it is an ``int``; for a computation that runs over numbers.
+def need_int(value: Integer, subject: str) -> int:
+    """Return the value itself if it is an ``int``, for a computation that needs numbers.
 
     Raises:
-        UndecidedError: for a polynomial.
+        UndecidedError: if the value is a polynomial.
     """
     if isinstance(value, Polynomial):
-        raise UndecidedError(f"{what} must be a number, found {value}; substitute its symbols first")
+        raise UndecidedError(f"{subject} is {value}, which contains symbols; give numbers for them")
     return value
 
 
 def has_symbols(leaves: Iterable[object]) -> bool:
-    """Whether any of these leaves holds symbols."""
+    """Check if any of these leaves contains symbols."""
     for leaf in leaves:
         if type(leaf) is not int and isinstance(getattr(leaf, "value", leaf), Polynomial):
             return True
@@ -119,10 +119,10 @@ def has_symbols(leaves: Iterable[object]) -> bool:
 
 
 def divides(divisor: Integer, number: Integer) -> bool:
-    """Whether ``number`` is a multiple of ``divisor``; everything divides 0, and 0 divides only 0.
+    """Check if ``number`` is a multiple of ``divisor``. Every number divides 0, and 0 divides only 0.
 
     Raises:
-        UndecidedError: if it depends on the values of symbols.
+        UndecidedError: if the answer depends on the values of symbols.
 
     >>> divides(4, 12), divides(5, 12), divides(0, 0)
     (True, False, True)
@@ -134,16 +134,16 @@ def divides(divisor: Integer, number: Integer) -> bool:
 
 
 def equal(a: Integer, b: Integer) -> bool:
-    """Whether two leaves are equal, where a wrong "no" would be a wrong result.
+    """Check if two leaves are equal for all values of their symbols; for use where a wrong "no" gives a wrong result.
 
     Raises:
-        UndecidedError: if it depends on the values of symbols.
+        UndecidedError: if the answer depends on the values of symbols.
     """
     return a == b if type(a) is int and type(b) is int else same(a, b)
 
 
 def surely_less(a: Integer, b: Integer) -> bool:
-    """Whether ``a < b`` is known; where it depends on the values of symbols, the answer is no."""
+    """Check if ``a < b`` is known; return False if that depends on the values of symbols."""
     try:
         return bool(a < b)
     except UndecidedError:
@@ -151,10 +151,10 @@ def surely_less(a: Integer, b: Integer) -> bool:
 
 
 def need_steps(extent: Integer) -> None:
-    """Refuse an extent that is 1 for some values of its symbols, where that makes a difference.
+    """Check that an extent is greater than 1 for all values of its symbols; a number passes, whatever it is.
 
     Raises:
-        UndecidedError: naming the extent.
+        UndecidedError: if the extent is, or may be, 1 for some values.
 
     >>> need_steps(2 * Polynomial.symbol("m"))
     """
@@ -163,10 +163,10 @@ def need_steps(extent: Integer) -> None:
 
 
 def ceil_div(number: Integer, divisor: Integer) -> Integer:
-    """The least number of ``divisor``-sized pieces that cover ``number``.
+    """Return the quotient, rounded up to the next integer.
 
     Raises:
-        UndecidedError: if the symbols leave the remainder open.
+        UndecidedError: if the remainder depends on the values of symbols.
 
     >>> print(ceil_div(12, 5), ceil_div(8 * Polynomial.symbol("m"), 4))
     3 2*m
@@ -175,7 +175,7 @@ def ceil_div(number: Integer, divisor: Integer) -> Integer:
 
 
 def is_one(extent: Integer) -> bool:
-    """Whether an extent is 1 for all values of its symbols, so that its stride is never used.
+    """Check if an extent is 1 for all values of its symbols, so that its stride is never used.
 
     >>> is_one(1), is_one(Polynomial.symbol("m"))
     (True, False)

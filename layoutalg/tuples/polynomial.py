@@ -1,18 +1,19 @@
-"""Extents and strides that hold symbols: integer polynomials in positive integer symbols.
+"""Integer polynomials in positive integer symbols, for extents and strides that contain symbols.
 
-A :class:`Polynomial` stands for one integer for each choice of its symbols, all of them integers of at least 1. It
-computes like an integer, and answers like one where the answer is the same for *every* choice; where it is not, it
-raises :class:`UndecidedError` and names the fact that is missing. Two exceptions: ``==`` asks whether two are the same
-polynomial, and ``bool`` is that of a number that is not the constant 0, so that both always answer.
+A :class:`Polynomial` represents one integer for each choice of values for its symbols; the values are integers of at
+least 1. It supports the operators of an integer. If a result is not the same for *every* choice, the operator raises
+:class:`UndecidedError`, which names the missing fact. Two operators always return: ``==`` checks if two polynomials
+have the same terms, and ``bool`` is True.
 
-It holds a *sum*: monomials, products of powers of symbols, each once with a coefficient that is not 0, in a fixed
-order: higher degree first, then by name, so that the constant comes last. So equal sums are equal tuples, the first
-term is the leading one, and :func:`added` and :func:`multiplied` keep the laws of a commutative ring. :func:`signs`
-bounds the sign of a sum over all choices, and :func:`divided` finds quotient and remainder that are right for each, or
-raises; both may know less than there is to know, and neither knows anything that is not so.
+A polynomial is stored as a *sum*: a tuple of monomials (products of powers of symbols), each with a coefficient other
+than 0. The order is fixed: higher degree first, then by name, so that the constant is last. Equal sums are therefore
+equal tuples, and the first term is the leading one. :func:`signs` bounds the sign of a sum over all choices.
+:func:`divided` returns a quotient and a remainder that are right for each choice, or raises. Both are incomplete: they
+may fail to find an answer that exists, but do not return a wrong one.
 
-Law: for any values, ``substitute(op(p, q)) == op(substitute(p), substitute(q))`` for each operator that returns.
-sympy expressions come in and go out (``Polynomial.of``, ``sympify``); the arithmetic itself does not need sympy.
+Invariant: for any values, ``substitute(op(p, q)) == op(substitute(p), substitute(q))`` for each operator that returns;
+:func:`added` and :func:`multiplied` satisfy the laws of a commutative ring.
+``Polynomial.of`` converts from sympy and ``sympify`` converts to it; the arithmetic does not need sympy.
 
 >>> m, k = Polynomial.symbol("m"), Polynomial.symbol("k")
 >>> all(int((m + 2 * k * m).substitute({"m": a, "k": b})) == a + 2 * b * a for a in (1, 2, 5) for b in (1, 3))
@@ -31,28 +32,28 @@ from typing import Any, TypeAlias
 from layoutalg.errors import LayoutError, UndecidedError, brief
 from layoutalg.frozen import frozen
 
-#: A product of powers of symbols, sorted by name: ``(("k", 1), ("m", 2))``. The empty one is 1.
+#: A product of powers of symbols, sorted by name: ``(("k", 1), ("m", 2))``. The empty product is 1.
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
 Term: TypeAlias = tuple[Monomial, int]
 Terms: TypeAlias = tuple[Term, ...]
 
 
-#: The most terms of a sum, and the highest power of one: layouts need a few, and products of sums grow without end.
+#: The most terms of a sum, and the highest power of one. Layouts need a few; products of sums can grow without bound.
 MOST_TERMS = 1024
 MOST_POWER = 1 << 12
 
 
 class TooManyTermsError(LayoutError):
-    """A sum with more terms than are computed with; where a sign is asked for, the answer is that none is known."""
+    """A sum has more than ``MOST_TERMS`` terms. :func:`signs` catches this and returns that the sign is unknown."""
 
 
 def constant(value: int) -> Terms:
-    """The sum that is one number; the empty sum for 0."""
+    """Return the sum of one number; the empty sum for 0."""
     return (((), value),) if value else ()
 
 
 def ordered(coefficients: dict[Monomial, int]) -> Terms:
-    """The sum of these multiples of monomials.
+    """Return the sum with these monomials and coefficients, in the fixed order.
 
     >>> ordered({(): 2, (("m", 1),): 3, (("k", 1),): 0})
     (((('m', 1),), 3), ((), 2))
@@ -60,24 +61,24 @@ def ordered(coefficients: dict[Monomial, int]) -> Terms:
     terms = [term for term in coefficients.items() if term[1]]
     _need_few(terms)
     if len(terms) > 1:
-        terms.sort(key=_place)
+        terms.sort(key=_sort_key)
     return tuple(terms)
 
 
 def _need_few(terms: Sized) -> None:
     if len(terms) > MOST_TERMS:
-        raise TooManyTermsError(f"symbols: a sum must have at most {MOST_TERMS} terms, found more")
+        raise TooManyTermsError(f"symbols: a sum has more than {MOST_TERMS} terms")
 
 
-def _place(term: Term) -> tuple[int, Monomial]:
-    """Higher degree first, then by name; the constant last."""
+def _sort_key(term: Term) -> tuple[int, Monomial]:
+    """Return the key that sorts terms by falling degree, then by name, so that the constant is last."""
     monomial, _ = term
     return (-sum([power for _, power in monomial]), monomial)
 
 
 def added(a: Terms, b: Terms) -> Terms:
-    """The sum of two sums."""
-    if len(b) == 1 and not b[0][0]:  # a number: its place is known
+    """Return the sum of two sums."""
+    if len(b) == 1 and not b[0][0]:  # a number, which belongs at the end
         total = b[0][1]
         if a and not a[-1][0]:
             a, total = a[:-1], total + a[-1][1]
@@ -89,18 +90,18 @@ def added(a: Terms, b: Terms) -> Terms:
 
 
 def scaled(a: Terms, factor: int) -> Terms:
-    """A sum times a number."""
+    """Return a sum times a number."""
     return tuple([(monomial, c * factor) for monomial, c in a]) if factor else ()
 
 
 def multiplied(a: Terms, b: Terms) -> Terms:
-    """The product of two sums."""
+    """Return the product of two sums."""
     coefficients: dict[Monomial, int] = {}
     for left, c in a:
         for right, e in b:
             monomial = _times(left, right)
             coefficients[monomial] = coefficients.get(monomial, 0) + c * e
-        if len(coefficients) > MOST_TERMS:  # some may cancel in the end; what runs away does not
+        if len(coefficients) > MOST_TERMS:  # terms that cancel later are counted too, which bounds the work
             _need_few(coefficients)
     return ordered(coefficients)
 
@@ -113,13 +114,13 @@ def _times(a: Monomial, b: Monomial) -> Monomial:
 
 
 def power(a: Terms, exponent: int) -> Terms:
-    """A sum times itself, so often.
+    """Return a sum to the power of ``exponent``.
 
     Raises:
-        LayoutError: for a power that is negative or beyond what is computed with.
+        LayoutError: if the exponent is negative or greater than ``MOST_POWER``.
     """
     if not 0 <= exponent <= MOST_POWER:
-        raise LayoutError(f"symbols: a power must lie in [0,{MOST_POWER}], found {brief(exponent)}")
+        raise LayoutError(f"symbols: exponent {brief(exponent)} is not in [0,{MOST_POWER}]")
     result = constant(1)
     for _ in range(exponent):
         result = multiplied(result, a)
@@ -127,7 +128,7 @@ def power(a: Terms, exponent: int) -> Terms:
 
 
 def substituted(a: Terms, values: Mapping[str, Terms]) -> Terms:
-    """A sum with sums in place of some of its symbols."""
+    """Replace some symbols of a sum by sums."""
     total: Terms = ()
     for monomial, c in a:
         term = constant(c)
@@ -138,7 +139,7 @@ def substituted(a: Terms, values: Mapping[str, Terms]) -> Terms:
 
 
 def over(a: Monomial, b: Monomial) -> Monomial | None:
-    """The monomial a / b, if it is one."""
+    """Return the monomial a / b, or None if b does not divide a."""
     powers = dict(a)
     for name, power in b:
         powers[name] = powers.get(name, 0) - power
@@ -148,7 +149,7 @@ def over(a: Monomial, b: Monomial) -> Monomial | None:
 
 
 def terms_text(terms: Terms, name: Callable[[str], str]) -> str:
-    """A sum as text, each symbol as ``name`` writes it.
+    """Return a sum as text, with each symbol as ``name`` formats it.
 
     >>> terms_text(ordered({(("m", 2),): 8, (("k", 1),): -1, (): 2}), str)
     '8*m**2-k+2'
@@ -163,10 +164,11 @@ def terms_text(terms: Terms, name: Callable[[str], str]) -> str:
 
 
 def from_sympy(value: Any) -> Terms:
-    """The sum that a sympy expression is.
+    """Convert a sympy expression to a sum.
 
     Raises:
-        LayoutError: if it is no polynomial with integer coefficients, or a symbol is no declared positive integer.
+        LayoutError: if it is not a polynomial with integer coefficients, or a symbol is not declared as a positive
+            integer.
     """
     import sympy
 
@@ -174,28 +176,28 @@ def from_sympy(value: Any) -> Terms:
     for symbol in expression.free_symbols:
         if not (symbol.is_integer and symbol.is_positive):
             raise LayoutError(
-                f"symbol: must be declared positive and integer (symbols({str(symbol)!r}, positive=True, "
-                f"integer=True)), found {symbol}"
+                f"symbol: {symbol} is not declared as a positive integer; use "
+                f"sympy.symbols({str(symbol)!r}, positive=True, integer=True)"
             )
     names = sorted(expression.free_symbols, key=str)
     if not names:
         if expression.is_Integer:
             return constant(int(expression))
-        raise LayoutError(f"symbol: an expression must be an integer, found {expression}")
+        raise LayoutError(f"symbol: {expression} is not an integer")
     try:
         polynomial = sympy.Poly(expression, *names)
     except sympy.PolynomialError:
-        raise LayoutError(f"symbol: an expression must be a polynomial in its symbols, found {value}") from None
+        raise LayoutError(f"symbol: {value} is not a polynomial in its symbols") from None
     coefficients: dict[Monomial, int] = {}
     for powers, coefficient in polynomial.terms():
         if not coefficient.is_Integer:
-            raise LayoutError(f"symbol: coefficients must be integers, found {value}")
+            raise LayoutError(f"symbol: {value} has the coefficient {coefficient}, which is not an integer")
         coefficients[tuple((str(n), p) for n, p in zip(names, powers, strict=True) if p)] = int(coefficient)
     return ordered(coefficients)
 
 
 def to_sympy(terms: Terms) -> Any:
-    """The sympy expression of a sum."""
+    """Convert a sum to a sympy expression."""
     import sympy
 
     return sympy.Add(
@@ -206,15 +208,15 @@ def to_sympy(terms: Terms) -> Any:
     )
 
 
-#: Steps of one long division: more than any extent or stride has terms.
+#: The most steps of one long division. Extents and strides in use have far fewer terms.
 _MOST_STEPS = 64
 
 
 def signs(terms: Terms) -> tuple[int, int]:
-    """Bounds in {-1, 0, 1} on the sign of a sum.
+    """Return a lower and an upper bound in {-1, 0, 1} on the sign of a sum over all values of its symbols.
 
-    With each symbol written as 1 + y, y >= 0, coefficients of one sign settle it, and the constant says whether it can
-    be zero.
+    Write each symbol as 1 + y with y >= 0. If all coefficients then have the same sign, the sum has that sign, and it
+    can be zero only if the constant is 0. Otherwise the bounds are -1 and 1.
 
     >>> m, one = (((("m", 1),), 1),), constant(1)
     >>> signs(m), signs(added(m, scaled(one, -1))), signs(added(m, scaled(one, -2)))
@@ -225,7 +227,7 @@ def signs(terms: Terms) -> tuple[int, int]:
     moving = [c for monomial, c in terms if monomial]
     at_ones = sum([c for _, c in terms])
     sign = (at_ones > 0) - (at_ones < 0)
-    if all(c > 0 for c in moving):  # it grows with every symbol, so that it is least where all are 1
+    if all(c > 0 for c in moving):  # the sum grows with every symbol, so it is smallest where all of them are 1
         return sign, (1 if moving else sign)
     if all(c < 0 for c in moving):
         return -1, sign
@@ -242,12 +244,13 @@ def signs(terms: Terms) -> tuple[int, int]:
 
 
 def divided(number: Terms, divisor: Terms) -> tuple[Terms, Terms]:
-    """Quotient and remainder, where they are sums.
+    """Divide one sum by another, and return the quotient and the remainder.
 
-    The divisor's leading term divides what it can; what is left must be a remainder for all values.
+    This is long division by the leading term of the divisor. The result is valid if the remainder is at least 0 and
+    less than the divisor for all values of the symbols.
 
     Raises:
-        UndecidedError: if it is one for some values only.
+        UndecidedError: if that is not known.
         ZeroDivisionError: if the divisor is 0.
     """
     if not divisor:
@@ -280,7 +283,7 @@ def divided(number: Terms, divisor: Terms) -> tuple[Terms, Terms]:
 
 
 def _multiple(number: Terms, divisor: Terms) -> str:
-    """How to write a multiple of the divisor with the symbols of a number."""
+    """Return the text of a multiple of the divisor that can replace a number, for the advice in an error message."""
     if len(number) == 1 and number[0][0]:
         return _text(multiplied(((number[0][0], 1),), divisor))
     return f"a multiple of {_text(divisor)}"
@@ -290,18 +293,18 @@ def _text(terms: Terms) -> str:
     return terms_text(terms or constant(0), str) or "0"
 
 
-#: A number, or one that symbols stand in.
+#: A number, or a polynomial in symbols.
 Integer: TypeAlias = "int | Polynomial"
 
 
 def symbol(name: str) -> Polynomial:
-    """A symbol for a positive integer, which extents and strides may hold.
+    """Return a symbol that represents a positive integer, for use in extents and strides.
 
     Args:
-        name: as it is to be printed.
+        name: the name with which it is printed.
 
     Raises:
-        LayoutError: if the name is no text, or empty.
+        LayoutError: if the name is not a string, or is empty.
 
     >>> m = symbol("m")
     >>> print(8 * m, 2 * m < 1)
@@ -310,12 +313,16 @@ def symbol(name: str) -> Polynomial:
     8*symbol('m')+2
     """
     if not isinstance(name, str) or not name:
-        raise LayoutError(f"symbol: must have a name, found {brief(name)}")
+        raise LayoutError(f"symbol: {brief(name)} is not a name; a name is a string that is not empty")
     return _polynomial(((((name, 1),), 1),))
 
 
 def _powers(monomial: Any) -> Monomial:
-    """A product of powers in its one form: each symbol once, by name, with a positive power."""
+    """Return a product of powers in its unique form: each symbol once, sorted by name, with a positive power.
+
+    Raises:
+        ValueError: if a name is not a string or a power is not positive.
+    """
     powers: dict[str, int] = {}
     for name, exponent in monomial:
         if not isinstance(name, str) or index(exponent) < 1:
@@ -326,13 +333,13 @@ def _powers(monomial: Any) -> Monomial:
 
 @frozen
 class Polynomial:
-    """An integer polynomial that is no constant (a constant is an ``int``): arithmetic on :func:`symbol` makes it.
+    """An integer polynomial that is not constant, made by arithmetic on :func:`symbol`. A constant is an ``int``.
 
     Args:
-        terms: the monomials with their coefficients, each a product of powers of symbols.
+        terms: the monomials with their coefficients; a monomial is a product of powers of symbols.
 
     Raises:
-        LayoutError: if they add up to a constant.
+        LayoutError: if the terms are not of this form, or add up to a constant.
 
     >>> from sympy import symbols
     >>> m = Polynomial.of(symbols("m", positive=True, integer=True))
@@ -353,26 +360,27 @@ class Polynomial:
                 coefficients[powers] = coefficients.get(powers, 0) + index(c)
         except (TypeError, ValueError):
             raise LayoutError(
-                f"Polynomial: terms must be pairs of a product of powers and its coefficient, found {brief(terms)}"
+                f"Polynomial: {brief(terms)} is not a sequence of terms; a term is a pair of a product of powers and "
+                f"its coefficient"
             ) from None
         ordered_terms = ordered(coefficients)
         if not ordered_terms or not ordered_terms[0][0]:
-            raise LayoutError(f"Polynomial: terms must hold a symbol, found {terms_text(ordered_terms, str) or 0}")
+            raise LayoutError(f"Polynomial: {terms_text(ordered_terms, str) or 0} has no symbol")
         _set_terms(self, ordered_terms)
 
     @staticmethod
     def of(value: Any) -> Integer:
-        """An integer or polynomial from a sympy expression.
+        """Convert a sympy expression to an integer or a polynomial.
 
         Raises:
-            LayoutError: if it is no polynomial with integer coefficients, or a symbol is not declared as a positive
+            LayoutError: if it is not a polynomial with integer coefficients, or a symbol is not declared as a positive
                 integer.
         """
         return _number(from_sympy(value))
 
     @staticmethod
     def symbol(name: str) -> Polynomial:
-        """The polynomial that is one symbol: :func:`symbol`.
+        """Return the polynomial of one symbol, as :func:`layoutalg.symbol` does.
 
         >>> print(2 * Polynomial.symbol("k"))
         2*k
@@ -380,11 +388,11 @@ class Polynomial:
         return symbol(name)
 
     def _sympy_(self) -> Any:
-        """The sympy expression (sympy calls this itself)."""
+        """Return the sympy expression; ``sympy.sympify`` calls this."""
         return to_sympy(self.terms)
 
     def substitute(self, values: Mapping[str, Integer]) -> Integer:
-        """The value for given symbols; others stay.
+        """Replace symbols by values; symbols without a value remain.
 
         >>> Polynomial.symbol("m").substitute({"m": 4})
         4
@@ -392,7 +400,7 @@ class Polynomial:
         return _number(substituted(self.terms, {name: _terms(value) for name, value in values.items()}))
 
     def symbols(self) -> set[str]:
-        """The names of its symbols."""
+        """Return the names of the symbols."""
         return {name for monomial, _ in self.terms for name, _ in monomial}
 
     # Ring operations: exact.
@@ -426,7 +434,7 @@ class Polynomial:
     def __abs__(self) -> Polynomial:
         return -self if self < 0 else self
 
-    # Division: exact, or with a remainder that is known to be one.
+    # Division: exact, or with a remainder that is known to be in range.
 
     def __divmod__(self, divisor: Integer) -> tuple[Integer, Integer]:
         return _divided(self, divisor)
@@ -446,7 +454,7 @@ class Polynomial:
     def __rfloordiv__(self, number: Integer) -> Integer:
         return _divided(number, self)[0]
 
-    # Comparison: decided for all values, or an error.
+    # Comparison: decided for all values of the symbols, or an error.
 
     def __lt__(self, other: Integer) -> bool:
         return _less(self, other)
@@ -473,22 +481,22 @@ class Polynomial:
         return terms_text(self.terms, "symbol({!r})".format)
 
 
-# The slot itself, as a frozen class has no setter: object.__setattr__ takes longer to find it.
+# A frozen class has no setter. Calling the setter of the slot is faster than object.__setattr__, which searches for it.
 _set_terms = Polynomial.__dict__["terms"].__set__
 
 
 def _polynomial(terms: Terms) -> Polynomial:
-    """The polynomial of terms that are known to be in order and no constant."""
+    """Return the polynomial of terms that are known to be in order and not constant."""
     result = object.__new__(Polynomial)
     _set_terms(result, terms)
     return result
 
 
 def _number(terms: Terms) -> Integer:
-    """The polynomial of ordered terms; an ``int`` if it is a constant."""
+    """Return the polynomial of ordered terms; an ``int`` if it is constant."""
     if not terms:
         return 0
-    if not terms[0][0]:  # the constant comes last, so that it stands alone here
+    if not terms[0][0]:  # the constant comes last, so it is the only term here
         return terms[0][1]
     return _polynomial(terms)
 
@@ -498,7 +506,7 @@ def _terms(value: Integer) -> Terms:
 
 
 def same(a: Integer, b: Integer) -> bool:
-    """Whether two integers or polynomials are equal for all values of their symbols.
+    """Check if two integers or polynomials are equal for all values of their symbols.
 
     Raises:
         UndecidedError: if they are equal for some values and may differ for others.

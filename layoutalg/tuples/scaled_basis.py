@@ -1,9 +1,11 @@
-"""Basis strides: a layout whose codomain is a space of coordinates instead of offsets.
+"""Basis strides, with which a layout maps to coordinates instead of offsets.
 
-``E(0)``, ``E(1)`` are the unit vectors of the first and the second mode, ``E(1, 0)`` that of mode 0 inside mode 1. A
-layout with such strides maps a coordinate to a coordinate; the identity layout of (4,8) is ``(4,8):(1@0,1@1)``. They
-let the algebra act on coordinates: divide the identity layout, and see which coordinate each tile element has.
-Law: ``make_identity_layout(shape)(c) == c`` for every coordinate c of the shape.
+``E(0)`` and ``E(1)`` are the unit vectors of the first and the second mode, and ``E(1, 0)`` is that of mode 0 inside
+mode 1. A layout with such strides maps a coordinate to a coordinate; the identity layout of (4,8) is
+``(4,8):(1@0,1@1)``. With basis strides, the algebra operates on coordinates: the divided identity layout gives the
+coordinate of each element of each tile.
+
+Invariant: ``make_identity_layout(shape)(c) == c`` for every coordinate c of the shape.
 Source: CUTLASS ``include/cute/numeric/arithmetic_tuple.hpp`` (ScaledBasis); the CuTe DSL's ``E`` and ``ScaledBasis``.
 
 >>> from layoutalg import make_identity_layout
@@ -22,20 +24,21 @@ from layoutalg.frozen import fix, frozen
 from layoutalg.tuples.leaf import MAX_DEPTH, as_int, as_leaf
 from layoutalg.tuples.polynomial import Integer
 
-#: How many modes a coordinate may have: more than any shape that is written down.
+#: The most modes of a coordinate on one level. It bounds the memory that a coordinate takes.
 MOST_MODES = 1 << 12
 
 
 @frozen
 class ScaledBasis:
-    """``value`` times the unit vector of the mode at path ``mode``, outermost mode first.
+    """A stride that is ``value`` times the unit vector of the mode at path ``mode``, outermost mode first.
 
     Args:
-        value: how many steps along that mode.
-        mode: path to the mode: an int, or a sequence of them; ``(1, 0)`` is mode 0 of mode 1.
+        value: number of steps along that mode.
+        mode: path to the mode, an int or a sequence of ints; ``(1, 0)`` is mode 0 of mode 1.
 
     Raises:
-        LayoutError: if a part is no integer, a mode is negative, or the path is empty or leads beyond 4096 modes.
+        LayoutError: if the value or an entry of the path is not an integer, if an entry is negative or not below 4096,
+            or if the path is empty or longer than 64.
 
     >>> 3 * ScaledBasis(1, (1, 0))
     ScaledBasis(3, (1, 0))
@@ -56,9 +59,11 @@ class ScaledBasis:
                 path = (mode,)
         path = tuple(as_int(part, "ScaledBasis: a mode") for part in path)
         if not 0 < len(path) <= MAX_DEPTH or min(path) < 0:
-            raise LayoutError(f"ScaledBasis: the mode must be a path of non-negative integers, found {path}")
-        if max(path) >= MOST_MODES:  # a coordinate has a place for every mode before this one
-            raise LayoutError(f"ScaledBasis: the mode must lie below {MOST_MODES}, found {max(path)}")
+            raise LayoutError(
+                f"ScaledBasis: {path} is not a path to a mode; a path has 1 to {MAX_DEPTH} non-negative integers"
+            )
+        if max(path) >= MOST_MODES:  # a coordinate has an entry for every mode before this one
+            raise LayoutError(f"ScaledBasis: mode {max(path)} is not below {MOST_MODES}")
         fix(self, value=as_leaf(value, "ScaledBasis: the value"), mode=path)
 
     def __mul__(self, factor: Integer) -> ScaledBasis:
@@ -75,7 +80,7 @@ class ScaledBasis:
 
 
 def is_zero(stride: object) -> bool:
-    """Whether a stride never moves: 0, or 0 times a unit vector.
+    """Check if a stride is 0, or 0 times a unit vector.
 
     >>> is_zero(0), is_zero(ScaledBasis(0, 1)), is_zero(ScaledBasis(1, 1))
     (True, True, False)
@@ -84,10 +89,10 @@ def is_zero(stride: object) -> bool:
 
 
 def E(*mode: int | Iterable[int]) -> ScaledBasis:
-    """The unit vector of a mode: ``E(i)``, or ``E(i, j)`` and ``E([i, j])`` for mode j inside mode i.
+    """Return the unit vector of a mode: ``E(i)``, or ``E(i, j)`` and ``E([i, j])`` for mode j inside mode i.
 
     Raises:
-        LayoutError: for an empty or negative path.
+        LayoutError: if the path is empty or has a negative entry.
 
     Source: the CuTe DSL's ``E``.
 
@@ -105,9 +110,9 @@ VectorTerm: TypeAlias = tuple[tuple[int, ...], Integer]
 
 @frozen
 class Vector:
-    """A sum of scaled basis elements: what a basis-strided layout gives before it is read as a coordinate.
+    """A sum of scaled unit vectors, from which a layout with basis strides makes a coordinate.
 
-    ``terms`` are sorted by path and hold no zeros, so that equal sums compare equal; the empty one equals 0.
+    ``terms`` are sorted by path and contain no zeros, so that equal sums compare equal; the empty sum equals 0.
 
     >>> Vector([((1,), 2), ((0,), 3), ((1,), -2)])
     Vector((((0,), 3),))
@@ -123,12 +128,16 @@ class Vector:
 
     @staticmethod
     def of(stride: Integer | ScaledBasis) -> Vector:
-        """The vector of one stride; the int 0 is the zero vector."""
+        """Return the vector of one stride; the int 0 is the zero vector.
+
+        Raises:
+            LayoutError: for another integer.
+        """
         if isinstance(stride, ScaledBasis):
             return _vector(((stride.mode, stride.value),) if stride.value else ())
         if stride == 0:
             return _vector(())
-        raise LayoutError(f"basis strides: an integer stride beside basis strides must be 0, found {stride}")
+        raise LayoutError(f"basis strides: integer stride {stride} is used beside basis strides; only 0 is possible")
 
     def __add__(self, other: Vector | int) -> Vector:
         # The only other summand is the 0 that a sum starts with.
@@ -157,15 +166,15 @@ class Vector:
         return bool(self.terms)
 
     def as_stride(self) -> int | ScaledBasis:
-        """The stride that this vector is, where it is one.
+        """Return this vector as a stride.
 
         Raises:
-            LayoutError: for a sum of two or more unit vectors, which CuTe's strides cannot hold.
+            LayoutError: if it is a sum of two or more unit vectors, which CuTe's strides cannot represent.
         """
         if not self.terms:
             return 0
         if len(self.terms) > 1:
-            raise LayoutError(f"basis strides: a stride must be one scaled unit vector, found {self}")
+            raise LayoutError(f"basis strides: {self} is not a multiple of one unit vector, so it is not a stride")
         ((path, value),) = self.terms
         return ScaledBasis(value, path)
 
@@ -173,7 +182,10 @@ class Vector:
         return " + ".join(str(ScaledBasis(value, path)) for path, value in self.terms) or "0"
 
     def as_coordinate(self, paths: Iterable[tuple[int, ...]]) -> Any:
-        """Read the vector as a nested coordinate that has a place for every path in ``paths``.
+        """Return the vector as a nested coordinate with an entry for every path in ``paths``.
+
+        Raises:
+            LayoutError: if one path is the beginning of another one.
 
         >>> Vector([((0,), 3), ((1, 1), 2)]).as_coordinate([(0,), (1, 1)])
         (3, (0, 2))
@@ -196,7 +208,7 @@ def _path(term: VectorTerm) -> tuple[int, ...]:
 
 
 def _vector(terms: tuple[VectorTerm, ...]) -> Vector:
-    """The vector of terms that are known to be in order, without zeros."""
+    """Return the vector of terms that are known to be in order and without zeros."""
     vector = object.__new__(Vector)
     _set_terms(vector, terms)
     return vector
@@ -206,7 +218,7 @@ _set_terms = Vector.__dict__["terms"].__set__
 
 
 def _tuple_of(node: Any) -> Any:
-    """The nested tuple of a nested dict of positions; a mode that no stride reaches is 0."""
+    """Return the nested tuple of a nested dict of positions; the entry of a mode that no stride names is 0."""
     if not isinstance(node, dict):
         return node
     return tuple(_tuple_of(node.get(position, 0)) for position in range(max(node, default=-1) + 1))

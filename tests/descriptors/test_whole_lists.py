@@ -77,7 +77,7 @@ NESTED: Any = reduce(lambda value, _: (value,), range(65), 4)
 @pytest.mark.parametrize("form", ["logical", "zipped", "tiled", "flat"])
 def test_every_divide_and_product_refuses_a_tiler_that_is_too_deep(form: str, kind: str) -> None:
     operation = f"{form}_{kind}"
-    with pytest.raises(LayoutError, match=f"^{operation}: tiler: nesting must not exceed 64 levels"):
+    with pytest.raises(LayoutError, match=f"^{operation}: the tiler has more than 64 levels of nesting"):
         getattr(layoutalg, operation)(Layout((8, 8)), NESTED)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from notation import essential, normal
 from postconditions import REFUSED, broken, fault
 
-from layoutalg.laws.points import TooLarge
+from layoutalg.laws.points import TooLargeError
 from layoutalg.oracle.expressions import Answer, Case
 from layoutalg.oracle.service import read, read_tuple, write_tuple
 
@@ -60,7 +60,7 @@ def satisfies(operation: str, arguments: tuple[Any, ...], text: str) -> bool:
     try:
         answer = answer_of(text)
         return broken(operation, tuple(map(value, arguments)), answer) is None
-    except (TooLarge, ValueError, TypeError):  # far too large; not the notation of any layout; not of this kind
+    except (TooLargeError, ValueError, TypeError):  # far too large; not the notation of any layout; not of this kind
         return False
 
 
@@ -121,5 +121,5 @@ def _fault(case: Case, ours: Answer) -> str | None:
     arguments = tuple(map(value, case.arguments))
     try:
         return fault(case.operation, arguments, answer_of(ours.text) if ours.status == "ok" else REFUSED)
-    except TooLarge:
+    except TooLargeError:
         return None if ours.status != "ok" else "too large to judge"

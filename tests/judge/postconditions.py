@@ -15,7 +15,7 @@ from notation import essential, spelt
 from texts import TEXTS
 
 from layoutalg.laws.law import WITH_OFFSET, breach, law_names
-from layoutalg.laws.points import NoAnswer, TooLarge
+from layoutalg.laws.points import NoAnswerError, TooLargeError
 
 REFUSED = object()  # in place of an answer
 
@@ -26,7 +26,7 @@ def fault(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | None
     """What is wrong with an answer (or with :data:`REFUSED`); None if it is right.
 
     Raises:
-        TooLarge: if the enumeration would be too long.
+        TooLargeError: if the enumeration would be too long.
     """
     possible = _possible(operation, arguments)
     if answer is REFUSED:
@@ -56,7 +56,7 @@ def broken(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | Non
     """Where an answer breaks the definition of the operation; None if nowhere.
 
     Raises:
-        TooLarge: if the enumeration would be too long.
+        TooLargeError: if the enumeration would be too long.
     """
     if operation in TEXTS:
         right = TEXTS[operation](*arguments)
@@ -64,8 +64,8 @@ def broken(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | Non
         return None if agrees else f"found {spelt(answer)}, must be {spelt(right)}"
     try:
         return breach(operation, arguments, answer)
-    except NoAnswer:
+    except NoAnswerError:
         return f"found {spelt(answer)}, but there is no answer"
 
 
-__all__ = ["OPERATIONS", "REFUSED", "WITH_OFFSET", "TooLarge", "broken", "fault", "spelt"]
+__all__ = ["OPERATIONS", "REFUSED", "WITH_OFFSET", "TooLargeError", "broken", "fault", "spelt"]

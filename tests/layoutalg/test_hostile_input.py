@@ -44,7 +44,9 @@ BIG, HUGE = 2**40, 2**61
     ],
 )
 def test_a_result_beyond_64_bits_is_refused_by_its_operation(expression: str, operation: str) -> None:
-    with pytest.raises(LayoutError, match=f"^{operation}: .* of the result must fit 64 bits, found"):
+    with pytest.raises(
+        LayoutError, match=rf"^{operation}: .* of the result is a number of .* beyond the limit of 2\*\*63"
+    ):
         evaluate(expression)
 
 
@@ -55,7 +57,7 @@ def test_a_result_beyond_64_levels_is_refused_and_all_below_can_be_written_and_r
     assert parse_layout(str(layout)) == layout == evaluate(str(layout))
     assert pickle.loads(pickle.dumps(layout)) == layout == copy.deepcopy(layout)
     for value in (layout, shape):
-        with pytest.raises(LayoutError, match=r"^group_modes: result: nesting must not exceed 64 levels"):
+        with pytest.raises(LayoutError, match=r"^group_modes: the .*result has more than 64 levels of nesting"):
             group_modes(value, 0, 1)
 
 
@@ -66,7 +68,7 @@ def test_composed_layouts_are_nested_only_as_deep_as_they_can_be_written_and_rea
         layout = ComposedLayout(Layout(4), 0, layout) if inwards else ComposedLayout(layout, 0, Layout(4))
         assert parse_layout(str(layout)) == layout == copy.deepcopy(layout)
         assert layout(3) == 3
-    with pytest.raises(LayoutError, match=r"^ComposedLayout: nesting must not exceed 16 levels"):
+    with pytest.raises(LayoutError, match=r"^ComposedLayout: more than 16 levels of composed layouts"):
         ComposedLayout(Layout(4), 0, layout) if inwards else ComposedLayout(layout, 0, Layout(4))
 
 
@@ -88,7 +90,7 @@ def test_a_swizzle_over_coordinates_is_no_layout(text: str) -> None:
 def test_an_identity_swizzle_takes_coordinates_as_they_are() -> None:
     layout = parse_layout("S<0,4,3> o 0 o (4,8):(1@0,1@1)")
     assert layout(3, 5) == (3, 5) == Swizzle(0, 4, 3)((3, 5))
-    with pytest.raises(LayoutError, match=r"swizzle: an offset must be an integer"):
+    with pytest.raises(LayoutError, match=r"swizzle: an offset is .*, which is not an integer"):
         Swizzle(1, 4, 3)((3, 5))
 
 
@@ -104,17 +106,17 @@ def test_a_notebook_shows_every_layout(text: str) -> None:
 @each(
     ("arguments", "message"),
     [
-        (["eval", "*".join(["9223372036854775807"] * 300)], "a product of numbers must fit 64 bits"),
+        (["eval", "*".join(["9223372036854775807"] * 300)], "the product is beyond the limit of 2**63 - 1"),
         (["eval", f"size(({','.join(['9223372036854775807'] * 300)}))"], "a number has more than 4300 digits"),
         (["eval", "--json", f"size(({','.join(['9223372036854775807'] * 300)}))"], "more than 4300 digits"),
         (["show", "(1024,1024,64):(1,1024,1048576)", "--rows", "1024", "--columns", "1024"], "at most 2097152 cells"),
-        (["banks", "(64,64):(1@0,1@1)", "--access", "(32,8):(1,64)", "--element-bytes", "2"], "must give offsets"),
-        (["find-swizzle", "(64,64):(1@0,1@1)", "--access", "32:1", "--element-bytes", "2"], "must give offsets"),
-        (["banks", "(64,64):(64,1)", "--access", "(32*m,8):(1,64)", "--element-bytes", "2"], "must be a number"),
-        (["find-swizzle", "(64,64):(64,1)", "--access", "32*m:1", "--element-bytes", "2"], "must be a number"),
-        (["banks", "(64,64):(m,1)", "--access", "(32,2):(1,64)", "--element-bytes", "2"], "must be a number"),
-        (["find-swizzle", f"{BIG}:1", "--access", f"{BIG}:1", "--element-bytes", "2"], "at most 1048576 elements"),
-        (["banks", f"{BIG}:1", "--access", f"({BIG},1):(1,0)", "--element-bytes", "2"], "at most 1048576 elements"),
+        (["banks", "(64,64):(1@0,1@1)", "--access", "(32,8):(1,64)", "--element-bytes", "2"], "not to an offset"),
+        (["find-swizzle", "(64,64):(1@0,1@1)", "--access", "32:1", "--element-bytes", "2"], "not to an offset"),
+        (["banks", "(64,64):(64,1)", "--access", "(32*m,8):(1,64)", "--element-bytes", "2"], "contains symbols"),
+        (["find-swizzle", "(64,64):(64,1)", "--access", "32*m:1", "--element-bytes", "2"], "contains symbols"),
+        (["banks", "(64,64):(m,1)", "--access", "(32,2):(1,64)", "--element-bytes", "2"], "contains symbols"),
+        (["find-swizzle", f"{BIG}:1", "--access", f"{BIG}:1", "--element-bytes", "2"], "more than 1048576"),
+        (["banks", f"{BIG}:1", "--access", f"({BIG},1):(1,0)", "--element-bytes", "2"], "more than 1048576"),
         (["banks", "4", "\x1b[31m", "--access", "4:1", "--element-bytes", "2"], r"argument (\x1b[31m)"),
     ],
 )
@@ -164,15 +166,15 @@ def test_what_takes_no_search_is_answered_without_one(expression: str, answer: s
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        (f"size(({','.join([SUM_OF_12] * 30)}))", "a sum must have at most 1024 terms"),
-        (f"size({'+'.join(f'a{i}' for i in range(5000))})", "a sum must have at most 1024 terms"),
+        (f"size(({','.join([SUM_OF_12] * 30)}))", "a sum has more than 1024 terms"),
+        (f"size({'+'.join(f'a{i}' for i in range(5000))})", "a sum has more than 1024 terms"),
         ("4:a**64*b**64*c**64-a*d**64", ""),
         ("cosize(4:a**64*b**64*c**64-a*d**64)", "cannot decide"),
-        ("(4:1@2000000000)(2)", "the mode must lie below 4096, found 2000000000"),
-        (f"local_partition({BIG}:1, ({BIG},2):(1,1), 5)", "each stride must be at least 2, the period"),
-        (f"local_partition({BIG}:1, {BIG}:1, {BIG})", "found 0 with index 1099511627776"),
-        (f"local_partition({BIG}:1, {BIG}:2, 5)", "found 0 with index 5"),
-        (f"composition((3,{BIG}):(1,5),{ALTERNATING})", "a(b(i)) must be additive"),
+        ("(4:1@2000000000)(2)", "mode 2000000000 is not below 4096"),
+        (f"local_partition({BIG}:1, ({BIG},2):(1,1), 5)", "stride 1 of the tiler is less than 2, the period"),
+        (f"local_partition({BIG}:1, {BIG}:1, {BIG})", "0 threads of the tiler have index 1099511627776"),
+        (f"local_partition({BIG}:1, {BIG}:2, 5)", "0 threads of the tiler have index 5"),
+        (f"composition((3,{BIG}):(1,5),{ALTERNATING})", "the result is not a layout: at coordinate"),
     ],
 )
 def test_what_would_run_away_is_refused(expression: str, message: str) -> None:
@@ -186,7 +188,7 @@ def test_what_would_run_away_is_refused(expression: str, message: str) -> None:
 
 @pytest.mark.parametrize("power", [-1, 4097, 10**400])
 def test_a_power_that_is_no_polynomial_or_runs_away_is_refused(power: int) -> None:
-    with pytest.raises(LayoutError, match=r"symbols: a power must lie in \[0,4096\]"):
+    with pytest.raises(LayoutError, match=r"symbols: exponent -?[0-9.]+ is not in \[0,4096\]"):
         symbol("m") ** power
 
 

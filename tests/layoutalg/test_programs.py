@@ -15,7 +15,7 @@ def test_a_decorated_function_is_the_function_itself() -> None:
 
 
 def test_the_options_of_the_dsls_decorator_are_refused_in_words() -> None:
-    with pytest.raises(LayoutError, match="jit: the operand must be a function, found None"):
+    with pytest.raises(LayoutError, match="jit: None is not a function"):
         jit(None)  # type: ignore[type-var]
 
 

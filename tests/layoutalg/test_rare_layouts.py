@@ -71,7 +71,7 @@ def test_a_basis_strided_layout_adds_up_what_its_modes_give(modes: list[tuple[An
         (Layout((2, 2, 2), (E(0, 0), E(0), E(1))), r"mode \(0,\) is used both as a leaf and as a tuple"),
         (Layout((2, 2, 2), (E(0), E(0, 0), E(1))), r"mode \(0,\) is used both as a leaf and as a tuple"),
         (Layout((2, 2, 2), (E(0), E(0, 0, 1), E(1))), r"mode \(0,?.*\) is used both as a leaf and as a tuple"),
-        (Layout((2, 2), (E(0), 1)), "an integer stride beside basis strides must be 0, found 1"),
+        (Layout((2, 2), (E(0), 1)), "integer stride 1 is used beside basis strides"),
     ],
 )
 def test_basis_strides_that_make_no_coordinate_are_refused(layout: Layout, reason: str) -> None:
@@ -81,13 +81,13 @@ def test_basis_strides_that_make_no_coordinate_are_refused(layout: Layout, reaso
 
 @pytest.mark.parametrize("path", [(-1,), (0, -1), (-1, 0), (1, -1, 2), (), (0,) * 65])
 def test_a_path_that_no_mode_has_is_refused(path: tuple[int, ...]) -> None:
-    with pytest.raises(LayoutError, match=r"^ScaledBasis: the mode must be a path of non-negative integers, found"):
+    with pytest.raises(LayoutError, match=r"^ScaledBasis: \(.*\) is not a path to a mode"):
         la.ScaledBasis(1, path)
     assert la.ScaledBasis(1, (0,) * 64).mode == (0,) * 64
 
 
 def test_a_mode_addressed_whole_and_in_part_is_refused() -> None:
-    with pytest.raises(LayoutError, match=r"mode \(0,\) of a is addressed both whole and in part"):
+    with pytest.raises(LayoutError, match=r"b addresses mode \(0,\) of a both as a whole and in part"):
         la.composition(parse_layout("((2,2),2):((1,2),4)"), parse_layout("(2,2):(1@0,1@0@0)"))
 
 
@@ -96,7 +96,7 @@ def test_coordinates_of_one_dimension_are_a_linear_layout() -> None:
     assert linear.triton_bases() == [("a", [[1]]), ("b", [[2]])]
     beside = la.to_linear_layout(Layout((2, 2, 2), (E(0), 0, 2 * E(0))), ["a", "b", "c"], ["x"])
     assert beside.triton_bases() == [("a", [[1]]), ("b", [[0]]), ("c", [[2]])]
-    with pytest.raises(LayoutError, match="each coordinate must have a name, found"):
+    with pytest.raises(LayoutError, match="is not a coordinate of one of the output dimensions"):
         la.to_linear_layout(Layout((2, 2), (E(0), E(1))), ["a", "b"], ["x"])
 
 

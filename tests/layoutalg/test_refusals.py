@@ -338,25 +338,25 @@ UNSWIZZLED = ComposedLayout(Swizzle(0, 0, 0), 0, Layout(8))
 @each(
     ("call", "message"),
     [
-        (lambda: la.tile_to_shape(Layout(8), (16, 16), (0, 1, 2)), "tile_to_shape: the order must have 2 modes, found"),
-        (lambda: la.tile_to_shape(Layout((8, 8)), 16), "tile_to_shape: the shape must have at least 2 modes, found 1"),
-        (lambda: la.recast_layout(0, 0, Layout(4)), "recast_layout: element sizes must be positive, found 0 and 0"),
-        (lambda: la.complement(Layout(4), UNSWIZZLED), "complement: the cotarget must be a shape or a plain"),
-        (lambda: la.crd2idx((1, None), Layout((4, 2))), r"crd2idx: a coordinate must have no None, found \(1,_\)"),
-        (lambda: la.max_common_layout(Layout(4), 8), "max_common_layout: the operand must be a layout, found 8"),
-        (lambda: la.composition(Layout((4, 2)), (UNSWIZZLED,)), "composition: a tiler of modes must hold"),
-        (lambda: la.composition(Layout((4, 2)), (2, 2, 2)), "composition: a tiler must have at most 2 modes"),
-        (lambda: la.make_layout(Layout(4), Layout(2), stride=(1, 4)), "make_layout: a stride goes with a shape"),
-        (lambda: la.upcast(ComposedLayout(Layout(4), 0, Layout(4)), 2), "upcast: a composed layout must be a swizzle"),
-        (lambda: la.downcast(ComposedLayout(Layout(4), 0, Layout(4)), 2), "downcast: a composed layout must be a swiz"),
-        (lambda: la.dice(Layout((4, 2)), (1, None, 1)), "dice: the dicer must be weakly congruent to the shape"),
-        (lambda: la.idx2crd((1, 2, 3), (4, 2)), "idx2crd: the index must be weakly congruent to the shape"),
-        (lambda: F2Matrix((1, 2))(1.0), "F2Matrix: a vector must be an integer, found 1.0"),  # type: ignore[arg-type]
-        (lambda: F2Matrix((1, 2))("x"), "F2Matrix: a vector must be an integer, found 'x'"),  # type: ignore[arg-type]
-        (lambda: F2Matrix((1, 2))(True), "F2Matrix: a vector must be an integer, found True"),
-        (lambda: F2Matrix((1, 2))(4), "F2Matrix: a vector must have at most 2 bits, found 4"),
-        (lambda: la.filter_zeros(Layout((4, 2)), (1, 2, 3)), "filter_zeros: target_profile must be congruent"),
-        (lambda: la.filter_zeros(Layout((4, 2)), 1), "filter_zeros: target_profile must be congruent"),
+        (lambda: la.tile_to_shape(Layout(8), (16, 16), (0, 1, 2)), r"tile_to_shape: order \(0,1,2\) has rank 3, but"),
+        (lambda: la.tile_to_shape(Layout((8, 8)), 16), "tile_to_shape: the shape has rank 1, less than the atom"),
+        (lambda: la.recast_layout(0, 0, Layout(4)), "recast_layout: the element sizes 0 and 0 bits are not"),
+        (lambda: la.complement(Layout(4), UNSWIZZLED), "complement: the cotarget .* is neither a shape nor a"),
+        (lambda: la.crd2idx((1, None), Layout((4, 2))), r"crd2idx: coordinate \(1,_\) contains None"),
+        (lambda: la.max_common_layout(Layout(4), 8), "max_common_layout: 8 is not a layout"),
+        (lambda: la.composition(Layout((4, 2)), (UNSWIZZLED,)), "composition: .*, a mode of the tiler, is not"),
+        (lambda: la.composition(Layout((4, 2)), (2, 2, 2)), r"composition: tiler \(2,2,2\) has 3 modes"),
+        (lambda: la.make_layout(Layout(4), Layout(2), stride=(1, 4)), "make_layout: a stride is given beside"),
+        (lambda: la.upcast(ComposedLayout(Layout(4), 0, Layout(4)), 2), "upcast: the composed layout is not a swizzle"),
+        (lambda: la.downcast(ComposedLayout(Layout(4), 0, Layout(4)), 2), "downcast: the composed layout is not a swi"),
+        (lambda: la.dice(Layout((4, 2)), (1, None, 1)), r"dice: dicer \(1,_,1\) is not weakly congruent"),
+        (lambda: la.idx2crd((1, 2, 3), (4, 2)), r"idx2crd: index \(1,2,3\) is not weakly congruent"),
+        (lambda: F2Matrix((1, 2))(1.0), "F2Matrix: a vector is 1.0, which is not an integer"),  # type: ignore[arg-type]
+        (lambda: F2Matrix((1, 2))("x"), "F2Matrix: a vector is 'x', which is not an integer"),  # type: ignore[arg-type]
+        (lambda: F2Matrix((1, 2))(True), "F2Matrix: a vector is True, which is not an integer"),
+        (lambda: F2Matrix((1, 2))(4), "F2Matrix: vector 4 is not a number of 2 bits"),
+        (lambda: la.filter_zeros(Layout((4, 2)), (1, 2, 3)), "filter_zeros: target_profile is not congruent"),
+        (lambda: la.filter_zeros(Layout((4, 2)), 1), "filter_zeros: target_profile is not congruent"),
     ],
 )  # fmt: skip
 def test_a_refusal_that_another_check_would_make_too_says_what_is_wrong_here(call: Any, message: str) -> None:
@@ -368,7 +368,7 @@ def test_a_refusal_that_another_check_would_make_too_says_what_is_wrong_here(cal
 @each("layout", ["S<1,0,1> o 1 o 4:1", "4:1 o 0 o 4:1", "S<1,0,1> o 0 o 4:1 o 0 o 4:1"])
 def test_an_inverse_is_only_taken_of_a_swizzle_after_a_layout(operation: str, layout: str) -> None:
     operands = [parse_layout(layout)] * (2 if operation == "max_common_layout" else 1)
-    with pytest.raises(LayoutError, match=f"^{operation}: a composed layout must be a swizzle after a plain layout at"):
+    with pytest.raises(LayoutError, match=f"^{operation}: the composed layout is not a swizzle after a plain layout"):
         getattr(la, operation)(*operands)
 
 

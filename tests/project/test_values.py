@@ -217,12 +217,12 @@ def test_a_polynomial_is_made_of_terms_in_any_order_and_never_of_a_constant() ->
     terms = (8 * M * K + 2 * M - 3).terms
     assert layoutalg.Polynomial(reversed(terms)) == 8 * M * K + 2 * M - 3
     for constant in ([], [((), 3)], [((("m", 1),), 1), ((("m", 1),), -1)]):
-        with pytest.raises(LayoutError, match="Polynomial: terms must hold a symbol"):
+        with pytest.raises(LayoutError, match=r"Polynomial: .* has no symbol"):
             layoutalg.Polynomial(constant)
 
 
 def test_a_symbol_has_a_name() -> None:
     assert str(symbol("m") * 8) == "8*m"
     for name in ("", None, 3):
-        with pytest.raises(LayoutError, match="symbol: must have a name"):
+        with pytest.raises(LayoutError, match=r"symbol: .* is not a name"):
             symbol(name)  # type: ignore[arg-type]

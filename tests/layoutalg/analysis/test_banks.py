@@ -170,13 +170,13 @@ class TestArticle:
 @pytest.mark.parametrize(
     ("addresses", "width", "message"),
     [
-        ([0] * 33, 4, "at most 32 lanes, found 33"),
-        ([2], 4, "multiple of the access's 4 bytes, found 2 of lane 0"),
-        ([-4], 4, "found -4 of lane 0"),
-        ([0], 3, "access_bytes must be 1, 2, 4, 8 or 16, found 3"),
-        ([0.5], 4, "an address must be an integer"),
-        (7, 4, "addresses must be a sequence, found 7"),
-        ([0], "4", "access_bytes must be an integer"),
+        ([0] * 33, 4, "33 addresses are given, but a warp has 32 lanes"),
+        ([2], 4, "the address of lane 0 is 2, which is not a non-negative multiple of 4"),
+        ([-4], 4, "the address of lane 0 is -4, which"),
+        ([0], 3, "access_bytes is 3, which is none of 1, 2, 4, 8 and 16"),
+        ([0.5], 4, "an address is 0.5, which is not an integer"),
+        (7, 4, "addresses is 7, which is not a sequence"),
+        ([0], "4", "access_bytes is '4', which is not an integer"),
     ],
 )
 def test_bad_input_is_refused_with_the_reason(addresses: Any, width: Any, message: str) -> None:
@@ -187,7 +187,7 @@ def test_bad_input_is_refused_with_the_reason(addresses: Any, width: Any, messag
 def test_banks_of_another_shape_are_counted_as_asked() -> None:
     assert wavefronts([64 * i for i in range(8)], 4, banks=16) == 8
     assert wavefronts([64 * i for i in range(8)], 4, banks=16, bank_bytes=8) == 4
-    with pytest.raises(LayoutError, match="banks must be positive"):
+    with pytest.raises(LayoutError, match="banks is 0, which is not positive"):
         wavefronts([0], 4, banks=0)
 
 
@@ -203,5 +203,5 @@ def test_groups_of_a_line_follow_one_another_and_begin_again_with_the_next(line:
 
 @pytest.mark.parametrize("line", [0, 8, 24, -16])
 def test_a_line_that_is_no_whole_groups_is_refused(line: int) -> None:
-    with pytest.raises(LayoutError, match="banks: line_bytes must be"):
+    with pytest.raises(LayoutError, match=r"banks: line_bytes is .*, which is not"):
         bank_group(0, line)

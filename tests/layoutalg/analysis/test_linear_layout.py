@@ -133,21 +133,21 @@ def test_index_and_offset_are_split_with_the_first_dimension_fastest(layout, dat
 @each(
     ("bases", "out_dims", "message"),
     [
-        ({"lane": [(1,)]}, {"x": 3}, "size of x must be a power of two, found 3"),
-        ({"lane": [(4,)]}, {"x": 4}, r"a basis of lane must lie within \{'x': 4\}, found \(4,\)"),
-        ({"lane": [(-1,)]}, {"x": 4}, "must lie within"),
-        ({"lane": [(1, 0)]}, {"x": 4}, "must lie within"),
-        ({"lane": [(4,), (0,)]}, ["x"], "without sizes every output must be reached, found rank 1 of 3"),
-        ({"lane": [1, 2]}, ["x"], "bases of lane must be sequences"),
-        ({"lane": 3}, ["x"], "bases of lane must be sequences"),
-        ({"lane": [("a",)]}, ["x"], "must be an integer"),
-        ([("a", []), ("a", [])], {"x": 1}, "names must differ, found a, a"),
-        ({}, [("x", 1), ("x", 1)], "names must differ"),
-        ({3: []}, {"x": 1}, "must have a name"),
-        ({}, {"": 1}, "must have a name"),
-        (3, {"x": 1}, "bases must be a mapping or pairs"),
-        ({}, [("x", 1, 2)], "out_dims must be a mapping or pairs"),
-        ({}, 3, "out_dims must be a mapping or pairs"),
+        ({"lane": [(1,)]}, {"x": 3}, "size of x is 3, which is not a power of two"),
+        ({"lane": [(4,)]}, {"x": 4}, r"the basis \(4,\) of lane is not within the output dimensions \{'x': 4\}"),
+        ({"lane": [(-1,)]}, {"x": 4}, r"the basis \(-1,\) of lane is not within"),
+        ({"lane": [(1, 0)]}, {"x": 4}, r"the basis \(1, 0\) of lane is not within"),
+        ({"lane": [(4,), (0,)]}, ["x"], "do not reach every output: their rank is 1, but the outputs have 3 bits"),
+        ({"lane": [1, 2]}, ["x"], r"bases of lane are \[1, 2\], which are not sequences"),
+        ({"lane": 3}, ["x"], "bases of lane are 3, which are not sequences"),
+        ({"lane": [("a",)]}, ["x"], "a basis is 'a', which is not an integer"),
+        ([("a", []), ("a", [])], {"x": 1}, "the names a, a are not all different"),
+        ({}, [("x", 1), ("x", 1)], "the names x, x are not all different"),
+        ({3: []}, {"x": 1}, "3 is not a name of a dimension"),
+        ({}, {"": 1}, "'' is not a name of a dimension"),
+        (3, {"x": 1}, "bases is 3, which is neither a mapping nor a sequence of pairs"),
+        ({}, [("x", 1, 2)], "out_dims is .*, which is neither a mapping nor a sequence of pairs"),
+        ({}, 3, "out_dims is 3, which is neither a mapping nor a sequence of pairs"),
     ],
 )
 def test_what_is_no_linear_layout_is_a_typed_error(bases, out_dims, message):
@@ -163,17 +163,32 @@ def test_a_single_name_stands_for_one_dimension():
 @each(
     ("call", "message"),
     [
-        (lambda: LinearLayout({"lane": [(1,)]}, "x")(lane=2), r"within \{'lane': 2\}, found lane = 2"),
-        (lambda: LinearLayout({"lane": [(1,)]}, "x")(warp=0), "found warp = 0"),
-        (lambda: LinearLayout({"lane": [(1,)]}, "x").compose(LinearLayout({"y": [(1,)]}, "z")), "compose needs"),
-        (lambda: LinearLayout({"a": [(2,)]}, {"x": 4}).compose(LinearLayout({"x": [(1,)]}, "z")), "compose needs"),
+        (
+            lambda: LinearLayout({"lane": [(1,)]}, "x")(lane=2),
+            r"lane = 2 is not within the input dimensions \{'lane': 2\}",
+        ),
+        (lambda: LinearLayout({"lane": [(1,)]}, "x")(warp=0), "warp = 0 is not within the input"),
+        (
+            lambda: LinearLayout({"lane": [(1,)]}, "x").compose(LinearLayout({"y": [(1,)]}, "z")),
+            "do not fit the inputs",
+        ),
+        (
+            lambda: LinearLayout({"a": [(2,)]}, {"x": 4}).compose(LinearLayout({"x": [(1,)]}, "z")),
+            "do not fit the inputs",
+        ),
         (lambda: LinearLayout({"lane": [(1,), (0,)]}, "x").invert(), "square"),
-        (lambda: from_matrix(F2Matrix((1, 2)), {"a": 2}, {"x": 4}), "2 bits in and 2 out"),
-        (lambda: from_matrix(F2Matrix((1, 2)), {"a": 4}, {"x": 2}), "2 bits in and 2 out"),
-        (lambda: to_linear_layout(Layout((2, 4)), ["a"]), "each of the 2 modes must have a name"),
-        (lambda: to_linear_layout(Layout((2, 4)), ["a", "b"], ["x", "y"]), "several output dimensions must have sizes"),
-        (lambda: to_linear_layout(Layout((2, 4)), {"a": 4}, ["x"]), "3 bits in"),
-        (lambda: to_linear_layout(3, ["a"]), "must be a layout"),  # type: ignore[arg-type]
+        (lambda: from_matrix(F2Matrix((1, 2)), {"a": 2}, {"x": 4}), "2 input bits and 2 output bits"),
+        (lambda: from_matrix(F2Matrix((1, 2)), {"a": 4}, {"x": 2}), "2 input bits and 2 output bits"),
+        (
+            lambda: to_linear_layout(Layout((2, 4)), ["a"]),
+            r"the layout has rank 2, but the input dimensions are \['a'\]",
+        ),
+        (
+            lambda: to_linear_layout(Layout((2, 4)), ["a", "b"], ["x", "y"]),
+            r"the output dimensions \['x', 'y'\] have no sizes",
+        ),
+        (lambda: to_linear_layout(Layout((2, 4)), {"a": 4}, ["x"]), "3 input bits"),
+        (lambda: to_linear_layout(3, ["a"]), "3 is not a layout"),  # type: ignore[arg-type]
     ],
 )
 def test_what_does_not_fit_is_a_typed_error(call, message):

@@ -34,12 +34,12 @@ class TestLayouts:
         assert len(one.addresses) == 8
 
     def test_values_that_do_not_lie_side_by_side_are_refused(self) -> None:
-        with pytest.raises(LayoutError, match="must lie side by side, found offsets"):
+        with pytest.raises(LayoutError, match="the 2 values of one access are not contiguous"):
             accesses(Layout((64, 64)), self.by_column, 2, 4)
 
     def test_a_misaligned_vector_is_refused(self) -> None:
         shifted = Layout((8, 2), (2, 1))
-        with pytest.raises(LayoutError, match="a non-negative multiple of the access's 4 bytes, found 2"):
+        with pytest.raises(LayoutError, match="address of lane 0 is 2, which is not a non-negative multiple of 4"):
             accesses(Layout(16), shifted, 2, 4, base=2)
 
     def test_a_map_beyond_the_tile_is_refused(self) -> None:
@@ -49,11 +49,11 @@ class TestLayouts:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ((Layout(64), 2, 4), "must have two modes"),
-            ((by_column, 2, 3), "must be a multiple of the element's 2, found 3"),
-            ((by_column, 2, 1), "must be a multiple of the element's 2, found 1"),
-            ((by_column, 2, 12), "must be a multiple of the 6 of one access"),
-            ((by_column, 0, 4), "element_bytes must be positive"),
+            ((Layout(64), 2, 4), "not a layout of two modes"),
+            ((by_column, 2, 3), "access_bytes is 3, which is not a multiple of the 2 bytes of an element"),
+            ((by_column, 2, 1), "access_bytes is 1, which is not a multiple of the 2 bytes of an element"),
+            ((by_column, 2, 12), "not a multiple of the 6 values of one access"),
+            ((by_column, 0, 4), "element_bytes is 0, which is not positive"),
         ],
     )
     def test_bad_input_is_refused_with_the_reason(self, arguments: tuple[Any, ...], message: str) -> None:

@@ -103,8 +103,8 @@ def test_a_terminal_gets_colours_unless_it_asked_for_none(
         (["(1024,1024):(1,1024)", "--json"], "at most 262144 cells"),
         (["(4,4):(1,4)", "--access", "(4,5):(1,4)"], "draw: thread_values must stay in the tile's 16 elements"),
         (["(4,4):(1,4)", "--access", "4:1"], "draw: thread_values must have two modes (threads, values), found 4:1"),
-        (["(4,4):(1,4)", "--before", "7"], "draw: the operand must be a layout, found 7"),
-        (["S<3,4,3>"], "draw: the operand must be a layout, found S<3,4,3>"),
+        (["(4,4):(1,4)", "--before", "7"], "draw: 7 is not a layout"),
+        (["S<3,4,3>"], "draw: S<3,4,3> is not a layout"),
     ],
 )
 def test_bad_input_is_one_line_and_writes_no_file(

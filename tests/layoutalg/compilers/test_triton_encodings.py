@@ -173,5 +173,5 @@ def test_what_cannot_be_honoured_is_refused_by_its_name(text: str, said: str) ->
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(NotationError, match="must be a text"):
+    with pytest.raises(NotationError, match="notation: 7 is not a string"):
         parse_encoding(7)  # type: ignore[arg-type]

@@ -151,10 +151,10 @@ def test_layouts_are_taken_as_values_too() -> None:
 @pytest.mark.parametrize(
     ("operation", "operands", "why"),
     [
-        ("complementt", ("2:1", 4), "operation must be one of blocked_product, "),
-        ("complement", ("2:1", 1 << 40), "must have at most 2\\*\\*16 indices"),
-        ("complement", (), "operands must be those of complement"),
-        ("composition", ("2:1",), "operands must be those of composition"),
+        ("complementt", ("2:1", 4), "'complementt' is not an operation with a law; these are blocked_product, "),
+        ("complement", ("2:1", 1 << 40), "has more than 2\\*\\*16 indices"),
+        ("complement", (), r"the operands \(\) do not fit complement"),
+        ("composition", ("2:1",), r"the operands \('2:1'\) do not fit composition"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_in_one_line(operation: str, operands: tuple[Any, ...], why: str) -> None:

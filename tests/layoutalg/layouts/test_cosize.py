@@ -15,14 +15,14 @@ def test_a_swizzled_range_is_searched_up_to_the_limit_and_not_beyond() -> None:
     swizzle = Swizzle(1, 30, 1)  # reads bit 31
     inverse = la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22)))
     assert la.size(inverse) == 2**31
-    with pytest.raises(UndecidedError, match="right_inverse: must look at 4194305 offsets, more than 4194304"):
+    with pytest.raises(UndecidedError, match=r"right_inverse: cannot decide .* of 4194305 offsets, more than 4194304"):
         la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22 + 1)))
 
 
 def test_a_composed_layout_is_measured_up_to_the_limit_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cosize, "_MOST_OFFSETS", 8)
     assert la.cosize(ComposedLayout(Swizzle(1, 0, 1), 1, Layout(8, 3))) == 24
-    with pytest.raises(LayoutError, match="must have at most 8 elements to be enumerated, found 9"):
+    with pytest.raises(LayoutError, match="has 9 elements, and at most 8 are enumerated"):
         la.cosize(ComposedLayout(Swizzle(1, 0, 1), 1, Layout(9, 3)))
 
 
@@ -35,7 +35,7 @@ def test_swizzled_offsets_without_a_gap_are_measured_without_looking_at_them(inn
 
 def test_a_gap_or_a_part_of_a_block_is_looked_at() -> None:
     for inner in (Layout(2**25, 2), Layout((2**20, 2**20), (1, 2**21)), Layout(2**40 + 1)):
-        with pytest.raises(LayoutError, match="to be enumerated, found"):
+        with pytest.raises(LayoutError, match="elements, and at most 16777216 are enumerated"):
             la.cosize(ComposedLayout(Swizzle(3, 4, 3), 0, inner))
 
 

@@ -15,7 +15,7 @@ from layoutalg.layouts.plain_composition import ExtendedLayout
 
 
 def test_a_carry_that_only_the_exhaustive_search_finds_is_found() -> None:
-    with pytest.raises(NotDivisibleError, match=r"found a\(25\) = 2 at coordinate \(2,3\) instead of 5"):
+    with pytest.raises(NotDivisibleError, match=r"at coordinate \(2,3\) of b, a\(10 \+ 15\) = 2, but .* = 5;"):
         la.composition(parse_layout("(2,4,5):(-1,1,1)"), parse_layout("(4,4):(5,5)"))
 
 
@@ -62,7 +62,7 @@ def test_jumps_are_followed_up_to_the_limit_and_not_beyond(monkeypatch: pytest.M
     jump = f.first_jump(3, 100)
     assert jump is not None
     monkeypatch.setattr(jumps, "MAX_STEPS", 0)
-    with pytest.raises(UndecidedError, match="more than 0 jumps cancel along steps of 3"):
+    with pytest.raises(UndecidedError, match=r"along steps of 3 have .* the first 0 jumps cancel"):
         f.first_jump(3, 100)
 
 
@@ -72,5 +72,5 @@ def test_coordinates_are_searched_up_to_the_limit_and_not_beyond(monkeypatch: py
     with pytest.raises(NotDivisibleError):
         la.composition(a, b)
     monkeypatch.setattr(jumps, "MAX_STEPS", 15)
-    with pytest.raises(UndecidedError, match=r"more than 15 coordinates would have to be compared .* 4:5,4:5 of"):
+    with pytest.raises(UndecidedError, match=r"additive over the modes 4:5,4:5 of .* more than 15 comparisons"):
         la.composition(a, b)

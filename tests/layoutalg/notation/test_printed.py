@@ -103,15 +103,21 @@ def test_the_layout_gives_the_addresses_that_the_swizzled_pointer_has(bits: int,
 @each(
     ("text", "message"),
     [
-        ("Sw<1,0,3> o smem_ptr[16b](unset) o 8:1", "whole elements of 16 bits, found S<1,0,3> on byte addresses"),
-        ("Sw<3,4,3> o smem_ptr[16b](0x401) o 8:1", "whole elements of 16 bits, found S<3,4,3> at 1025"),
+        (
+            "Sw<1,0,3> o smem_ptr[16b](unset) o 8:1",
+            "S<1,0,3> on byte addresses does not move whole elements of 16",
+        ),
+        ("Sw<3,4,3> o smem_ptr[16b](0x401) o 8:1", "S<3,4,3> at address 1025 does not move whole elements of 16 bits"),
         ("Sw<3,4,3> o smem_ptr[6b](unset) o 8:1", "whole elements of 6 bits"),
-        ("raw_ptr(0x0400: bf16, smem, align<1024>) o 8:1", "with its swizzle, found raw_ptr"),
+        (
+            "raw_ptr(0x0400: bf16, smem, align<1024>) o 8:1",
+            "raw_ptr, which cute.printf prints",
+        ),
         ("smem_ptr[16b](0x400) o ", "the end of the text"),
-        ("tensor<ptr<bf16, gmem> o (?{div=8},64):(64,1)>", "numbers known when it was compiled, found ?{div=8}"),
-        ("tensor<(?{div=16},4) o (16,4):(1@0,1@1)>", "numbers known when it was compiled, found ?{div=16}"),
-        ('!cute.memref<bf16, gmem, "(?,64):(?{i64},1)">', "numbers known when it was compiled, found ?"),
-        ("smem_ptr[0b](0x400) o 8:1", "bits must be at least 1"),
+        ("tensor<ptr<bf16, gmem> o (?{div=8},64):(64,1)>", "?{div=8} is a number that is only known at run time"),
+        ("tensor<(?{div=16},4) o (16,4):(1@0,1@1)>", "?{div=16} is a number that is only known at run time"),
+        ('!cute.memref<bf16, gmem, "(?,64):(?{i64},1)">', "? is a number that is only known at run time"),
+        ("smem_ptr[0b](0x400) o 8:1", "Pointer: bits is 0, which is not positive"),
         ("Sw<3,4,3> o smem_ptr[16b](0x400) o (8,64):(64,,1)", "found ',' at position 46"),
     ],
 )

@@ -65,9 +65,12 @@ def test_a_print_is_the_copy_or_mma_that_it_was_printed_of(kind: str, name: str,
 @each(
     ("text", "said"),
     [
-        ("TiledCopy\n  Tiler_MN: (_16,_8)\n", "found none of"),
-        (RECORD["cpp"]["mma"].replace("(_32,_2,_2,_1):(_1,_32,_64,_0)", "(_32,_2):(_1,_32)"), "threads V, M, N, K"),
-        (RECORD["cpp"]["mma"].replace("_64,_0", "_65,_0"), "must follow one another"),
+        ("TiledCopy\n  Tiler_MN: (_16,_8)\n", "the line tvlayouttiled of the tiled copy or MMA is missing"),
+        (
+            RECORD["cpp"]["mma"].replace("(_32,_2,_2,_1):(_1,_32,_64,_0)", "(_32,_2):(_1,_32)"),
+            "forms V, M, N, K and",
+        ),
+        (RECORD["cpp"]["mma"].replace("_64,_0", "_65,_0"), "the threads of an atom are not consecutive"),
         (RECORD["cpp"]["mma"] + RECORD["cpp"]["wgmma"], "twice"),
         (RECORD["dsl"]["copy"].replace("TV Layout Dst:   (1,8):(0,1)", "TV Layout Dst:   (2,4):(4,1)"), "ValLayoutRef"),
     ],

@@ -33,7 +33,7 @@ def test_a_thread_and_value_hold_an_element_exactly_if_they_map_to_it(map_: Layo
         (Swizzle(3, 4, 3), r"must have two modes"),
         (Layout((4, 2), (1, 8)), "must stay in the tile's 8 elements, found 8 of thread 0, value 1"),
         (Layout((4, 2), (-1, 8)), "must stay in the tile's 8 elements, found -?[0-9]+ of thread"),
-        (Layout((2**20, 2)), "at most 1048576 elements, found 2097152"),
+        (Layout((2**20, 2)), "the access has 2097152 elements, more than 1048576"),
     ],
 )
 def test_what_is_no_map_into_the_tile_is_refused(map_: Layout, message: str) -> None:

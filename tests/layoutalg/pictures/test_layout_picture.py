@@ -106,7 +106,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"colour": "bank"}, "draw: banks need element_bytes, the bytes of an element, found none"),
     ({"label": "bank"}, "draw: banks need element_bytes"),
     ({"element_bytes": 0}, "draw: element_bytes must be positive, found 0"),
-    ({"element_bytes": "2"}, "draw: element_bytes must be an integer"),
+    ({"element_bytes": "2"}, "draw: element_bytes is '2', which is not an integer"),
     ({"levels": [(2, 0)]}, "draw: a level's columns must be positive, found 0"),
     ({"levels": [2]}, "draw: levels must be pairs of rows and columns"),
     ({"levels": 7}, "draw: levels must be pairs of rows and columns, found 7"),

@@ -43,5 +43,5 @@ def test_a_coordinate_that_does_not_fit_the_shape_is_refused(coordinate):
 
 
 def test_a_coordinate_out_of_range_is_told_apart_from_other_errors():
-    with pytest.raises(CoordinateError, match=r"must lie in \[0,8\), found 9"):
+    with pytest.raises(CoordinateError, match=r"9 is not in \[0,8\)"):
         crd2idx((1, 9), (4, 8))
