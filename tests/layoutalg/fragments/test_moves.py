@@ -97,7 +97,7 @@ def test_the_swizzle_that_frees_ldmatrix_and_the_stores_is_a_mode(capsys: pytest
         "modes": [],
     }
     assert main(["find-swizzle", "(64,72):(72,1)", "--access", "ldmatrix.x1", "--element-bytes", "2"]) == 0
-    assert capsys.readouterr().out.endswith("on elements of 2 bytes: none is needed\n")
+    assert capsys.readouterr().out.endswith("on elements of 2 bytes: no swizzle is needed\n")
 
 
 def test_an_access_says_its_width_and_direction_behind_it() -> None:
