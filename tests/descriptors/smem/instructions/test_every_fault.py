@@ -41,7 +41,7 @@ def test_k_96_is_for_one_family_of_targets(target: str, legal: bool) -> None:
     told = complaints(word, Use("mxf4nvf4", cta_group=2, scale_vector=16, target=target))
     assert (told == []) is legal
     if not legal:
-        assert told == ["bit 31 (K 96) must be 0 but on sm_103a and sm_107a, found sm_100a"]
+        assert told == ["bit 31 (K 96) is set, which sm_100a does not support; supported by sm_103a and sm_107a"]
 
 
 def test_k_96_is_said_to_be_of_one_target_where_there_is_none() -> None:
