@@ -249,6 +249,7 @@ def arrive_at(machine: Machine, fragment: Fragment, step: Step, address: int, kn
 
 
 def _bar(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``bar`` or ``barrier``: arrive, and wait unless the instruction only arrives."""
     words, operands = step.instruction.qualifiers, list(step.instruction.operands)
     reduces = "red" in words
     _check_aligned(machine, fragment, step)
@@ -278,6 +279,7 @@ def _check_aligned(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``barrier.cluster``: an arrival, or the wait for the phase of the last arrival."""
     wait = Wait(Awaited.CLUSTER, ())
     rendezvous = machine.rendezvous.setdefault(wait, Rendezvous(None, None))
     _check_aligned(machine, fragment, step)

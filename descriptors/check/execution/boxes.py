@@ -204,6 +204,7 @@ def _phases(machine: Machine) -> Iterator[Phase]:
 def _disagreement_witness(
     machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected: int, brought: int
 ) -> Witness:
+    """State that a phase of an mbarrier expects other bytes than its copies bring."""
     code, names = machine.program.function.code, machine.program.names
     lines_by_box: dict[Any, list[int]] = {}
     for landing in phase.landings:

@@ -50,6 +50,7 @@ from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
 
 def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``cp.async``: a write that is complete when the group of the thread is waited for."""
     target, _, *options = step.instruction.operands
     places = lane_addresses(machine, fragment, step, target)
     if places is None:

@@ -261,6 +261,7 @@ def _left(operands: _Operands) -> Moving:
 
 
 def _right(operands: _Operands) -> Moving:
+    """Return the drift of a right shift: of a sign, of a quotient, or of the quotient in a division by a constant."""
     shift, operation = operands.constant(1), operands.operation
     if shift == operation.bits - 1 and operation.signed:
         signs = [

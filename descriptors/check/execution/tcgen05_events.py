@@ -125,6 +125,7 @@ _COMMIT = "tcgen05.commit"
 
 
 def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``tcgen05.mma``: an asynchronous operation on shared and tensor memory."""
     view = tensor_mma(step.instruction)
     if view is None:
         note_unseen(machine, step, "its operands are not those of its opcode")
@@ -319,6 +320,7 @@ _SHAPE = re.compile(r"\d+x\d+b\Z")
 
 
 def _copy(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``tcgen05.cp``: an asynchronous copy from shared into tensor memory."""
     operation, words = _issue(machine, fragment, step), step.instruction.qualifiers
     place = cell_of(machine, fragment, step, step.instruction.operands[0])
     if place is None:
