@@ -160,7 +160,7 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
     first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
     rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
     fact = (
-        f"the given boxes have other bytes than what is expected and read: {', '.join(mismatches)}; correct --tensormap"
+        f"the given boxes do not have the bytes that are expected and read: {', '.join(mismatches)}; correct --tensormap"
     )
     return Witness(rule, places[first], fact)
 
