@@ -159,9 +159,8 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
     ]
     first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
     rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
-    fact = (
-        f"the given boxes do not have the bytes that are expected and read: {', '.join(mismatches)}; correct --tensormap"
-    )
+    sizes = ", ".join(mismatches)
+    fact = f"the given boxes do not have the bytes that are expected and read: {sizes}; correct --tensormap"
     return Witness(rule, places[first], fact)
 
 
