@@ -61,7 +61,7 @@ class Blind(NamedTuple):
         properties: the properties that it leaves undecided.
         line: line of the instruction.
         what: what is unchecked.
-        why: where its value comes from.
+        why: why it is unchecked.
         reason: reason of the stop that it comes from; None if the run continued.
         decides: what would decide it; "" if the table of ``run_report`` has it, or if nothing would.
     """
