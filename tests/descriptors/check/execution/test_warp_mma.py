@@ -161,7 +161,7 @@ WRONG_RINGS = {
 #: What no error tells, and yet is not clean.
 OPEN_RINGS = {
     "rows of A exchanged": (("and.b32 %r15, %r3, 15;", "xor.b32 %r15, %r3, 8; and.b32 %r15, %r15, 15;"), "rows of A"),
-    "A computed": (("mma.sync.aligned", "add.f16x2 %r40, %r40, %r40;\nmma.sync.aligned"), "where A comes from"),
+    "A computed": (("mma.sync.aligned", "add.f16x2 %r40, %r40, %r40;\nmma.sync.aligned"), "the origin of A"),
     "B by K": (("x2.shared", "x2.trans.shared"), "A and B have different steps of K"),
 }
 WRONG_BULK = {
