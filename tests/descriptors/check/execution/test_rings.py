@@ -361,7 +361,7 @@ def test_lanes_of_one_warp_that_all_initialise_an_mbarrier_are_told(ring: object
     report = check_ptx(right.replace(one, "setp.ge.u32 pi, t, 32;"))
     told = {found.rule.name: found.found for found in report.findings}
     assert told["barrier-init-again"] == "32 threads of a warp execute this init" and not report.errors
-    assert any("follows" in note for note in report.notes)
+    assert any("valid for" in note for note in report.notes)
     assert "barrier-init-again" not in {found.rule.name for found in check_ptx(right).findings}
 
 
