@@ -45,6 +45,7 @@ from descriptors.smem.operands.canonical import walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode, as_element_type, as_major
 from descriptors.smem.words.descriptor import smem_word, start_mask
+from descriptors.text import counted
 from layoutalg.frozen import frozen, replace
 
 
@@ -169,7 +170,8 @@ def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
     for number, at in enumerate(starts):
         inside, moved = at % span, at - starts[0]
         if moved % block:
-            text = f"advances by {moved // 16} units of 16 bytes, not a whole number of K blocks of {block} bytes"
+            units = counted(moved // 16, "unit")
+            text = f"advances by {units} of 16 bytes, not a whole number of K blocks of {block} bytes"
             yield Fault(number, "word-advance", text)
         elif inside + block > span:
             yield Fault(
@@ -342,15 +344,15 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
     [[(0, 0), (1, 32)], [(2, 0)]]
     """
     together: list[list[tuple[int, SmemOperand, int]]] = []
-    counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups of each base
+    by_base: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups of each base
     for index, one in row:
         keys = [one.word.base] * bool(one.word.base) + [""] * one.start_known
-        near = [held for key in keys for held in counted.get(key, []) if distance(held[0][1], one) is not None]
+        near = [held for key in keys for held in by_base.get(key, []) if distance(held[0][1], one) is not None]
         first = min(near, key=lambda held: held[0][0], default=None)
         if first is None:
             together.append([(index, one, 0)])
             for key in keys:
-                counted.setdefault(key, []).append(together[-1])
+                by_base.setdefault(key, []).append(together[-1])
         elif _alike(first[0][1], one):
             first.append((index, one, 16 * (distance(first[0][1], one) or 0)))
     return together

@@ -156,10 +156,12 @@ def _undecided(name: str, one: Undecided) -> dict[str, Any]:
 
 
 def _artifact(name: str, report: Report) -> dict[str, Any]:
-    return artifact(name, verdict=report.verdict, **{one.property: one.verdict for one in report.properties})
+    verdicts = {verdict.property: verdict.verdict for verdict in report.properties}
+    results = {verdict.property: verdict.result for verdict in report.properties}
+    return artifact(name, verdict=report.verdict, **verdicts, result=report.result, results=results)
 
 
-def artifact(name: str, **verdicts: str) -> dict[str, Any]:
+def artifact(name: str, **verdicts: Any) -> dict[str, Any]:
     """Return a file as a SARIF artifact with its verdicts."""
     return {"location": {"uri": _uri(name)}, "properties": verdicts}
 

@@ -1,1 +1,1 @@
-"""The integers of a kernel, executed: barriers, copies and multiplications of one CTA or cluster as they happen."""
+"""Execution of the integer instructions of a kernel: barriers, copies and multiplications of one CTA or cluster."""

@@ -89,13 +89,13 @@ def check_access(
     """Check an ordinary access by the threads of a fragment.
 
     Args:
+        machine: the machine.
+        fragment: the threads.
+        step: the instruction.
         runs: the bytes.
         access: the access.
         writes: whether it writes.
         is_doubtful: returns whether other threads may have stored the same value by the same instruction.
-        machine: the machine.
-        fragment: the threads.
-        step: the instruction.
     """
     runs = list(runs)
     check_storage(machine, step, runs, access)
@@ -164,13 +164,8 @@ def _check_order(
                 and machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote)
             ):
                 if loose:
-                    machine.notes.doubts.setdefault(
-                        step.place,
-                        (
-                            f"the order of {access.kind} and {earlier.kind} by other lanes in line {earlier.line}",
-                            _LOOSE,
-                        ),
-                    )
+                    pair = f"{access.kind} and {earlier.kind} by other lanes in line {earlier.line}"
+                    machine.notes.doubts.setdefault(step.place, (f"the order of {pair}", _LOOSE))
                 else:
                     machine.report_clash(step, "reuse-order", clash, f"{fact}; {_OTHER_LANES}")
 

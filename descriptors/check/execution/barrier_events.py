@@ -70,6 +70,10 @@ def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int
     return [(place, lanes) for base, lanes in named.items() for place in multicast(base, mask, machine.ctas)]
 
 
+def _touch(fragment: Fragment, step: Step, barrier: Mbarrier, *, passed: bool = False) -> Touch:
+    return Touch(fragment.cta, fragment.warp, step.place, barrier.address, barrier.phase, passed, barrier.life)
+
+
 def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int) -> Mbarrier:
     """Return the mbarrier at an address, and record its use.
 
@@ -79,20 +83,13 @@ def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int)
     barrier = machine.barriers.find(address)
     if barrier is None:
         if any(instruction.opcode.startswith("mbarrier.init") for instruction in machine.program.function.code):
-            machine.report(
-                "barrier-init", step, f"no mbarrier is initialized at {address_text(address, machine.launch)}"
-            )
+            place = address_text(address, machine.launch)
+            machine.report("barrier-init", step, f"no mbarrier is initialized at {place}")
         raise Stop(step.instruction.line, "it is not initialized", reason=Reason.BARRIER)
-    machine.barriers.touches.append(
-        Touch(fragment.cta, fragment.warp, step.place, address, barrier.phase, life=barrier.life)
-    )
+    machine.barriers.touches.append(_touch(fragment, step, barrier))
     if not machine.lanes.knows(barrier.bit, fragment.known):
-        machine.report(
-            "barrier-init-seen",
-            step,
-            f"nothing orders this use of the mbarrier after its init in line {barrier.line}",
-            barrier.line,
-        )
+        fact = f"nothing orders this use of the mbarrier after its init in line {barrier.line}"
+        machine.report("barrier-init-seen", step, fact, barrier.line)
     return barrier
 
 
@@ -104,12 +101,8 @@ def _init(machine: Machine, fragment: Fragment, step: Step) -> None:
             fact = f"the mbarrier is initialized again, and nothing orders this after its init in line {previous.line}"
             machine.report("barrier-init-seen", step, fact, previous.line)
         elif previous is not None:
-            machine.report(
-                "barrier-init-again",
-                step,
-                f"the mbarrier is still live since its init in line {previous.line}",
-                previous.line,
-            )
+            fact = f"the mbarrier is still live since its init in line {previous.line}"
+            machine.report("barrier-init-again", step, fact, previous.line)
         elif lanes > 1:
             machine.report("barrier-init-again", step, f"{lanes} threads of a warp execute this init")
         bit = machine.access(fragment, step, "init", generic=True).bit
@@ -127,17 +120,16 @@ def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mba
     A thread that arrives knows of this arrival, so that it may arrive on both sides of the end of a phase.
 
     Args:
-        barrier: the mbarrier.
-        known: accesses that the arrival comes after.
         machine: the machine.
         fragment: the threads.
         step: the instruction.
+        barrier: the mbarrier.
+        known: accesses that the arrival comes after.
     """
     if barrier.events_before & ~known:
         place = address_text(barrier.address, machine.launch)
-        machine.notes.unordered.setdefault(
-            step.place, f"nothing orders it after the end of the previous phase of the mbarrier at {place}"
-        )
+        why = f"nothing orders it after the end of the previous phase of the mbarrier at {place}"
+        machine.notes.unordered.setdefault(step.place, why)
     bit = machine.new_bit()
     fragment.known |= 1 << bit
     barrier.note(bit)
@@ -212,17 +204,7 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     if passed and (is_repeated or not has_news):
         for barrier in barriers:
             fragment.learn(barrier.known, barrier.published)
-            machine.barriers.touches.append(
-                Touch(
-                    fragment.cta,
-                    fragment.warp,
-                    step.place,
-                    barrier.address,
-                    barrier.phase,
-                    passed=True,
-                    life=barrier.life,
-                )
-            )
+            machine.barriers.touches.append(_touch(fragment, step, barrier, passed=True))
         machine.set(fragment, name, 1)
         fragment.count(step.place)
         fragment.failed = (-1, -1, -1)
@@ -267,6 +249,7 @@ def arrive_at(machine: Machine, fragment: Fragment, step: Step, address: int, kn
 
 
 def _bar(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``bar`` or ``barrier``: arrive, and wait unless the instruction only arrives."""
     words, operands = step.instruction.qualifiers, list(step.instruction.operands)
     reduces = "red" in words
     _check_aligned(machine, fragment, step)
@@ -296,6 +279,7 @@ def _check_aligned(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 
 def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``barrier.cluster``: an arrival, or the wait for the phase of the last arrival."""
     wait = Wait(Awaited.CLUSTER, ())
     rendezvous = machine.rendezvous.setdefault(wait, Rendezvous(None, None))
     _check_aligned(machine, fragment, step)

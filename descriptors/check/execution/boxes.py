@@ -159,9 +159,8 @@ def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[objec
     ]
     first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
     rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
-    fact = (
-        f"the given boxes have other bytes than what is expected and read: {', '.join(mismatches)}; correct --tensormap"
-    )
+    sizes = ", ".join(mismatches)
+    fact = f"the given boxes do not have the bytes that are expected and read: {sizes}; correct --tensormap"
     return Witness(rule, places[first], fact)
 
 
@@ -204,6 +203,7 @@ def _phases(machine: Machine) -> Iterator[Phase]:
 def _disagreement_witness(
     machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected: int, brought: int
 ) -> Witness:
+    """State that a phase of an mbarrier expects other bytes than its copies bring."""
     code, names = machine.program.function.code, machine.program.names
     lines_by_box: dict[Any, list[int]] = {}
     for landing in phase.landings:

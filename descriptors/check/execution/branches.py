@@ -36,6 +36,7 @@ def _target(machine: Machine, label: object) -> int:
 
 
 def _branch(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``bra``: take it, pass it, or split the fragment if its lanes decide differently."""
     instruction = step.instruction
     goal = _target(machine, instruction.operands[-1])
     if step.place in machine.program.idle:

@@ -50,6 +50,7 @@ from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
 
 def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``cp.async``: a write that is complete when the group of the thread is waited for."""
     target, _, *options = step.instruction.operands
     places = lane_addresses(machine, fragment, step, target)
     if places is None:
@@ -142,21 +143,12 @@ def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
         mask = machine.require_scalar(fragment, options[0], step, "the CTAs of a multicast")
     for place, address in _routes(machine, fragment, step, target, barrier):
         parity = address >> RANK & 1
-        for destination, mbarrier_address in zip(
-            *(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True
-        ):
-            if (
-                mask is not None and "cta_group::2" in words
-            ):  # signals the CTA of the pair with the parity of the operand
-                mbarrier_address = of_cta(mbarrier_address, mbarrier_address >> RANK & ~1 | parity)
-            _deliver(
-                machine,
-                fragment,
-                step,
-                Landing(step.instruction.line, box, destination, machine.new_bit()),
-                mbarrier_address,
-                size,
-            )
+        destinations, barriers = (multicast(a, mask, machine.ctas) for a in (place, address))
+        for destination, barrier_address in zip(destinations, barriers, strict=True):
+            if mask is not None and "cta_group::2" in words:  # the signaled CTA of a pair has the operand's parity
+                barrier_address = of_cta(barrier_address, barrier_address >> RANK & ~1 | parity)
+            copy = Landing(step.instruction.line, box, destination, machine.new_bit())
+            _deliver(machine, fragment, step, copy, barrier_address, size)
             if size is not None and "tensor" not in words:
                 carry_bulk(machine, fragment, source, destination, size)
 

@@ -89,7 +89,7 @@ class _Loop(NamedTuple):
 
 
 class _Found(Exception):
-    """Raised when a state has recurred."""
+    """Raised to end a run when a state has recurred, or when the search takes too long."""
 
 
 def counts(kernel: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> Counts:
@@ -97,7 +97,7 @@ def counts(kernel: Program, launch: Launch, parameter: tuple[str, int], budget: 
 
     Args:
         kernel: the kernel.
-        launch: how it is started.
+        launch: how the kernel is launched.
         parameter: name and offset.
         budget: steps of all runs.
     """

@@ -261,10 +261,14 @@ def _left(operands: _Operands) -> Moving:
 
 
 def _right(operands: _Operands) -> Moving:
+    """Return the drift of a right shift: of a sign, of a quotient, or of the quotient in a division by a constant."""
     shift, operation = operands.constant(1), operands.operation
     if shift == operation.bits - 1 and operation.signed:
-        pair = _lane_pairs([operands.values[0], 0])[0]
-        return FIXED if _constant_result(operation, "lt", pair, [operands.drifts[0], FIXED]) is not None else None
+        signs = [
+            _constant_result(operation, "lt", pair, [operands.drifts[0], FIXED])
+            for pair in _lane_pairs([operands.values[0], 0])
+        ]
+        return None if None in signs else FIXED
     if shift is None or not 0 <= shift < 64 or not operands.all_non_negative():
         return None
     drift = operands.drifts[0]

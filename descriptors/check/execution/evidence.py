@@ -61,7 +61,7 @@ class Blind(NamedTuple):
         properties: the properties that it leaves undecided.
         line: line of the instruction.
         what: what is unchecked.
-        why: where its value comes from.
+        why: why it is unchecked.
         reason: reason of the stop that it comes from; None if the run continued.
         decides: what would decide it; "" if the table of ``run_report`` has it, or if nothing would.
     """
@@ -132,11 +132,7 @@ def hangs(machine: Machine) -> Iterator[Witness]:
     reported: set[int] = set()
     waiting = [fragment for fragment in machine.fragments if not fragment.done and fragment.blocked is not None]
     # All other threads may wait for a warp that waits for registers.
-    for_registers = [
-        fragment
-        for fragment in waiting
-        if fragment.blocked is not None and fragment.blocked.awaited is Awaited.REGISTERS
-    ]
+    for_registers = [fragment for fragment in waiting if fragment.awaits(Awaited.REGISTERS)]
     stuck = for_registers or [fragment for fragment in waiting if not fragment.released] or waiting
     waits: list[Witness] = []
     for fragment in sorted(stuck, key=lambda fragment: fragment.times.get(machine.steps[fragment.pc].place, 0)):
@@ -167,11 +163,7 @@ def _other_waits(machine: Machine, others: Sequence[Witness]) -> str:
 
 def _fragmented_allocations(machine: Machine) -> list[int]:
     """Return the allocations that wait although enough columns are free, since only an assumption separates these."""
-    waits = [
-        fragment
-        for fragment in machine.fragments
-        if fragment.blocked is not None and fragment.blocked.awaited is Awaited.COLUMNS
-    ]
+    waits = [fragment for fragment in machine.fragments if fragment.awaits(Awaited.COLUMNS)]
     return [place for fragment in waits if machine.notes.apart.get(place := machine.steps[fragment.pc].place)]
 
 
@@ -296,9 +288,8 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
         {(tensor.places[str(low)], low, high) for tensor in machine.memory.tensor.values()
          for low, high in tensor.allocated}
     ):  # fmt: skip
-        yield Witness(
-            "tcgen05-dealloc-missing", place, f"columns {low} to {high - 1} are still allocated when the kernel exits"
-        )
+        fact = f"columns {low} to {high - 1} are still allocated when the kernel exits"
+        yield Witness("tcgen05-dealloc-missing", place, fact)
 
 
 # -- what is unchecked
@@ -329,12 +320,8 @@ def _undecided_registers(machine: Machine) -> Iterator[Blind]:
     for index, why in machine.notes.unpooled.items():
         yield Blind(("barriers",), _instruction(machine, index).line, "the registers of setmaxnreg", why)
     for fragment in machine.fragments if machine.hung else ():
-        waits = fragment.blocked is not None and fragment.blocked.awaited is Awaited.REGISTERS
-        if (
-            waits
-            and fragment.blocked is not None
-            and _may_be_given_back(machine, fragment.cta, fragment.blocked.where[1])
-        ):
+        wait = fragment.blocked if fragment.awaits(Awaited.REGISTERS) else None
+        if wait is not None and _may_be_given_back(machine, fragment.cta, wait.where[1]):
             why = "they suffice only if the launch gives registers to whole warpgroups"
             yield Blind(("barriers",), machine.steps[fragment.pc].instruction.line, "the registers of setmaxnreg", why)
             return

@@ -240,6 +240,10 @@ class Fragment:
         """The lanes that execute the current instruction, as bits."""
         return mask_of(self.lanes if self.active is None else tuple(self.executing))
 
+    def awaits(self, awaited: Awaited) -> bool:
+        """Check whether the fragment waits for something of a kind."""
+        return self.blocked is not None and self.blocked.awaited is awaited
+
     def wait_groups(self, kind: str, pending: int) -> None:
         """Wait for the commit groups except the ``pending`` newest: their accesses are then known to be complete."""
         done = self.groups.wait(kind, pending)

@@ -93,7 +93,7 @@ class Issues:
         yield from self._numbered.items()
 
     def with_bits(self, bits: int) -> list[Issue]:
-        """The operations of some accesses, which are theirs alone."""
+        """Return the operations of some accesses, which must all belong to ``wgmma`` operations."""
         issues = []
         while bits:
             lowest = bits & -bits

@@ -74,6 +74,7 @@ def lane_addresses(machine: Machine, fragment: Fragment, step: Step, operand: Op
 
 
 def _store(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a store to shared memory; storing the value that memory already has is not checked for conflicts."""
     target, source = step.instruction.operands[:2]
     places = lane_addresses(machine, fragment, step, target)
     if places is None:
@@ -152,6 +153,7 @@ def _check_lane_values(
 
 
 def _load(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a load from shared memory."""
     target, source = step.instruction.operands[:2]
     places = lane_addresses(machine, fragment, step, source)
     carry_loaded(machine, fragment, step, places, shared=True)

@@ -58,11 +58,11 @@ def carry_loaded(
     """Record the origins of a load by the threads; only words of 4 bytes are followed.
 
     Args:
-        places: addresses of the lanes; None if one is unknown.
-        shared: whether they are in shared memory; otherwise in global memory.
         machine: the machine.
         fragment: the threads.
         step: the load, whose target is its first operand.
+        places: addresses of the lanes; None if one is unknown.
+        shared: whether they are in shared memory; otherwise in global memory.
     """
     if not carries(machine, step):
         return

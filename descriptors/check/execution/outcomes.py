@@ -97,9 +97,7 @@ class Notes:
         self.longest: dict[int, int] = {}  # consecutive backward branches, by target block
         self.turns: dict[tuple[int, int, int], int] = {}  # all backward branches, by CTA, warp and target block
         self.doubts: dict[int, tuple[str, str]] = {}  # accesses of undecided order: subject, and why
-        self.apart: dict[
-            int, bool
-        ] = {}  # whether enough columns were free, but not adjacent, when an allocation waited
+        self.apart: dict[int, bool] = {}  # allocations that waited: whether enough columns were free, but apart
         self.unordered: dict[int, str] = {}  # why an arrival may belong to an earlier phase
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 

@@ -248,9 +248,9 @@ class Program:
             for step in steps:
                 instruction = step.instruction
                 written = _bits(targets(instruction), numbers)
-                read = _bits(_live_reads(instruction), numbers) | (
-                    written if instruction.predicate else 0
-                )  # a guard may leave a register
+                read = _bits(_live_reads(instruction), numbers)
+                if instruction.predicate:  # a guarded instruction may leave its register as it was
+                    read |= written
                 uses[number] |= read & ~defines[number]
                 defines[number] |= 0 if instruction.predicate else written
         if len(steps_of_blocks) * len(numbers) > MOST_LIVE:

@@ -40,6 +40,7 @@ def pool_of(machine: Machine, cta: int) -> RegisterPool | None:
 
 
 def _set(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``setmaxnreg``."""
     count = machine.require_scalar(fragment, step.instruction.operands[0], step, "a number of registers")
     grows = step.instruction.qualifiers[1] == "inc"
     check_whole_warp(machine, fragment, step, "barrier-registers-group")

@@ -180,7 +180,7 @@ def _try_shape(kernel: Program, launch: Launch, assumed: tuple[str, ...], cluste
 
 
 def _learn_sizes(kernel: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
-    """Return the run that makes most steps, with a small size if it does not end, and the runs stopped before it."""
+    """Return the run that gets farthest, with a small size if it does not end, and the runs stopped before it."""
     farthest = max(runs(kernel, launch), key=lambda candidate: (candidate.stop is None, candidate.machine.count))
     cut: list[Run] = []
     for size in SMALL:

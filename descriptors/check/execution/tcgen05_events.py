@@ -125,6 +125,7 @@ _COMMIT = "tcgen05.commit"
 
 
 def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``tcgen05.mma``: an asynchronous operation on shared and tensor memory."""
     view = tensor_mma(step.instruction)
     if view is None:
         note_unseen(machine, step, "its operands are not those of its opcode")
@@ -136,7 +137,7 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
         machine.notes.tensor_unknown = True
         return
     ranks = _target_ctas(machine, fragment, step, described.cta_group)
-    _read_operands(machine, fragment, step, described, operation)
+    _read_operands(machine, fragment, step, view, described, operation)
     if (d := _accumulator(machine, fragment, step, view, described)) is not None:
         adds = machine.value(fragment, view.enable) == 1
         for rank in ranks:
@@ -147,24 +148,20 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
     if (a := _cells_of_a(machine, fragment, step, described, tensor_sides(view, described)[0])) is not None:
         for rank in ranks:
             check_cells(machine, step, rank, a, operation, writes=False)
-    _read_scales(machine, fragment, step, described, operation)
+    _read_scales(machine, fragment, step, view, described, operation)
 
 
 def _read_operands(
-    machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
+    machine: Machine, fragment: Fragment, step: Step, view: TensorMma, described: Described, operation: Operation
 ) -> None:
     """Read A and B, if they are in shared memory and the project has a model of the read."""
-    view = tensor_mma(step.instruction)
-    if view is None:
-        return
     for side in tensor_sides(view, described):
         word = _descriptor_of(machine, fragment, step, side.operand)
         if side.matrix == "B" and view.table is not None:
-            _read_lookup_table(machine, fragment, step, described, operation)
+            _read_lookup_table(machine, fragment, step, view, described, operation)
         elif word is not None and not side.dtype:
-            machine.note_skipped(
-                step, f"{side.matrix} has packed 4-bit or 6-bit types, for which there is no read model"
-            )
+            why = f"{side.matrix} has packed 4-bit or 6-bit types, for which there is no read model"
+            machine.note_skipped(step, why)
         elif word is not None:
             reading = _with_own_read_of_a(machine, fragment, operation) if side.matrix == "A" else operation
             for rank in _target_ctas(machine, fragment, step, described.cta_group):
@@ -174,10 +171,11 @@ def _read_operands(
                     machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm100")
 
 
-def _read_scales(machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation) -> None:
+def _read_scales(
+    machine: Machine, fragment: Fragment, step: Step, view: TensorMma, described: Described, operation: Operation
+) -> None:
     """Read the scale factors of a multiplication, if it has any."""
-    view = tensor_mma(step.instruction)
-    scaled = list(zip(view.scales if view else (), columns_of_scales(described), strict=False))
+    scaled = list(zip(view.scales, columns_of_scales(described), strict=False))
     if scaled and described.sfa_lanes == 128:
         note_unseen(machine, step, "the cells of scale factors of A in 128 lanes are published only in a figure")
         scaled = scaled[1:]
@@ -188,12 +186,11 @@ def _read_scales(machine: Machine, fragment: Fragment, step: Step, described: De
 
 
 def _read_lookup_table(
-    machine: Machine, fragment: Fragment, step: Step, described: Described, operation: Operation
+    machine: Machine, fragment: Fragment, step: Step, view: TensorMma, described: Described, operation: Operation
 ) -> None:
     """Read the table by which B is decompressed: two columns from an even one on, one lane for 8 columns of N."""
     machine.note_skipped(step, "B has 3-bit indices, for which there is no read model")
-    view = tensor_mma(step.instruction)
-    place = cell_of(machine, fragment, step, view.table if view else None)
+    place = cell_of(machine, fragment, step, view.table)
     if place is None:
         return
     lane, column = place
@@ -222,9 +219,8 @@ def _check_collectors(machine: Machine, fragment: Fragment, step: Step, view: Te
         if usage in ("use", "lastuse"):
             filled = collected.get(buffer)
             if buffer not in collected and usage == "use":
-                machine.report(
-                    "tcgen05-collector", step, f".collector::{buffer}::{usage} uses an empty collector buffer"
-                )
+                fact = f".collector::{buffer}::{usage} uses an empty collector buffer"
+                machine.report("tcgen05-collector", step, fact)
             elif None not in (word, filled) and word != filled:
                 fact = f".collector::{buffer}::{usage} is for {word:#x}, but the buffer was filled with {filled:#x}"
                 machine.report("tcgen05-collector", step, fact)
@@ -324,6 +320,7 @@ _SHAPE = re.compile(r"\d+x\d+b\Z")
 
 
 def _copy(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``tcgen05.cp``: an asynchronous copy from shared into tensor memory."""
     operation, words = _issue(machine, fragment, step), step.instruction.qualifiers
     place = cell_of(machine, fragment, step, step.instruction.operands[0])
     if place is None:

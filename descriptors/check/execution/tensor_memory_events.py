@@ -114,6 +114,7 @@ def cell_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand |
 
 
 def _allocate(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
+    """Execute ``tcgen05.alloc``: take columns, or wait until enough are free, and store their address."""
     check_whole_warp(machine, fragment, step, "tcgen05-aligned")
     slot, size = step.instruction.operands[:2]
     columns = machine.require_scalar(fragment, size, step, "the columns of an allocation")
@@ -133,6 +134,7 @@ def _allocate(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
 
 
 def _free(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``tcgen05.dealloc``: free columns, and wake the allocations that wait."""
     check_whole_warp(machine, fragment, step, "tcgen05-aligned")
     low, columns = (machine.value(fragment, operand) for operand in step.instruction.operands[:2])
     if not isinstance(low, int) or not isinstance(columns, int):

@@ -46,6 +46,7 @@ def _warpgroup(fragment: Fragment) -> tuple[int, int]:
 
 
 def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute ``wgmma.mma_async``: the last warp of the warpgroup that issues it makes it read its operands."""
     check_whole_warp(machine, fragment, step, "wgmma-aligned")
     view = wgmma(step.instruction)
     if view is None:

@@ -183,7 +183,7 @@ def test_a_finding_has_its_fact_notes_and_help_as_keys() -> None:
     wrong = check("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [t], x, y, i, [s], [u], p;\n")
     row = next(row for row in record_report(wrong)["findings"] if "scale vector" in row["fact"])
     fact, note = "kind mxf4nvf4 is used with the scale vector (none)", "it has 2X, 4X, block16, block32"
-    assert (row["fact"], row["notes"], row["help"]) == (fact, (note,), row["fix"]) and row["found"] == f"{fact}; {note}"
+    assert (row["fact"], row["notes"], row["help"]) == (fact, [note], row["fix"]) and row["found"] == f"{fact}; {note}"
 
 
 def test_a_file_without_tensor_core_instructions_is_not_checked() -> None:

@@ -166,3 +166,11 @@ def test_a_division_by_a_constant_moves_by_whole_numbers_where_periods_are_multi
                 *_, (other, _) = steps(rows, x + by * many, FIXED)
                 assert other - value == moving.past * many, (x, by, many)
     assert followed == (0 if name == "no division" else 4 * divisor)
+
+
+@pytest.mark.parametrize(("lanes", "drift"), [((3, 3), FIXED), ((-5, 3), None), ((3, -5), None), ((-5, -5), None)])
+def test_the_sign_of_a_value_is_fixed_if_no_lane_changes_it(lanes: tuple[int, ...], drift: Moving) -> None:
+    sign = Instruction(1, "shr.s32", ("d", "a", "b"))
+    for bits in (32, 64):
+        value = tuple(number & ((1 << bits) - 1) for number in lanes)
+        assert drift_of(sign, [value, 31], [Drift(6, 0), FIXED]) == drift
