@@ -202,7 +202,7 @@ class ChainReport(Told):
         return f"proved: {proved}{missing}"
 
 
-_UNANSWERED = "nothing behind it says where the elements must be"
+_UNANSWERED = "no later link says where the elements must be"
 
 
 def _together(legs: Sequence[LegReport]) -> Iterator[str]:
@@ -298,7 +298,7 @@ class _Walk:
                 reports.append(self._link(index, link))
             except UndecidedLinkError as error:
                 reports.append(LinkReport(_name(link), str(link), "incomplete", because=str(error)))
-                reason = f"not reached behind {_name(link)}"
+                reason = f"not reached, because {_name(link)} is not decided"
             except LayoutError as error:
                 where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
                 raise DescriptorError(f"chain: {where}, {link.noun}: {error}") from None
@@ -359,7 +359,7 @@ class _Walk:
 
     def _check_inside(self) -> None:
         if not self.carried.any():
-            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
+            raise DescriptorError("the whole tile is outside the tensor")
 
     def _settle(self, home: Home) -> None:
         """Take a home at its word: what the next link is held against."""
@@ -377,8 +377,8 @@ class _Walk:
     def _contents(self, move: Move) -> Contents:
         contents = self.tile.contents
         if contents is None or contents.space != move.source:
-            lies = f"{self.author.name} leaves them in {contents.space}" if contents else "nothing stands before it"
-            raise DescriptorError(f"takes elements from {move.source}, and {lies}")
+            found = f"{self.author.name} leaves them in {contents.space}" if contents else "no link before it has any"
+            raise DescriptorError(f"it takes elements from {move.source}, but {found}")
         return contents
 
     def _compared(self, home: Home) -> tuple[Numbers, Numbers]:
@@ -389,7 +389,7 @@ class _Walk:
         assert contents is not None
         if contents.space != home.space:
             raise DescriptorError(
-                f"has elements in {home.space}, and {self.author.name} leaves them in {contents.space}"
+                f"it has elements in {home.space}, but {self.author.name} leaves them in {contents.space}"
             )
         covered = np.zeros(self.tile.size, dtype=bool)
         covered[home.elements] = True
@@ -399,7 +399,7 @@ class _Walk:
         kept = self.carried[home.elements]
         if (self.carried & ~covered).any():
             gone = int(np.flatnonzero(self.carried & ~covered)[0])
-            raise DescriptorError(f"must have every element of the tile, found none of {self.tile.named(gone)}")
+            raise DescriptorError(f"it does not have element {self.tile.named(gone)} of the tile")
         wrong: Numbers = (self._stored_as(contents.at(home.places)) != self._stored_as(home.elements)) & kept
         return wrong, kept
 

@@ -22,7 +22,7 @@ Law: what a text says twice is refused, and so is what no link takes.
 
 >>> chain(["layout (8,8):(8,1) base=0 base=16"], tile="8x8")
 Traceback (most recent call last):
-descriptors.errors.DescriptorError: chain: link 1: base must be given once, found 16 too
+descriptors.errors.DescriptorError: chain: link 1: base is given twice, as 0 and 16
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def chain(
         extents, kind, side = kinds[name]
         legs.append(_leg(name, texts, extents, _element(kind), (shape[side], shape[2]) if shape else None))
     if not legs:
-        raise DescriptorError("chain: must have links, found none")
+        raise DescriptorError("chain: there are no links")
     _check_blocks(legs)
     return Chain(tuple(legs), arch, product_legs(legs))
 
@@ -122,13 +122,13 @@ def _check_blocks(legs: Sequence[Leg]) -> None:
     """Refuse legs whose blocks no instruction multiplies with one another."""
     blocks = {leg.name: link.mma for leg in legs for link in leg.links if isinstance(link, Words)}
     if {"A", "B"} <= blocks.keys() and blocks["A"][1] != blocks["B"][1]:
-        read = " and ".join(f"{rows}x{columns} of {name}" for name, (rows, columns) in sorted(blocks.items()))
-        raise DescriptorError(f"chain: one instruction must read as much of K from A and B, found {read}")
+        (_, a_k), (_, b_k) = blocks["A"], blocks["B"]
+        raise DescriptorError(f"chain: one instruction reads {a_k} elements of K from A and {b_k} from B")
     results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, Held)]
     held = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
     if held and "B" in blocks and blocks["B"][0] != int(held[1]):
         raise DescriptorError(
-            f"chain: the N of {results[0]} must be the rows of B that an instruction reads, found {blocks['B'][0]}"
+            f"chain: N of {results[0]} is {held[1]}, but an instruction reads {blocks['B'][0]} rows of B"
         )
 
 
@@ -140,36 +140,35 @@ def parse_chain(text: str) -> Chain:
 
     >>> toml = 'dtype = "bf16"\\ntile = "64x16"\\nlinks = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"]'
     >>> print(parse_chain(toml).verify().headline)
-    incomplete: link 2, ldmatrix.x4, nothing behind it says where the elements must be
+    incomplete: link 2, ldmatrix.x4, no later link says where the elements must be
     """
     if not isinstance(text, str):
-        raise DescriptorError(f"chain: the file must be a text, found {brief(text)}")
+        raise DescriptorError(f"chain: the file is {brief(text)}, not text")
     table = read(text, "chain")
     for key in table:
         if key not in _KEYS:
             raise ChoiceError("chain: a key of the file", key, _KEYS)
     legs: dict[str, Any] = {name: table[name] for name in ("A", "B", "D") if name in table}
     if bool(legs) is ("links" in table) or "tile" not in table:
-        raise DescriptorError("chain: the file must have tile, and links or some of A, B and D, found " + _found(table))
+        keys = ", ".join(table) or "no keys"
+        raise DescriptorError(
+            f"chain: the file has {keys}, and not exactly tile with either links or some of A, B and D"
+        )
     for name, links in (legs or {"links": table["links"]}).items():
         if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
-            raise DescriptorError(f"chain: {name} must be a list of texts, found {brief(links)}")
+            raise DescriptorError(f"chain: {name} is {brief(links)}, not a list of texts")
     options = {key: table[key] for key in ("dtype", "d_dtype", "instruction", "arch") if key in table}
     for name, value in options.items():
         if not isinstance(value, str):
-            raise DescriptorError(f"chain: {name} must be a text, found {brief(value)}")
+            raise DescriptorError(f"chain: {name} is {brief(value)}, not text")
     return chain(legs or table["links"], tile=table["tile"], **options)
-
-
-def _found(table: Mapping[str, Any]) -> str:
-    return ", ".join(table) or "nothing"
 
 
 def _leg(
     name: str, links: Sequence[object], tile: tuple[int, ...], element: ElementType, block: tuple[int, int] | None
 ) -> Leg:
     if isinstance(links, (str, bytes)) or not isinstance(links, Sequence) or not links:
-        raise DescriptorError(f"chain: links must be a list of texts, found {brief(links)}")
+        raise DescriptorError(f"chain: links is {brief(links)}, not a list of links")
     read_links: list[Link] = []
     for number, one in enumerate(links, 1):
         try:
@@ -178,7 +177,7 @@ def _leg(
             where = f"{name + ', ' if name else ''}link {number}"
             raise DescriptorError(f"chain: {where}: {error}") from None
     if tile[0] * tile[1] > MOST_VALUES:
-        raise DescriptorError(f"chain: a tile must have at most {MOST_VALUES} elements, found {tile[0]}x{tile[1]}")
+        raise DescriptorError(f"chain: the tile of {tile[0]}x{tile[1]} has more than {MOST_VALUES} elements")
     return Leg(name, (tile[0], tile[1]), element, tuple(read_links))
 
 
@@ -196,7 +195,7 @@ def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) ->
     if not isinstance(one, str):
         if callable(getattr(one, "steps", None)) and hasattr(one, "noun"):
             return one  # type: ignore[return-value]  # a link
-        raise DescriptorError(f"a link must be a text, found {brief(one)}")
+        raise DescriptorError(f"{brief(one)} is not a link")
     noun, said, options = _split(one)
     head = "matrix" if noun.split(".")[0] in ("ldmatrix", "stmatrix") else noun.split(".")[0]
     if head not in _LINKS:
@@ -222,7 +221,8 @@ def _split(text: str) -> tuple[str, str, dict[str, str]]:
     for part in rest:
         name, _, value = part.partition("=")
         if name in options:
-            raise DescriptorError(f"{name} must be given once, found {brief(value)[:40].strip(chr(39))} too")
+            first, second = (brief(text, 40).strip("'") for text in (options[name], value))
+            raise DescriptorError(f"{name} is given twice, as {first} and {second}")
         options[name] = value.strip()
     return noun, said.strip(), options
 
@@ -241,7 +241,7 @@ def _convolution(_: str, said: str, options: dict[str, str], __: object, ___: ob
     operand = choose("convolution: operand", options.get("operand", "A"), {"A": False, "B": True})
     row, channel, address = (_number(options, name) for name in ("row", "channel", "address"))
     if r >= one.taps[0] or s >= one.taps[1]:
-        raise DescriptorError(f"convolution: the tap must be one of {one.taps[0]}x{one.taps[1]}, found {r},{s}; {one}")
+        raise DescriptorError(f"convolution: tap {r},{s} is not one of {one.taps[0]}x{one.taps[1]} taps; {one}")
     return ConvolutionTensor(one, operand, row, r * one.taps[1] + s, channel, address)
 
 
@@ -250,7 +250,7 @@ def _copy(_: str, said: str, options: dict[str, str], __: object, ___: object) -
     one = parse_tensor_map(_need(f"{said} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=..."))
     boxes = [box.split("@") for box in options.get("boxes", "").split(";") if box.strip()]
     if any(len(box) != 2 for box in boxes):
-        raise DescriptorError(f"tma: boxes must read like 0,0@0;64,0@0x4000, found {options['boxes'][:60]}")
+        raise DescriptorError(f"tma: boxes {options['boxes'][:60]} is not written like 0,0@0;64,0@0x4000")
     places = tuple((_signed("boxes", at), _int("boxes", address)) for at, address in boxes)
     origin = _signed("origin", options["origin"]) if "origin" in options else ()
     return TensorCopy(one, places, _number(options, "base"), origin, as_major(options.get("major", "K")))
@@ -266,7 +266,7 @@ def _layout(_: str, said: str, options: dict[str, str], __: object, ___: object)
 def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Words:
     mma = _extents("mma", options["mma"], 2) if "mma" in options else block
     if mma is None:
-        raise DescriptorError("word: must say what one instruction reads, like mma=64x16")
+        raise DescriptorError("word: mma is missing, what one instruction reads; write it like mma=64x16")
     layout = next((link for link in reversed(before) if isinstance(link, SharedLayout)), None)
     word = _int("word", said.replace("'", "").replace("_", "")) if said else None
     major = as_major(options["major"]) if "major" in options else None
@@ -294,8 +294,10 @@ def _fragment(_: str, said: str, options: dict[str, str], __: object, ___: objec
 
 def _thread_copy(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
     if "threads" in options or "values" in options:
-        if said or not {"threads", "values"} <= options.keys():
-            raise DescriptorError(f"{noun}: must have threads= and values=, or a fragment")
+        if said:
+            raise DescriptorError(f"{noun}: a fragment is given, and threads= or values= too")
+        if not {"threads", "values"} <= options.keys():
+            raise DescriptorError(f"{noun}: only one of threads= and values= is given")
         held = tiled_fragment(options["threads"], options["values"])
         return ThreadCopy(noun, Held(held, _groups(options) or (1, 1), _raked(options)))
     return ThreadCopy(noun, Held(said, _groups(options), _raked(options)) if said else None)
@@ -315,7 +317,7 @@ def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence
     copies = noun.startswith("tcgen05.cp")
     for name in options:
         if (name in ("column", "offset")) is copies:  # the others are those of a copy
-            raise DescriptorError(f"{noun}: {name} is no option of it")
+            raise DescriptorError(f"{noun} has no option {name}")
     if copies:
         columns = _signed("columns", options["columns"]) if "columns" in options else ()
         copy = tmem_copy(noun.removeprefix("tcgen05.cp."))
@@ -388,7 +390,7 @@ def _instruction(name: str | None) -> tuple[int, int, int] | None:
     text = name.casefold() if isinstance(name, str) else ""
     match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", text, re.ASCII)
     if match is None:
-        raise DescriptorError(f"chain: instruction must read like m64n128k16, found {brief(name)}")
+        raise DescriptorError(f"chain: instruction {brief(name)} is not written like m64n128k16")
     return int(match[1]), int(match[2]), int(match[3])
 
 
@@ -418,7 +420,7 @@ def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
         or not all(type(one) is int and 0 < one <= 1 << 20 for one in numbers)
     ):
         example = {2: "128x64", 3: "128x128x64"}.get(count, "8x56x56x64")
-        raise DescriptorError(f"chain: {what} must be {count} extents like {example}, found {brief(value)}")
+        raise DescriptorError(f"chain: {what} {brief(value)} is not {count} extents like {example}")
     return tuple(numbers)
 
 
@@ -441,15 +443,15 @@ def _int(what: str, text: str, *, signed: bool = False) -> int:
         number = int(bare, 16) if bare[:2].casefold() == "0x" else int(bare)
         if what == "word" or abs(number) < FARTHEST:
             return number
-    raise DescriptorError(f"{what} must be a number below {FARTHEST}, found {brief(text)}")
+    raise DescriptorError(f"{what} {brief(text)} is not a number below {FARTHEST}")
 
 
 def _need(said: str, noun: str, what: str) -> str:
     if not said:
-        raise DescriptorError(f"{noun}: must be followed by {what}")
+        raise DescriptorError(f"{noun}: what must follow it is missing; write {what}")
     return said
 
 
 def _nothing(noun: str, said: str) -> None:
     if said:
-        raise DescriptorError(f"{noun}: nothing must follow but options, found {said[:60]}")
+        raise DescriptorError(f"{noun}: {said[:60]} is not an option like NAME=VALUE")

@@ -151,7 +151,7 @@ def check_contract(text: str) -> ContractReport:
     if not count:
         raise DescriptorError(_NO_SECTION)
     if not values:
-        raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
+        raise DescriptorError("check: the file has no table expect; --init writes one")
     return ContractReport(tuple(values), count)
 
 
@@ -259,23 +259,23 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
 
     >>> read("a = 1\\nb = ")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: the file must be TOML, found Invalid value (at end of document)
+    descriptors.errors.DescriptorError: check: the file is not TOML; Invalid value (at end of document)
     """
     import tomllib  # only where a file is read
 
     if len(text) > MOST_TEXT:
-        raise DescriptorError(f"{operation}: a TOML file must have at most {MOST_TEXT} characters, found {len(text)}")
+        raise DescriptorError(f"{operation}: the TOML file has {len(text)} characters, more than {MOST_TEXT}")
     for number, line in enumerate(text.split("\n"), 1):
         if max(map(len, _DOTTED.findall(line)), default=0) > MOST_KEY:
-            raise DescriptorError(f"{operation}: line {number}: a key must have at most {MOST_KEY} characters")
+            raise DescriptorError(f"{operation}: line {number}: a key has more than {MOST_KEY} characters")
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"{operation}: the file must be TOML, found {str(error)[:200]}") from None
+        raise DescriptorError(f"{operation}: the file is not TOML; {str(error)[:200]}") from None
     except RecursionError:
         raise _too_deep(operation) from None
     except ValueError:  # Python refuses integers of more digits than it converts
-        raise DescriptorError(f"{operation}: a number in a TOML file must have at most 4300 digits") from None
+        raise DescriptorError(f"{operation}: a number in the TOML file has more than 4300 digits") from None
     level: list[Any] = [tables]
     for _ in range(MOST_DEPTH):
         level = [
@@ -288,7 +288,7 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
 
 
 def _too_deep(operation: str) -> DescriptorError:
-    return DescriptorError(f"{operation}: lists and tables of a TOML file must be nested at most {MOST_DEPTH} deep")
+    return DescriptorError(f"{operation}: lists and tables of the TOML file are nested more than {MOST_DEPTH} deep")
 
 
 def lines_of(text: str) -> dict[str, int]:
@@ -328,12 +328,12 @@ def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> di
         where = f"check: line {lines.get(f'{section}.{key}', lines.get(section, 0))}: {section}.{key}"
         if key not in _KEYS[kind]:
             near = get_close_matches(key, _KEYS[kind], n=1)
-            hint = f"; did you mean {near[0]}?" if near else f"; {', '.join(_KEYS[kind])}"
-            raise DescriptorError(f"{where} must be an argument of {_DOORS[kind].__name__}{hint}")
+            hint = f" (did you mean {near[0]}?)" if near else f"; the arguments are {', '.join(_KEYS[kind])}"
+            raise DescriptorError(f"{where} is not an argument of {_DOORS[kind].__name__}{hint}")
         if key in _EXTENTS and isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value):
             value = tuple(int(one) for one in re.split("[x,]", value))
         elif not isinstance(value, (str, int, bool, list)):
-            raise DescriptorError(f"{where} must be text, a number, true, false or a list, found {brief(value)}")
+            raise DescriptorError(f"{where} is {brief(value)}, not text, a number, true, false or a list")
         arguments[key] = tuple(value) if isinstance(value, list) else value
     return arguments
 
@@ -343,14 +343,14 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
     for kind, group in read(text).items():
         where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
         if kind not in ("operand", "plan") or not isinstance(group, dict):
-            raise DescriptorError(f"{where}a section must be [operand.NAME] or [plan.NAME], found {brief(kind)}")
+            raise DescriptorError(f"{where}{brief(kind)} is not a section [operand.NAME] or [plan.NAME]")
         for name, table in group.items():
             section = f"{kind}.{name}"
             if not isinstance(table, dict):
-                raise DescriptorError(f"check: [{section}] must be a table, found {brief(table)}")
+                raise DescriptorError(f"check: [{section}] is {brief(table)}, not a table")
             expected = table.get("expect", {})
             if not isinstance(expected, dict):
-                raise DescriptorError(f"check: {section}.expect must be a table, found {brief(expected)}")
+                raise DescriptorError(f"check: {section}.expect is {brief(expected)}, not a table")
             yield section, _arguments(section, table, lines), expected
 
 
@@ -390,9 +390,9 @@ def _value(section: str, answer: dict[str, Any], path: str, line: int) -> Any:
         known = _steps(at)
         if step not in known:
             near = get_close_matches(step, [*known, *(SHORT if at is answer else ())], n=1)
-            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known[:12])}" if known else ""
+            hint = f" (did you mean {near[0]}?)" if near else f"; the keys are {', '.join(known[:12])}" if known else ""
             raise DescriptorError(
-                f"check: line {line}: {section}.expect.{path} must be a key of its JSON, found {step}{hint}"
+                f"check: line {line}: {section}.expect.{path} is not in the section's JSON, which has no {step}{hint}"
             )
         at = at[step] if isinstance(at, dict) else at[int(step)]
     return at["text"] if isinstance(at, dict) and "text" in at else at

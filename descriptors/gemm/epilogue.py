@@ -257,10 +257,10 @@ def epilogue_of(
     kind = choose("plan: c_dtype", loop.d if c is None else c, {name: name for name in BITS})
     parts = as_integer(splits, "plan: splits", minimum=1, maximum=MOST_SPLITS)
     if kind not in RESULTS[loop.d]:
-        some = " or ".join(RESULTS[loop.d])
+        some = ", ".join(RESULTS[loop.d])
         raise DescriptorError(
-            f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}",
-            proposals=[Advice({"c_dtype": one}) for one in RESULTS[loop.d]],
+            f"plan: C is {kind}, which {loop.d} accumulators are not converted to; supported: {some}",
+            proposals=[Advice({"c_dtype": name}) for name in RESULTS[loop.d]],
         )
     done = _terms(terms, loop.d)
     needed = kind != loop.d or parts > 1
@@ -269,13 +269,14 @@ def epilogue_of(
         if needed:
             what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
             raise DescriptorError(
-                f"plan: {what} must be stored through shared memory, found store registers",
+                f"plan: {what} cannot be stored from registers, only through shared memory",
                 proposals=[Advice({"store": "tma"})],
             )
         return Epilogue(kind, terms=done)
     if parts > 1 and loop.d == "f16":
         raise DescriptorError(
-            "plan: parts along K must be of f32 or s32 accumulators, found f16", proposals=[Advice({"splits": 1})]
+            "plan: the accumulators are f16, and splits needs f32 or s32 accumulators",
+            proposals=[Advice({"splits": 1})],
         )
     stored = kind if parts == 1 else loop.d
     m, n, k = loop.extents
@@ -285,14 +286,15 @@ def epilogue_of(
         wide = 128 // BITS[stored]
         if values is not None and (loop.extents[0], loop.cta_group) == (128, 2):
             wide *= 2  # a thread has half of a row
-        what = "a row of an accumulator" if values is None else "what a load gives a thread of a row"
+        what = "a row of an accumulator" if values is None else "the part of a row that one load gives a thread"
         raise DescriptorError(
-            f"plan: {what} must be whole 16 bytes of {stored} to be stored by the copy engine, found {width} elements",
+            f"plan: {what} is {counted(width, 'element')} of {stored}, {width * BITS[stored] // 8} bytes; TMA stores "
+            "multiples of 16 bytes",
             proposals=[
-                Advice({"instruction": (m, one, k), "tile": (loop.tile[0], times * one, loop.tile[2])})
-                for one in (n // wide * wide, -(-n // wide) * wide)
-                for times in (loop.blocks[1], -(-loop.tile[1] // max(1, one)))
-                if one
+                Advice({"instruction": (m, columns, k), "tile": (loop.tile[0], times * columns, loop.tile[2])})
+                for columns in (n // wide * wide, -(-n // wide) * wide)
+                for times in (loop.blocks[1], -(-loop.tile[1] // max(1, columns)))
+                if columns
             ],
         )
     return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
@@ -312,18 +314,20 @@ def check_columns(made: Epilogue, filters: int) -> None:
         return
     whole = 128 // BITS[made.staged.type]
     raise DescriptorError(
-        f"plan: outputs of a pixel must be whole 16 bytes of {made.staged.type} to be stored by the copy engine, found "
-        f"{filters} filters; {-(-filters // whole) * whole} are the next",
+        f"plan: {filters} filters make a row of C {filters * BITS[made.staged.type] // 8} bytes of {made.staged.type}; "
+        f"TMA stores multiples of 16 bytes, such as {-(-filters // whole) * whole} filters",
         proposals=[Advice({"store": "registers"})],
     )
 
 
 def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
     if isinstance(terms, str):
-        terms = [one.strip() for one in terms.split(",")]
+        terms = [name.strip() for name in terms.split(",")]
     if not isinstance(terms, (tuple, list)):
-        raise DescriptorError(f"plan: terms must be names of terms, found {brief(terms)}")
-    asked = {choose("plan: terms", one, TERMS) for one in terms}
-    if asked and d != "f32":
-        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}", proposals=[Advice({"terms": ()})])
-    return tuple(name for name in TERMS if name in asked)
+        raise DescriptorError(f"plan: terms is {brief(terms)}, not a list of names; supported: {', '.join(TERMS)}")
+    chosen = {choose("plan: terms", name, TERMS) for name in terms}
+    if chosen and d != "f32":
+        raise DescriptorError(
+            f"plan: the accumulators are {d}, and terms need f32 accumulators", proposals=[Advice({"terms": ()})]
+        )
+    return tuple(name for name in TERMS if name in chosen)

@@ -57,8 +57,8 @@ def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
     count = (one.pixels + one.filters) * one.taps[0] * one.taps[1]
     if count > _MOST_ROWS:
         raise DescriptorError(
-            f"plan: a proof of a convolution must have at most {_MOST_ROWS} rows, each at every tap, found {count}: "
-            "give fewer images, which are all alike"
+            f"plan: the convolution has {count} rows, counted at every tap, and a proof follows at most {_MOST_ROWS}; "
+            "plan it with fewer images, which are all alike"
         )
     proofs = [_Side(implicit, plan, index).proof() for index in (0, 1)]
     first = next((proof.first for proof in proofs if not proof.ok), "")

@@ -110,16 +110,20 @@ def implicit_gemm(
     """
     if loop.sparse or loop.scale is not None:
         what = "sparse" if loop.sparse else "scaled"
-        raise DescriptorError(f"plan: operands of a convolution must be dense and without scale factors, found {what}")
+        raise DescriptorError(
+            f"plan: {what} operands of a convolution are not supported, only dense ones without scale factors"
+        )
     for side in (a, b):
         element, major = side.derivation.element, side.derivation.major
         if major is Major.MN:
             raise DescriptorError(
-                f"plan: operands of a convolution must be K-major, for channels lie together in N H W C and K R S C, "
-                f"found {side.matrix} MN-major"
+                f"plan: {side.matrix} is MN-major, and operands of a convolution are supported K-major only; channels "
+                "are contiguous in N H W C and K R S C"
             )
         if element.bits not in (8, 16, 32):
-            raise DescriptorError(f"plan: elements of a convolution must have 8, 16 or 32 bits, found {element}")
+            raise DescriptorError(
+                f"plan: {element} elements of a convolution are not supported, only elements of 8, 16 or 32 bits"
+            )
     maps = []
     for side in (a, b):
         channels, rows = side.tma.box
@@ -128,7 +132,7 @@ def implicit_gemm(
     implicit = ImplicitGemm(one, maps[0], maps[1], loop.tile)
     if splits > implicit.steps:
         raise DescriptorError(
-            f"plan: splits must be at most the {counted(implicit.steps, 'step')}, found {splits}; {one}"
+            f"plan: {splits} splits are more than the {counted(implicit.steps, 'step')} of the main loop; {one}"
         )
     return implicit
 

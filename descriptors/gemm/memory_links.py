@@ -119,9 +119,9 @@ class BulkCopy:
 
         for what, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
             if number % BULK_BYTES:
-                raise DescriptorError(f"bulk: {what} must be a multiple of {BULK_BYTES}, found {number}")
+                raise DescriptorError(f"bulk: {what} is {number}, which is not a multiple of {BULK_BYTES}")
         if not 0 < self.bytes <= SMEM_BYTES:
-            raise DescriptorError(f"bulk: bytes must be 16 to {SMEM_BYTES}, found {self.bytes}")
+            raise DescriptorError(f"bulk: the number of bytes is {self.bytes}, not 16 to {SMEM_BYTES}")
         places = np.arange(0, 8 * self.bytes, tile.element.storage_bits, dtype=np.int64)
         yield Move(GLOBAL, SHARED, places + 8 * self.source, places + 8 * self.target)
 
@@ -209,8 +209,10 @@ class TensorCopy:
         there, inside, shared = self._places(tile)
         there, shared = there[inside], shared[inside]
         if len(there) > tile.size:
-            must = f"boxes must bring the {tile.size} elements of the tile and no others, found {len(there)}"
-            raise DescriptorError(f"tma: {must}: a tile of all of them shows where they go")
+            raise DescriptorError(
+                f"tma: the boxes copy {len(there)} elements, more than the {tile.size} of the tile; use a tile with "
+                "all elements that they copy"
+            )
         if tile.contents is None:
             yield self._tensor(tile)
         if tile.contents is None or tile.contents.space == GLOBAL:
@@ -232,11 +234,11 @@ class TensorCopy:
     def _check(self, tile: Tile) -> None:
         one = self.map
         if one.swizzle > _MODELLED_SWIZZLES:
-            raise UndecidedLinkError("where an element of a tensor that is swizzled so lands was not measured")
+            raise UndecidedLinkError("where elements land with this swizzle of the tensor map was not measured")
         if one.data_type.bits != tile.element.bits:
             raise DescriptorError(
-                f"tma: the map's elements must have the {tile.element.bits} bits of {tile.element}, found "
-                f"{one.data_type.bits}; {one.data_type}"
+                f"tma: the map's elements have {one.data_type.bits} bits ({one.data_type}), and those of the tile "
+                f"{tile.element.bits} ({tile.element})"
             )
         for refusal in one.refusals():
             if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch and has_tcgen05(tile.arch):
@@ -246,9 +248,10 @@ class TensorCopy:
     def _boxes(self, tile: Tile) -> tuple[tuple[tuple[int, ...], int], ...]:
         landing, steps = self.map.landing_extents, self.map.steps
         origin = self.origin or (0,) * self.map.rank
-        if any(len(at) not in self._counts() for at in (origin, *(at for at, _ in self.boxes))):
-            numbers = " or ".join(map(str, self._counts()))
-            raise DescriptorError(f"tma: coordinates must be {numbers} numbers, as the map's rank is")
+        for coordinates in (origin, *(coordinates for coordinates, _ in self.boxes)):
+            if len(coordinates) not in self._counts():
+                numbers, text = " or ".join(map(str, self._counts())), ",".join(map(str, coordinates))
+                raise DescriptorError(f"tma: the coordinates {text} are not {numbers} numbers, as the map's rank needs")
         if self.boxes:
             return self.boxes
         if prod(landing) == tile.size:
@@ -256,16 +259,17 @@ class TensorCopy:
         if prod(landing) > tile.size:
             whole = (prod(landing[1:]), landing[0]) if self.major is Major.K else (landing[0], prod(landing[1:]))
             raise DescriptorError(
-                f"tma: a box must not be larger than the tile of {tile.rows}x{tile.columns}, found a box of "
-                f"{extents_text(landing)}, fastest first; a tile of {extents_text(whole)} is the whole box, whose "
-                "other links then move all of it"
+                f"tma: the box of {extents_text(landing)} (fastest dimension first) is larger than the tile of "
+                f"{tile.rows}x{tile.columns}; a tile of {extents_text(whole)} is the whole box, which all links "
+                "then move"
             )
         extents = (tile.columns, tile.rows) if self.major is Major.K else (tile.rows, tile.columns)
         if self.map.rank != 2 or any(whole % part for whole, part in zip(extents, landing, strict=True)):
             zeros = ",".join("0" * self.map.rank)
             raise DescriptorError(
-                f"tma: the tile of {tile.rows}x{tile.columns} must be whole boxes of {landing}, fastest first, or "
-                f"every box be named by its coordinates and its address: boxes={zeros}@0;{zeros}@0x4000"
+                f"tma: the tile of {tile.rows}x{tile.columns} is not a whole number of boxes of "
+                f"{extents_text(landing)} (fastest dimension first); give the coordinates and the address of each box, "
+                f"like boxes={zeros}@0;{zeros}@0x4000"
             )
         counts = [whole // part for whole, part in zip(extents, landing, strict=True)]
         pitch = self.map.row_pitch_bytes * prod(landing[1:])
@@ -337,10 +341,10 @@ class TensorCopy:
         import numpy as np
 
         if self.map.rank > 2:
-            what = "convolution" if isinstance(self.map.box, Im2colWindow) else "tensor, (row,column) to elements"
+            noun = "convolution" if isinstance(self.map.box, Im2colWindow) else "tensor"
             raise DescriptorError(
-                f"tma: of a tensor of {self.map.rank} dimensions it must be said how the tile lies in it: a link "
-                f"{what}, before a load and after a store"
+                f"tma: the tensor has {self.map.rank} dimensions, and no link says where the tile is in it; add a link "
+                f"{noun}, before a load or after a store"
             )
         rows, columns = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
         origin, steps = (*self.origin, 0, 0), (*self.map.steps, 1)
@@ -522,7 +526,8 @@ class Words:
         counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
         if (counts[0] * self.mma[0], counts[1] * self.mma[1]) != (tile.rows, tile.columns):
             raise DescriptorError(
-                f"word: the tile of {tile.rows}x{tile.columns} must be whole blocks of {self.mma[0]}x{self.mma[1]}"
+                f"word: the tile of {tile.rows}x{tile.columns} is not a whole number of blocks of "
+                f"{self.mma[0]}x{self.mma[1]}"
             )
         words = self._words(tile, counts)
         unit = address_bits(tile.element)
@@ -555,7 +560,7 @@ class Words:
         pairs = [(i, k) for k in range(counts[1]) for i in range(counts[0])]
         if self.word is None:
             if self.layout is None:
-                raise DescriptorError("word: must be a number where no layout stands before it")
+                raise DescriptorError("word: no number is given, and no layout is before it to derive one from")
             layout = self.layout.tile(tile.element)
             arch: Any = self._copying(tile) if self.cp else tile.arch or "sm90"
             d = derive(
@@ -565,15 +570,19 @@ class Words:
             return [d.word(i, k) for i, k in pairs]
         if self.advance is None and len(pairs) > 1:
             raise DescriptorError(
-                f"word: {len(pairs)} blocks need an advance, (row block, column block) to 16-byte units, like "
-                f"advance=({counts[0]},{counts[1]}):(512,2); derive prints it"
+                f"word: the tile has {len(pairs)} blocks, and no advance is given; give (row block, column block) to "
+                f"16-byte units, like advance=({counts[0]},{counts[1]}):(512,2), which `descriptors derive` prints"
             )
         word = self._typed(tile)
         if self.advance is None:
             return [word]
         if isinstance(self.advance, tuple):
-            if (len(self.advance[0]), len(self.advance[1])) != counts:
-                raise DescriptorError(f"word: an advance must have {counts[0]} and {counts[1]} numbers")
+            lengths = (len(self.advance[0]), len(self.advance[1]))
+            if lengths != counts:
+                raise DescriptorError(
+                    f"word: the advance has {lengths[0]} and {lengths[1]} numbers, and the tile {counts[0]} and "
+                    f"{counts[1]} blocks"
+                )
             return [word + self.advance[0][i] + self.advance[1][k] for i, k in pairs]
         steps = table_of(self.advance, counts, "advance")
         return [word + int(steps[pair]) for pair in pairs]
@@ -594,12 +603,12 @@ def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
     modes = [int(size(value, mode=[i])) for i in range(2)] if _has_two_modes(value) else []
     if modes != list(extents):
         raise DescriptorError(
-            f"{what}: must have two modes of {extents[0]} and {extents[1]}, found {value}"
-            + (f" of {modes[0]} and {modes[1]}" if modes else "")
+            f"{what}: {value} does not have two modes of {extents[0]} and {extents[1]} elements"
+            + (f" but of {modes[0]} and {modes[1]}" if modes else "")
         )
     table: Any = offsets(value).astype(np.int64).reshape(extents)
     if table.size and int(np.abs(table).max()) > FARTHEST:
-        raise DescriptorError(f"{what}: offsets must stay below {FARTHEST}, found more; {value}")
+        raise DescriptorError(f"{what}: {value} has offsets above {FARTHEST}")
     return table
 
 

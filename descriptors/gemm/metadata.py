@@ -116,8 +116,8 @@ def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
     bits = element.storage_bits
     hopper = has_wgmma(of)
     if bits not in ((8, 16, 32) if hopper else (4, 8, 16, 32)) or (hopper and element.bits != bits):
-        legal = "8, 16 or 32 bits in sm90" if hopper else f"4, 8, 16 or 32 bits in {of}"
-        raise DescriptorError(f"metadata: elements of A must have {legal}, found {element}")
+        legal = "8, 16 or 32 bits on sm90" if hopper else f"4, 8, 16 or 32 bits on {of}"
+        raise DescriptorError(f"metadata: {element} elements of A are not supported; supported: elements of {legal}")
     depth = 512 // bits
     if has_wgmma(of):
         return Arrangement(of, bits, 64, depth, depth * (1 if bits == 8 else 2))
@@ -148,8 +148,9 @@ def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90"
     for name, extent, unit in (("M", rows, one.rows), ("K", depth, one.covered)):
         if extent % unit:
             raise DescriptorError(
-                f"metadata: {name} must be a multiple of {unit}, whose metadata are packed together, found {extent}: "
-                f"give {-(-extent // unit) * unit}, with zeros; dtype = {as_element_type(dtype)}, arch = {one.arch}"
+                f"metadata: {name} is {extent}, which is not a multiple of the {unit} whose metadata are packed "
+                f"together; pad it with zeros to {-(-extent // unit) * unit}; dtype = {as_element_type(dtype)}, arch = "
+                f"{one.arch}"
             )
     blocks_m, blocks_k, each = rows // one.rows, depth // one.covered, one.block_bits
     down, across = _within(one)
@@ -196,15 +197,17 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
     ([[5, 7, 1, 0]], [[1, 3, 0, 1]])
     >>> compress([[1, 2, 3, 0]], "f16")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: compress: of 4 elements along K at most 2 must not be zero, found 3 in row 0
-    from column 0 on; dtype = f16
+    descriptors.errors.DescriptorError: compress: in row 0, 3 of the 4 elements from column 0 on are not zero, more than
+    2; dtype = f16
     """
     import numpy as np
 
-    one, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the matrix")
+    one, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the values")
     if matrix.shape[1] % one.group:
-        must = f"compress: K must be a multiple of {one.group}"
-        raise DescriptorError(f"{must}, found {matrix.shape[1]}; dtype = {as_element_type(dtype)}")
+        raise DescriptorError(
+            f"compress: K is {matrix.shape[1]}, which is not a multiple of {one.group}; dtype = "
+            f"{as_element_type(dtype)}"
+        )
     groups, unit = matrix.reshape(len(matrix), -1, one.group), one.together
     units = (groups != 0).reshape(*groups.shape[:2], -1, unit).any(3)
     many = np.argwhere(units.sum(2) > one.stored // unit)
@@ -212,9 +215,8 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
         row, group = (int(x) for x in many[0])
         what = "elements" if unit == 1 else "pairs of elements"
         raise DescriptorError(
-            f"compress: of {one.group // unit} {what} along K at most {one.stored // unit} must not be zero, found "
-            f"{int(units[row, group].sum())} in row {row} from column {group * one.group} on; "
-            f"dtype = {as_element_type(dtype)}"
+            f"compress: in row {row}, {int(units[row, group].sum())} of the {one.group // unit} {what} from column "
+            f"{group * one.group} on are not zero, more than {one.stored // unit}; dtype = {as_element_type(dtype)}"
         )
     first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : one.stored // unit], axis=2)
     kept = (unit * first[..., None] + np.arange(unit)).reshape(*groups.shape[:2], -1)
@@ -241,7 +243,7 @@ def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any
     places = _positions(positions, one, "expand")
     if stored.shape != places.shape:
         raise DescriptorError(
-            f"expand: a position for each value must be there, found {places.shape} for {stored.shape}"
+            f"expand: the positions have shape {places.shape} and the values {stored.shape}, which is not the same"
         )
     dense = np.zeros((len(stored), stored.shape[1] // one.stored, one.group), stored.dtype)
     np.put_along_axis(dense, places.reshape(*dense.shape[:2], -1), stored.reshape(*dense.shape[:2], -1), 2)
@@ -298,7 +300,10 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
     one, array = arrangement(dtype, arch), as_array(words)
     if array.ndim != 2 + len(_pack(one)) or array.shape[2:] != _pack(one) or array.dtype.kind not in "iu":
         axes = " x ".join(map(str, _pack(one)))
-        raise DescriptorError(f"unpack_metadata: words must be blocks of M x blocks of K x {axes}, found {array.shape}")
+        raise DescriptorError(
+            f"unpack_metadata: the words have shape {array.shape} of {array.dtype}, not integers of shape blocks of M "
+            f"x blocks of K x {axes}"
+        )
     nibbles = (array.astype(np.uint32).reshape(-1, 1) >> (4 * np.arange(8, dtype=np.uint32)) & 15).ravel()
     rows, depth = array.shape[0] * one.rows, array.shape[1] * one.covered
     codes = nibbles[_places(rows, depth, dtype, one)]
@@ -311,8 +316,8 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
     if not legal.all():
         row, group = (int(x) for x in np.argwhere(~legal)[0])
         raise DescriptorError(
-            f"unpack_metadata: a code must be one of {'4, e' if one.stored == 1 else '4, 8, 9, c, d, e'}, found "
-            f"{int(codes[row, group]):x} in row {row} from column {group * one.group} on"
+            f"unpack_metadata: {int(codes[row, group]):x}, in row {row} from column {group * one.group} on, is not a "
+            f"code; the codes are {'4, e' if one.stored == 1 else '4, 8, 9, c, d, e'}"
         )
     positions: NDArray[Any] = kept.astype(np.uint8)
     return positions
@@ -334,25 +339,25 @@ def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArr
 def _matrix(value: Any, what: str) -> NDArray[Any]:
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iufV":  # V: the narrow types of ml_dtypes
-        raise DescriptorError(f"{what} must be M x K numbers, found {array.shape} of {array.dtype}")
+        raise DescriptorError(f"{what} have shape {array.shape} of {array.dtype}, not M x K numbers")
     return array
 
 
 def _positions(value: Any, one: Arrangement, where: str) -> NDArray[Any]:
-    """Positions that somebody gave, checked: whole groups, in which they grow."""
+    """Return the positions as an array after checking that each group is complete and its positions increase."""
     import numpy as np
 
     array = _matrix(value, f"{where}: the positions")
     whole = array.dtype.kind in "iu" and array.shape[1] % one.stored == 0
     if not whole or (array.size and (array.min() < 0 or array.max() >= one.group)):
-        raise DescriptorError(f"{where}: positions must be whole numbers from 0 to {one.group - 1}, found others")
-    if one.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
         raise DescriptorError(
-            f"{where}: positions of 4-bit elements must be those of pairs, 2 i and 2 i + 1, found others"
+            f"{where}: the positions are not whole groups of {one.stored} integers from 0 to {one.group - 1}"
         )
+    if one.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
+        raise DescriptorError(f"{where}: the positions of 4-bit elements are not those of pairs, 2 i and 2 i + 1")
     units = array[:, :: one.together]
     if one.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
         row, group = (int(x) for x in np.argwhere(units[:, ::2] >= units[:, 1::2])[0])
         both = array[row, one.stored * group : one.stored * (group + 1)].tolist()
-        raise DescriptorError(f"{where}: the positions of a group must grow, found {both} in row {row}")
+        raise DescriptorError(f"{where}: the positions {both} of a group in row {row} do not increase")
     return array.astype(np.uint32)

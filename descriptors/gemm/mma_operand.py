@@ -200,11 +200,11 @@ def _check_narrow(loop: MmaLoop, matrix: Matrix, element: ElementType, major: Ma
     if element.bits == 8 or element.storage_bits > 8:
         return
     if major is not Major.K:
-        raise DescriptorError(f"plan: {matrix} of {type_name(element)} must be K-major, found {major}-major")
+        raise DescriptorError(f"plan: {matrix} is {major}-major, and {type_name(element)} is supported K-major only")
     if element.storage_bits == 8 and loop.tile[2] % PADDED_INNER:
         raise DescriptorError(
-            f"plan: K of the tile must be a multiple of {PADDED_INNER}, a box of padded {type_name(element)}, found "
-            f"{loop.tile[2]}"
+            f"plan: tile K is {loop.tile[2]}, which is not a multiple of {PADDED_INNER}, the width of a box of padded "
+            f"{type_name(element)}"
         )
 
 

@@ -24,6 +24,7 @@ from descriptors.gemm.mma_scales import mma_scales
 from descriptors.gemm.plan_request import smaller
 from descriptors.smem.operands.operand import ElementType, Major, MajorName
 from descriptors.targets import WARP_ARCHITECTURES
+from descriptors.text import counted
 from layoutalg.frozen import replace
 
 #: Stages that are planned where nobody says how many, and the fewest: one is multiplied while another is copied.
@@ -97,8 +98,8 @@ def mma_plan(
         )  # fmt: skip
     if room.stages < FEWEST_STAGES:
         raise DescriptorError(
-            f"plan: stages must be {FEWEST_STAGES} or more, one multiplied while another is copied, found "
-            f"{room.stages}",
+            f"plan: {counted(room.stages, 'stage')} is fewer than {FEWEST_STAGES}; one stage is multiplied while "
+            "another is copied",
             proposals=[Advice({"stages": FEWEST_STAGES}), *tiles],
         )
     b = replace(b, base=room.places()["B"])
@@ -119,5 +120,5 @@ def prove_mma(plan: MmaPlan) -> MmaProduct:
     """
     proof = plan.verify()
     if not proof.ok:
-        raise ProofError(f"plan: the copies and loads must give the product, {proof}; {plan.headline}", proof)
+        raise ProofError(f"plan: the copies and loads do not give A @ B; {proof}; {plan.headline}", proof)
     return proof

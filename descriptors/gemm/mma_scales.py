@@ -81,8 +81,8 @@ def mma_scales(loop: MmaLoop) -> MmaScales | None:
     dtype, vector, _ = loop.scale
     if loop.tile[2] % (WORD * vector):
         raise DescriptorError(
-            f"plan: K of the tile must be a multiple of {WORD * vector}, {WORD} factors of a row, found "
-            f"{loop.tile[2]}; tile = {extents_text(loop.tile)}"
+            f"plan: tile K is {loop.tile[2]}, which is not a multiple of {WORD * vector}, the elements of the {WORD} "
+            f"scale factors of a register; tile = {extents_text(loop.tile)}"
         )
     a_rows, b_rows = (fragment(f"mma.{loop.name}.{name}.{dtype}").layout[0] for name in ("SFA", "SFB"))
     return MmaScales(

@@ -285,8 +285,8 @@ def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
     slow = whole.dimensions[-1]
     if slow.mode != 0 or slow.box % pieces:
         raise DescriptorError(
-            f"plan: a box of {matrix} must be whole runs of {run} rows, for each CTA of a pair holds half of every N "
-            f"block, found {rows}; {matrix} {whole.major}-major, swizzle {whole.swizzle}"
+            f"plan: a box of {matrix} has {rows} rows, which cannot be cut into runs of {run} rows; each CTA of a pair "
+            f"has half of every N block; {matrix} is {whole.major}-major, swizzle {whole.swizzle}"
         )
     return in_pieces(whole, pieces)
 

@@ -108,8 +108,10 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
 
 
 def _check_blocks(loop: MainLoop) -> None:
-    """Refuse N blocks whose factors begin in no even column: a pointer has columns, 32 rows each, and none is known."""
+    """Check that the scale factors of every N block begin in an even column; no pointer to others is known."""
     n, count = loop.extents[1], loop.blocks[1]
     if count > 1 and n % _STEP_ROWS:
-        rule = f"plan: with scale factors and several N blocks N of the instruction must be a multiple of {_STEP_ROWS}"
-        raise DescriptorError(f"{rule}, found {n}; tile = {extents_text(loop.tile)}, instruction = {loop.name}")
+        raise DescriptorError(
+            f"plan: N of the instruction is {n}, which is not a multiple of {_STEP_ROWS}; with scale factors, "
+            f"several N blocks need such a multiple; tile = {extents_text(loop.tile)}, instruction = {loop.name}"
+        )

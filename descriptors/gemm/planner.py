@@ -199,7 +199,7 @@ def prove_plan(plan: Plan) -> Product:
     proof = plan.verify()
     if not proof.ok:
         said = next((one for one in (*proof.operands, proof) if not one.ok), proof)
-        raise ProofError(f"plan: the words must give the product, {said}; {plan.headline}", proof)
+        raise ProofError(f"plan: the descriptors do not give A @ B; {said}; {plan.headline}", proof)
     return proof
 
 
@@ -208,14 +208,14 @@ def _accumulators(loop: MainLoop, warpgroups: int | None, sets: int) -> Register
     if has_wgmma(loop.arch):
         if count > 1:
             raise DescriptorError(
-                "plan: two sets of accumulators must be in tensor memory, of sm100; those of sm90 are registers of the "
-                "warps that multiply, found accumulators 2",
+                f"plan: accumulators 2 is not supported on {loop.arch}; two sets need tensor memory (sm100), and the "
+                f"accumulators of {loop.arch} are registers",
                 proposals=[Advice({"accumulators": 1})],
             )
         return registers_of(loop, warpgroups)
     if warpgroups is not None:
         raise DescriptorError(
-            f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}",
+            f"plan: warpgroups is not supported on {loop.arch}, only on sm90, where warpgroups issue wgmma",
             proposals=[Advice({"warpgroups": None})],
         )
     return tensor_columns(loop, count)
@@ -338,7 +338,7 @@ def propose(
                 _try(shape, {**arguments, **names}, fits, refused)
     if not fits:
         why = "; ".join(f"{name}: {reason}" for name, reason in refused[:2]) or _none(legal, whole)
-        raise DescriptorError(f"plan: an instruction must fit the tile {extents_text(whole)}, none does; {why}")
+        raise DescriptorError(f"plan: no {of} instruction fits the tile {extents_text(whole)}; {why}")
     ranked = sorted(fits, key=_rank)
     for one in ranked[:most]:
         prove_plan(one)
@@ -365,12 +365,12 @@ def _rank(one: Plan) -> tuple[int, int, int, int]:
 
 
 def _none(legal: set[tuple[int, int, int, int]], tile: tuple[int, int, int]) -> str:
-    """Why no legal instruction divides a tile: the extent that is to blame."""
+    """Return why no legal instruction divides a tile: the extent that none divides, if there is one."""
     for index, letter in enumerate("MNK"):
         steps = sorted({one[index + 1] for one in legal})
         if steps and all(tile[index] % step for step in steps):
-            return f"{letter} must be a multiple of {' or '.join(map(str, steps[:3]))}, found {tile[index]}"
-    return "no legal instruction divides it"
+            return f"tile {letter} is {tile[index]}, which is not a multiple of {' or '.join(map(str, steps[:3]))}"
+    return "no legal instruction divides the tile"
 
 
 def _try(

@@ -233,7 +233,7 @@ def propose_tiles(
     """
     if arch is not None and architecture(arch) != "sm90":
         raise DescriptorError(
-            f"plan: a tile can be chosen for sm90 only, where tiles were timed, found {arch}; for {arch} a plan needs "
+            f"plan: a tile cannot be chosen for {arch}, only for sm90, where tiles were timed; for {arch} a plan needs "
             "an instruction and a tile"
         )
     most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
@@ -276,7 +276,8 @@ def _extents(problem: object, gathers: Convolution | None, a: ElementType) -> tu
         DescriptorError: if there is no problem, or a convolution too.
     """
     if (problem is None) == (gathers is None):
-        raise DescriptorError("plan: a tile is chosen for a problem or a convolution: give one of them")
+        given = "neither a problem nor a convolution is" if problem is None else "a problem and a convolution are both"
+        raise DescriptorError(f"plan: {given} given; a tile is chosen for one of them")
     deep = 8 * _ROW_BYTES // a.bits
     if gathers is None:
         return three(problem, "the problem", maximum=1 << 20), deep
@@ -292,8 +293,8 @@ def _gathers(value: object) -> Convolution:
     one = as_convolution(value)
     if one.operand != "A":
         raise DescriptorError(
-            "plan: a tile is chosen for programs, which have the output pixels in A, found them in B: the same "
-            "product, transposed"
+            "plan: the output pixels are in B, and a tile can be chosen only with the pixels in A, as programs need "
+            "them; exchange A and B, which gives the same product, transposed"
         )
     return one
 
@@ -330,8 +331,8 @@ def _copied(extent: int, bits: int) -> bool:
 
 def _ragged(matrix: str, letter: str, extent: int, element: str, bits: int) -> DescriptorError:
     return DescriptorError(
-        f"plan: a row of {matrix} is {letter} = {extent} of {element}, {bits_text(extent * bits)}; the copy engine "
-        "needs whole 16 bytes"
+        f"plan: {letter} = {extent} makes a row of {matrix} {bits_text(extent * bits)} of {element}; TMA needs a "
+        "multiple of 16 bytes"
     )
 
 

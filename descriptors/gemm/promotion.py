@@ -194,7 +194,9 @@ def unpack_a_scales(packed: Any, m: int) -> NDArray[Any]:
     array, rows = _numbers(packed, "unpack_a_scales"), as_integer(m, "unpack_a_scales: M", minimum=1)
     padded = -(-rows // PADDED) * PADDED
     if array.shape[1] != padded:
-        raise DescriptorError(f"unpack_a_scales: {rows} rows must be padded to {padded}, found {array.shape[1]}")
+        raise DescriptorError(
+            f"unpack_a_scales: each row has {array.shape[1]} factors, and {rows} rows of A are padded to {padded}"
+        )
     return np.ascontiguousarray(array[:, :rows].T)
 
 
@@ -203,5 +205,7 @@ def _numbers(value: Any, where: str) -> NDArray[Any]:
 
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iuf":
-        raise DescriptorError(f"{where}: factors must be a matrix of numbers, found {array.shape} of {array.dtype}")
+        raise DescriptorError(
+            f"{where}: the factors have shape {array.shape} of {array.dtype}, not a matrix of numbers"
+        )
     return array.astype(np.float32)

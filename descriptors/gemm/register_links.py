@@ -78,12 +78,12 @@ def repeated(
         or part[1] % piece[1]
     ):
         name = "warps" if threads == _WARP else "warpgroups"
-        other = "give (thread, value) to row + rows * column"
+        other = "give the layout (thread, value) to row + rows * column"
         if "matrix" in what:
-            other = "say how its matrices lie, as in ldmatrix.x4.16x16: rows below one another x elements beside them"
+            other = "append the rows and elements that the matrices cover together, like ldmatrix.x4.16x16"
         raise DescriptorError(
-            f"{what}: pieces of {piece[0]}x{piece[1]} must cover the tile of {tile.rows}x{tile.columns}, found "
-            f"{groups[0]}x{groups[1]} {name}, as {name}=RxC says; or {other}"
+            f"{what}: pieces of {piece[0]}x{piece[1]} in {groups[0]}x{groups[1]} {name} do not cover the tile of "
+            f"{tile.rows}x{tile.columns}; set {name}=RxC, or {other}"
         )
     counts = (part[0] // piece[0], part[1] // piece[1])
     apart, step = (piece, (piece[0] * groups[0], piece[1] * groups[1])) if raked else (part, piece)
@@ -135,7 +135,7 @@ class Held:
         else:
             index = thread_values(one)
             if index.size and int(index.max()) >= tile.size:
-                raise DescriptorError(f"fragment: must stay in the tile of {tile.rows}x{tile.columns}, found {one}")
+                raise DescriptorError(f"fragment: {one} has elements outside the tile of {tile.rows}x{tile.columns}")
             elements = tile.numbers(index % tile.rows, index // tile.rows)
         return registers_of(elements)
 
@@ -148,7 +148,8 @@ class Held:
         value = evaluated(self.fragment)
         if not isinstance(value, Layout) or len(value) != 2:
             raise DescriptorError(
-                f"fragment: must be a name, or (thread, value) to row + rows * column, found {self.fragment}"
+                f"fragment: {self.fragment} is neither a fragment's name nor a layout (thread, value) to row + rows * "
+                "column"
             )
         return value
 
@@ -166,7 +167,7 @@ def thread_values(layout: Layout) -> Numbers:
     import numpy as np
 
     if size(layout) > MOST_VALUES:
-        raise DescriptorError(f"fragment: must have at most {MOST_VALUES} values, found {size(layout)}; {layout}")
+        raise DescriptorError(f"fragment: {layout} has {size(layout)} values, more than {MOST_VALUES}")
     table: Numbers = offsets(layout).astype(np.int64).reshape(int(size(layout, mode=[0])), -1)
     return table
 
@@ -191,9 +192,7 @@ def tiled_fragment(threads: Layout | str, values: Layout | str) -> Fragment:
     layouts = [evaluated(one) if isinstance(one, str) else one for one in (threads, values)]
     plain = [one if isinstance(one, Layout) else Layout(one) for one in layouts]
     if size(plain[0]) * size(plain[1]) > 1 << 16:
-        raise DescriptorError(
-            f"copy: threads and values must be at most 65536 elements, found {plain[0]} and {plain[1]}"
-        )
+        raise DescriptorError(f"copy: threads {plain[0]} with values {plain[1]} have more than 65536 elements")
     tiler, tv = make_layout_tv(plain[0], plain[1])
     return Fragment("tiled copy", (tiler[0], int(size(tv)) // tiler[0]), tv)
 
@@ -219,8 +218,8 @@ class ThreadCopy:
         """Of a store what it expects in registers; then what it moves."""
         if self.direction == "load":
             if self.held is None or tile.before is None:
-                need = "a layout or a tensor before it" if self.held else "the (thread, value) of what it loads"
-                raise DescriptorError(f"load: must have {need}")
+                missing = "no layout or tensor is before it" if self.held else "no fragment says what each thread loads"
+                raise DescriptorError(f"load: {missing}")
             home = self.held.registers(tile)
             yield Move(tile.before.space, REGISTERS, places_of(tile.before, home, tile), home.places)
             return
@@ -240,7 +239,7 @@ def _row_major(tile: Tile) -> Home:
 
 def _lying(tile: Tile) -> Home:
     if tile.contents is None or tile.contents.space != REGISTERS:
-        raise DescriptorError("chain: a store or a shift must have registers before it: a fragment or a load")
+        raise DescriptorError("no link before it leaves elements in registers; add a fragment or a load")
     return Home(REGISTERS, tile.contents.elements, tile.contents.places)
 
 
@@ -296,7 +295,7 @@ class MatrixMove:
         store = self.name.startswith("stmatrix")
         memory = tile.after if store else tile.before
         if memory is None or memory.space != SHARED:
-            raise DescriptorError(f"{self.name}: must have a layout {'behind' if store else 'before'} it")
+            raise DescriptorError(f"{self.name}: no layout of shared memory is {'after' if store else 'before'} it")
         matrices, bits = self._matrices(tile.element), tile.element.storage_bits
         places = places_of(memory, Home(REGISTERS, tile.all().ravel(), tile.all().ravel()), tile)
         table = places.reshape(tile.rows, tile.columns)
@@ -329,8 +328,8 @@ class MatrixMove:
         of_bytes = words[1] in ("m16n16", "m8n16", "m16n8")
         height, width = 16 if words[1] == "m16n16" else 8, _ROW_BITS // element.storage_bits
         if of_bytes and element.storage_bits != 8:
-            padded = "; of a byte each they are e2m1_unpacksmem" if element.bits == 4 else ""
-            raise DescriptorError(f"{self.name}: elements must have 8 bits, found {element}{padded}")
+            note = "; 4-bit elements with a byte each are e2m1_unpacksmem" if element.bits == 4 else ""
+            raise DescriptorError(f"{self.name}: {element} elements do not have 8 bits{note}")
         count = int(words[2 if of_bytes else 1][1:])
         down, across = one.shape[0] // height, count // (one.shape[0] // height)
         bare = ".".join(word for word in words if not (word[0].isdigit() and word.replace("x", "").isdigit()))
@@ -368,9 +367,8 @@ class MatrixMove:
         if (pointers % _ROW_BITS).any():
             group, instruction, line = (int(x) for x in np.argwhere(pointers % _ROW_BITS)[0])
             raise DescriptorError(
-                f"{self.name}: an address must be a multiple of 16 bytes, found byte "
-                f"{int(pointers[group, instruction, line]) // 8:#x} of thread {group * _WARP + line}, instruction "
-                f"{instruction}"
+                f"{self.name}: the address {int(pointers[group, instruction, line]) // 8:#x} of thread "
+                f"{group * _WARP + line}, instruction {instruction}, is not a multiple of 16 bytes"
             )
         return np.asarray(pointers, dtype=np.int64)
 
@@ -416,6 +414,6 @@ class Shift:
         free = tile.element.storage_bits - tile.element.bits
         if not 0 <= self.bits <= free:
             raise DescriptorError(
-                f"shift: must be from 0 to {free}, the free bits of {tile.element}, found {self.bits}"
+                f"shift: {self.bits} is not from 0 to {free}, the free bits of {tile.element} elements"
             )
         yield Move(REGISTERS, REGISTERS, held.places, held.places + (self.bits << THREAD_BITS))

@@ -84,15 +84,17 @@ class Accumulators:
         counts = tile.rows // rows, tile.columns // columns
         if (counts[0] * rows, counts[1] * columns) != (tile.rows, tile.columns):
             raise DescriptorError(
-                f"accumulator: the tile of {tile.rows}x{tile.columns} must be whole accumulators of {rows}x{columns}, "
-                "which a CTA has"
+                f"accumulator: the tile of {tile.rows}x{tile.columns} is not a whole number of accumulators of "
+                f"{rows}x{columns}, the part that a CTA has"
             )
         blocks = counts[0] * counts[1]
         firsts = self.columns or tuple(one.columns * index for index in range(blocks))
         if len(firsts) != blocks:
-            raise DescriptorError(f"accumulator: columns must be {blocks} numbers, found {len(firsts)}")
+            raise DescriptorError(
+                f"accumulator: columns has {len(firsts)} numbers, and the tile has {blocks} accumulators"
+            )
         if max(firsts) + one.columns > COLUMNS or min(firsts) < 0:
-            raise DescriptorError(f"accumulator: must stay in the {COLUMNS} columns, found {some(firsts)}; {self}")
+            raise DescriptorError(f"accumulator: {self} from column {some(firsts)} on exceeds the {COLUMNS} columns")
         table = offsets(one.layout).astype(np.int64).reshape(rows, columns) * one.bits
         places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
         for index, first in enumerate(firsts):
@@ -130,7 +132,7 @@ class TensorMove:
         import numpy as np
 
         if tile.contents is None:
-            raise DescriptorError(f"{self}: must have something before it: an accumulator, or a fragment")
+            raise DescriptorError(f"{self}: no accumulator or fragment is before it")
         load, lies = self.move.direction == "ld", tile.contents.places
         packed = self.move.packed or (not load and tile.element.storage_bits < 32)
         packed = packed or (load and bool((lies & 31).any()))
@@ -171,10 +173,14 @@ def _cells(lanes: list[int], columns: range) -> Numbers:
 
 
 def tensor_move(name: str, offset: int | None = None) -> TmemMove:
-    """The instruction of a name, ``tcgen05.ld.32x32b.x8``; other words of PTX's may stand in it."""
+    """Return the load or store of a name such as ``tcgen05.ld.32x32b.x8``, which may contain other PTX qualifiers.
+
+    Raises:
+        DescriptorError: if the name is not a load or store of tensor memory.
+    """
     words = [word for word in name.split(".") if word not in ("sync", "aligned", "b32")]
     if len(words) < 3 or words[0] != "tcgen05" or words[1] not in ("ld", "st"):
-        raise DescriptorError(f"chain: must read like tcgen05.ld.32x32b.x8, found {name[:60]}")
+        raise DescriptorError(f"{name[:60]} is not an instruction like tcgen05.ld.32x32b.x8")
     return tmem_move(".".join(words[2:]), words[1], offset=offset)
 
 
@@ -204,13 +210,16 @@ class Cells:
 
         value: Any = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
         if not isinstance(value, Layout) or len(value) not in (2, 3):
-            raise DescriptorError(f"cells: must have modes (row, column) or (row, column, copy), found {value}")
+            raise DescriptorError(f"cells: {value} does not have modes (row, column) or (row, column, copy)")
         copies = int(size(value, mode=[2])) if len(value) == 3 else 1
         if cosize(value) > FARTHEST or size(value) > MOST_VALUES:
-            raise DescriptorError(f"cells: must stay in tensor memory, found {value}")
+            raise DescriptorError(f"cells: {value} is larger than tensor memory")
         extents = tuple(int(size(value, mode=[i])) for i in range(2))
         if extents != (tile.rows, tile.columns):
-            raise DescriptorError(f"cells: must have {tile.rows} rows and {tile.columns} columns, found {extents}")
+            raise DescriptorError(
+                f"cells: {value} has {extents[0]} rows and {extents[1]} columns, and the tile {tile.rows} and "
+                f"{tile.columns}"
+            )
         places = offsets(value).astype(np.int64).reshape(*extents, copies) * tile.element.storage_bits
         yield Home(TENSOR, np.repeat(tile.all().ravel(), copies), places.ravel())
 
@@ -253,7 +262,7 @@ class CellCopy:
         read = Words(words.word, block, words.advance, words.major, words.layout, copy.shape).places(tile)
         firsts = self.columns or tuple(self.copy.columns * index for index in range(len(read)))
         if len(firsts) != len(read):
-            raise DescriptorError(f"{self}: columns must be {len(read)} numbers, found {len(firsts)}")
+            raise DescriptorError(f"{self}: columns has {len(firsts)} numbers, and there are {len(read)} blocks")
         table = offsets(self.copy.cells.layout).astype(np.int64)[:, ::bits]
         leaves = table[None] + (np.array(firsts, dtype=np.int64) << COLUMN_BITS)[:, None, None, None]
         takes = np.broadcast_to(read[..., None], leaves.shape)
@@ -293,10 +302,12 @@ class FactorReads:
 
         rows, blocks = tile.rows // len(self.pointers), len(self.pointers[0])
         whole = (rows * len(self.pointers), blocks * self.count)
-        if whole != (tile.rows, tile.columns * self.each) or any(len(one) != blocks for one in self.pointers):
+        if any(len(pointers) != blocks for pointers in self.pointers):
+            raise DescriptorError("factors: the blocks of rows do not all have the same number of pointers")
+        if whole != (tile.rows, tile.columns * self.each):
             raise DescriptorError(
-                f"factors: the pointers must be for {tile.rows} rows of {tile.columns} factors, found {whole[0]} of "
-                f"{whole[1]}" + (f", each {self.each} times" if self.each > 1 else "")
+                f"factors: the pointers are for {whole[0]} rows of {whole[1]} factors, and the tile has {tile.rows} "
+                f"rows of {tile.columns}" + (f", each used {self.each} times" if self.each > 1 else "")
             )
         bytes_read = [
             np.concatenate(

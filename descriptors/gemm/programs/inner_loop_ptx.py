@@ -81,16 +81,16 @@ def frame(
 
 
 def identifier(name: object) -> str:
-    """The name of an entry.
+    """Return the name of an entry after checking it.
 
     Raises:
-        DescriptorError: if it is no identifier.
+        DescriptorError: if it is not an identifier of at most 64 ASCII letters, digits and underscores.
 
     >>> identifier("gemm")
     'gemm'
     """
     if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+        raise DescriptorError(f"emit: name {brief(name)} is not an identifier of at most 64 letters and digits")
     return name
 
 

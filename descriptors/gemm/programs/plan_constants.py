@@ -32,10 +32,10 @@ def check_name(name: str) -> None:
     """Check the name of a kernel.
 
     Raises:
-        DescriptorError: if it is no identifier.
+        DescriptorError: if it is not an identifier of at most 61 ASCII letters, digits and underscores.
     """
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
-        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+        raise DescriptorError(f"emit: the kernel name {name!r} is not an identifier of at most 61 letters and digits")
 
 
 def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:

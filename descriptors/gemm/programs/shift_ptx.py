@@ -54,7 +54,7 @@ def write(convolution: ShiftConvolution, name: str, row: int = 0, tile: int = 0)
     """
     if convolution.cta_group == 2 or convolution.start != "clear":
         what = "a pair" if convolution.cta_group == 2 else f"D that begins with {convolution.start}"
-        raise DescriptorError(f"emit: steps must be of one CTA, whose D begins with zeros, found {what}")
+        raise DescriptorError(f"emit: a program of {what} is not supported, only one CTA whose D begins with zeros")
     body = [
         *_begin(convolution, name),
         *_zeros(convolution.problem.filters),

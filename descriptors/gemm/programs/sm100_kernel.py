@@ -67,7 +67,7 @@ def kernel(plan: BlackwellPlan, name: str = "gemm") -> str:
     >>> from descriptors.gemm.planner import plan
     >>> kernel(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False), "2")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
+    descriptors.errors.DescriptorError: emit: name '2' is not an identifier of at most 64 letters and digits
     """
     identifier(name)
     check_cuda(plan)

@@ -71,27 +71,33 @@ def test_a_wrong_value_is_told_with_its_line_and_the_right_one(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a = ", "check: the file must be TOML, found Invalid value"),
-        ("[operands.a]\ndtype = 1", "check: line 1: a section must be [operand.NAME] or [plan.NAME], found 'operands'"),
+        ("a = ", "check: the file is not TOML; Invalid value"),
+        ("[operands.a]\ndtype = 1", "check: line 1: 'operands' is not a section [operand.NAME] or [plan.NAME]"),
         (
             A.replace("swizzle", "swizle"),
-            "check: line 5: operand.a.swizle must be an argument of derive; did you mean sw",
+            "check: line 5: operand.a.swizle is not an argument of derive (did you mean sw",
         ),
         (
             A.replace("word =", "wrod ="),
-            "check: line 12: operand.a.expect.wrod must be a key of its JSON, found wrod; did",
+            "check: line 12: operand.a.expect.wrod is not in the section's JSON, which has no wrod (did",
         ),
-        (A.replace("words.1.3", "words.1.9"), "check: line 13: operand.a.expect.words.1.9 must be a key of its JSON"),
+        (
+            A.replace("words.1.3", "words.1.9"),
+            "check: line 13: operand.a.expect.words.1.9 is not in the section's JSON, which has no 9",
+        ),
         (A.replace("128x64", "100x64"), "check: line 2: [operand.a]: derive: "),
         (A.replace('dtype = "bf16"', ""), "check: line 2: [operand.a]: "),
-        (A.replace('"bf16"', "1.5"), "check: line 3: operand.a.dtype must be text, a number, true, false or a list"),
-        (PLAN, "check: the file must rely on something, found no table expect; --init writes one"),
+        (
+            A.replace('"bf16"', "1.5"),
+            "check: line 3: operand.a.dtype is 1.5, not text, a number, true, false or a list",
+        ),
+        (PLAN, "check: the file has no table expect; --init writes one"),
         (
             PLAN.replace("= 4", "= 9") + "expect.tile = 1",
             "check: line 1: [plan.gemm]: plan: 9 stages need 295056 bytes",
         ),
-        ("[operand]\na = 1", "check: [operand.a] must be a table, found 1"),
-        ("[operand.a]\nexpect = 1", "check: operand.a.expect must be a table, found 1"),
+        ("[operand]\na = 1", "check: [operand.a] is 1, not a table"),
+        ("[operand.a]\nexpect = 1", "check: operand.a.expect is 1, not a table"),
         ("", "check: the file has no section [operand.NAME] or [plan.NAME]"),
     ],
 )
@@ -148,7 +154,7 @@ def test_a_line_is_found_whatever_the_way_a_key_is_written() -> None:
     text = '[operand."a"]\ndtype="bf16"\nmajor="K"\nswizzle="128B"\ntile="64x64"\nmma="64x16"\nexpect . "word" = 1\n'
     (one,) = check_contract(text).values
     assert (one.section, one.line) == ("operand.a", 7)
-    with pytest.raises(DescriptorError, match=r"check: line 3: operand.a.majr must"):
+    with pytest.raises(DescriptorError, match=r"check: line 3: operand.a.majr is not an argument of derive"):
         check_contract(text.replace("major", "majr"))
 
 
