@@ -1,4 +1,4 @@
-"""How a chain is written: a line a link, a noun and what it is, options as NAME=VALUE; and as TOML, leg by leg.
+"""Parse chains: each link is a text of a noun, its value and options NAME=VALUE; a TOML file has the links of each leg.
 
     tensor LAYOUT [address=BYTES]
     convolution NxHxWxC filters=KxRxS [stride=HxW] [dilation=HxW] [padding=HxW] [operand=A|B] [row=N] [tap=R,S]
@@ -18,7 +18,7 @@
     convert TYPE
     shift BITS
 
-Law: what a text says twice is refused, and so is what no link takes.
+Invariant: an option that is given twice, or that the link does not have, is refused.
 
 >>> chain(["layout (8,8):(8,1) base=0 base=16"], tile="8x8")
 Traceback (most recent call last):
@@ -62,9 +62,9 @@ from descriptors.targets import tensor_architecture
 from descriptors.tmem.copies import tmem_copy
 from layoutalg import ComposedLayout, Fragment, Layout, TiledCopy, fragment
 
-#: Types of results that are no operand's, by an operand's type of their width.
+#: Types of results that are not operand types, mapped to an operand type of the same width.
 _RESULTS = {"f32": "tf32", "s32": "tf32", "u32": "tf32", "b32": "tf32", "b16": "bf16", "b8": "u8"}
-#: Keys of a file.
+#: The keys of a TOML file.
 _KEYS = ("dtype", "d_dtype", "tile", "instruction", "arch", "links", "A", "B", "D")
 _MAP_NAMES = {name.casefold() for pair in ARGUMENTS.items() for name in pair}
 
@@ -78,22 +78,24 @@ def chain(
     instruction: str | None = None,
     arch: str = "",
 ) -> Chain:
-    """A chain of links.
+    """Return a chain of links.
 
     Args:
-        links: texts, in order; or values: a ``TensorMap``, a ``Layout`` of shared memory, a ``Fragment``, a
-            ``TiledCopy`` (a load behind a layout, else a store). Or several legs by their names, ``A``, ``B``, ``D``.
-        tile: rows and columns of the one leg; M, N and K of several.
-        dtype: type of an element of A and B, or where the one leg begins.
-        d_dtype: type of an element of D where it begins.
-        instruction: its shape, as in ``m64n128k16``: what words read that do not say it.
-        arch: the architecture; as the words say if left out.
+        links: the links in order, as texts or as values: a ``TensorMap``, a ``Layout`` of shared memory, a
+            ``Fragment``, or a ``TiledCopy`` (a load if a layout or tensor is before it, else a store). Or a mapping of
+            leg names ``A``, ``B`` and ``D`` to such links.
+        tile: rows and columns for a single leg; M, N and K for several legs.
+        dtype: element type of A and B, or at the beginning of a single leg.
+        d_dtype: element type at the beginning of D.
+        instruction: shape of the instruction, such as ``m64n128k16``; it gives the blocks of descriptors without
+            ``mma=``.
+        arch: the architecture; by default the one that the descriptors imply.
 
     Returns:
-        the chain, whose ``verify()`` is the verdict.
+        The chain; its method ``verify()`` returns the verdict.
 
     Raises:
-        DescriptorError: if a text says no link; the message names which.
+        DescriptorError: if a text is not a link; the message has its number.
 
     >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
     tcgen05.ld.32x32b.x8
@@ -119,7 +121,11 @@ def chain(
 
 
 def _check_blocks(legs: Sequence[Leg]) -> None:
-    """Refuse legs whose blocks no instruction multiplies with one another."""
+    """Check that one instruction can multiply the blocks of A, B and D.
+
+    Raises:
+        DescriptorError: if the blocks of A and B have different K, or those of B and D different N.
+    """
     blocks = {leg.name: link.mma for leg in legs for link in leg.links if isinstance(link, Words)}
     if {"A", "B"} <= blocks.keys() and blocks["A"][1] != blocks["B"][1]:
         (_, a_k), (_, b_k) = blocks["A"], blocks["B"]
@@ -133,12 +139,12 @@ def _check_blocks(legs: Sequence[Leg]) -> None:
 
 
 def parse_chain(text: str) -> Chain:
-    """The chain of a TOML text: ``dtype``, ``tile``, and ``links``, or ``A``, ``B`` and ``D``, each a list of texts.
+    r"""Parse a chain from TOML: ``tile``, and either ``links`` or some of ``A``, ``B`` and ``D``, each a list of texts.
 
     Raises:
-        DescriptorError: if it is no TOML, a key is unknown or missing, or as `chain`.
+        DescriptorError: if the text is not TOML, a key is unknown or missing, or a link is wrong as for `chain`.
 
-    >>> toml = 'dtype = "bf16"\\ntile = "64x16"\\nlinks = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"]'
+    >>> toml = 'dtype = "bf16"\ntile = "64x16"\nlinks = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"]'
     >>> print(parse_chain(toml).verify().headline)
     incomplete: link 2, ldmatrix.x4, no later link says where the elements must be
     """
@@ -170,9 +176,9 @@ def _leg(
     if isinstance(links, (str, bytes)) or not isinstance(links, Sequence) or not links:
         raise DescriptorError(f"chain: links is {brief(links)}, not a list of links")
     read_links: list[Link] = []
-    for number, one in enumerate(links, 1):
+    for number, link in enumerate(links, 1):
         try:
-            read_links.append(_link(one, read_links, block))
+            read_links.append(_link(link, read_links, block))
         except LayoutError as error:
             where = f"{name + ', ' if name else ''}link {number}"
             raise DescriptorError(f"chain: {where}: {error}") from None
@@ -182,7 +188,13 @@ def _leg(
 
 
 def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
-    """The link of a text; of a value of the algebra the link that it is."""
+    """Return the link for a text or a value.
+
+    Args:
+        one: the text or value.
+        before: the links before it.
+        block: rows and columns of the block that the instruction reads; None if no instruction was given.
+    """
     match one:
         case Fragment():
             return Held(one)
@@ -209,12 +221,13 @@ def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) ->
 
 
 def _direction(before: Sequence[Link]) -> str:
+    """Return ``"load"`` if a layout or a tensor is before the link, else ``"store"``."""
     last = next((link for link in reversed(before) if not isinstance(link, Conversion)), None)
     return "load" if isinstance(last, (SharedLayout, TensorLayout)) else "store"
 
 
 def _split(text: str) -> tuple[str, str, dict[str, str]]:
-    """Noun, what stands behind it, and options."""
+    """Split the text of a link into noun, value and options."""
     head, *rest = re.split(r"\s+(?=[A-Za-z_0-9]+=)", text.strip())
     noun, _, said = head.partition(" ")
     options: dict[str, str] = {}
@@ -309,14 +322,14 @@ def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: ob
     pair = _int("cta_group", options.get("cta_group", "1"))
     ws = as_flag(bool(_number(options, "ws")), "accumulator: ws")
     made = Accumulators((m, n), options.get("dtype", "f32"), pair, ws, columns)
-    assert made.fragment  # what there is not is refused here
+    assert made.fragment  # raises an error if the accumulator does not exist
     return made
 
 
 def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
     copies = noun.startswith("tcgen05.cp")
     for name in options:
-        if (name in ("column", "offset")) is copies:  # the others are those of a copy
+        if (name in ("column", "offset")) is copies:  # all other options are those of copies
             raise DescriptorError(f"{noun} has no option {name}")
     if copies:
         columns = _signed("columns", options["columns"]) if "columns" in options else ()
@@ -334,7 +347,7 @@ def _factors(_: str, said: str, options: dict[str, str], __: object, ___: object
     return FactorReads(blocks, count, each, bool(_number(options, "halves")), group)
 
 
-#: Numbers of a link ``factors``, and what they are if left out.
+#: Numeric options of a link ``factors`` and their defaults.
 _OF_FACTORS = {"count": "1", "each": "1", "group": "4"}
 
 
@@ -356,7 +369,7 @@ def _shift(_: str, said: str, options: dict[str, str], __: object, ___: object) 
     return Shift(_int("shift", said))
 
 
-#: What builds a link, by the first word of its noun, and the options that it takes.
+#: The function that builds a link, and its options, by the first part of the noun.
 _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tensor": (_tensor, ("address",)),
     "convolution": (
@@ -429,7 +442,7 @@ def _signed(what: str, text: str) -> tuple[int, ...]:
 
 
 def _sides(what: str, text: str) -> tuple[int, ...]:
-    """One number, or those along H and W."""
+    """Return one number, or the numbers along H and W."""
     return tuple(_int(what, one) for one in re.split("[x,]", text.strip("() ")))
 
 

@@ -1,15 +1,15 @@
-"""The epilogue of a program: the way of the accumulators from registers to C in global memory.
+"""Plan the epilogue of a program: how the accumulators go from registers to C in global memory.
 
-Stored from registers, what a thread has goes to C as it is, without shared memory: on sm90 two neighbours of a row, so
-that a warp's store touches eight rows; on sm100 a row, so that it touches 32. Staged, a warpgroup of sm90 writes an
-accumulator into shared memory, a piece of 64 rows and at most 128 bytes of each row at a time, and the copy engine
-stores the piece as a box while the next one is written; so does a warp of sm100 with the rows of its own lanes. What is
-stored may be narrower than the accumulator. Rows of C are then whole 16 bytes.
+There are two ways. From registers, each thread stores its values directly to C. On sm90 these are two neighbors in a
+row, so that one store of a warp touches eight rows; on sm100 they are a row, so that it touches 32 rows. Staged, a
+warpgroup (sm90) or a warp (sm100, the rows of its own lanes) writes a piece of an accumulator into shared memory, and
+TMA stores the piece as a box while the next piece is written. On sm90 a piece has 64 rows; a row has at most 128 bytes.
+The staged elements may be narrower than the accumulators. Rows of C must then be multiples of 16 bytes.
 
-A product of little M and N and much K is cut along K: each part goes to a matrix of its own, and a second kernel adds
-them in their order, so that the same product has the same bits each time.
+A product with small M and N and large K can be split along K. Each part has a matrix of its own, and a second kernel
+adds the parts in order, so that the result has the same bits every time.
 
-Law: every element of a piece is written once, to the byte that the copy engine takes for it.
+Invariant: every element of a piece is written once, to the byte from which TMA takes it.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> loop = main_loop("m64n128k16", "bf16", tile=(128, 128, 64))
@@ -46,21 +46,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Bits of an element of C, of a part along K, or of an accumulator.
+#: Bits of an element of C, of a part along K, or of an accumulator, by type.
 BITS = {"f32": 32, "s32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
-#: Element types of C as a tensor map has them.
+#: Data types of the tensor map of C, by the type of C.
 MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
-#: Types that C may have, by that of the accumulators.
+#: Supported types of C, by the type of the accumulators.
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32",)}
-#: Rows of a piece on sm90: those of an instruction. Pieces of each writer: one is stored while the next is written.
+#: Rows of a piece on sm90, as of an instruction, and pieces of each writer: one is stored while the next is written.
 ROWS, BUFFERS = 64, 2
-#: Warps that store on sm100: each reads a quarter of the lanes of tensor memory.
+#: Number of warps that store on sm100; each reads a quarter of the lanes of tensor memory.
 WARPS = 4
-#: The most parts along K: more tiles than a GPU has processors serve nobody.
+#: The largest number of parts along K; with more tiles than a GPU has SMs there is nothing to gain.
 MOST_SPLITS = 64
-#: What is done to a sum before it is stored, in this order.
+#: Terms that are applied to a sum before it is stored, in this order.
 TERMS = {name: name for name in ("row-scales", "alpha-beta", "bias")}
-#: How C is stored, as people say it.
+#: The ways in which C can be stored.
 STORES = {"registers": "registers", "tma": "tma"}
 _BOX_BYTES = 128
 _MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: SwizzleMode.NONE}
@@ -68,14 +68,14 @@ _MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: S
 
 @frozen
 class Pieces:
-    """What is kept of C in shared memory.
+    """The buffers of C in shared memory: pieces of accumulators on their way to global memory.
 
     Args:
-        type: of an element as it is stored.
-        columns: of a piece.
-        writers: warpgroups of sm90, or warps of sm100, that store, each its own pieces.
-        base: where the first piece is, in bytes.
-        rows: of a piece: 64 of sm90; of sm100 those that a warp has.
+        type: type of a stored element.
+        columns: columns of a piece.
+        writers: number of warpgroups (sm90) or warps (sm100) that store, each with pieces of its own.
+        base: address of the first piece, in bytes.
+        rows: rows of a piece: 64 on sm90; on sm100 the rows of a warp.
     """
 
     type: str
@@ -86,41 +86,41 @@ class Pieces:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a row of a piece: 16, 32, 64 or 128."""
+        """Size of a row of a piece in bytes: 16, 32, 64 or 128."""
         return self.columns * BITS[self.type] // 8
 
     @property
     def piece_bytes(self) -> int:
-        """Bytes of a piece."""
+        """Size of a piece in bytes."""
         return self.rows * self.row_bytes
 
     @property
     def pieces(self) -> int:
-        """How many there are."""
+        """Number of pieces."""
         return self.writers * BUFFERS
 
     @property
     def bytes(self) -> int:
-        """Shared memory of all pieces."""
+        """Size of all pieces in bytes."""
         return self.pieces * self.piece_bytes
 
     def address(self, writer: int, turn: int) -> int:
-        """Where a piece begins, in bytes.
+        """Return the address of a piece, in bytes.
 
         Args:
-            writer: whose it is.
-            turn: how many pieces it has written before.
+            writer: index of the warpgroup or warp that writes it.
+            turn: number of pieces that this writer has written before.
         """
         return self.base + (writer * BUFFERS + turn % BUFFERS) * self.piece_bytes
 
     @property
     def swizzle(self) -> SwizzleMode:
-        """As wide as a row is."""
+        """The swizzle mode whose width is that of a row."""
         return _MODES[self.row_bytes]
 
     @property
     def layout(self) -> Layout | ComposedLayout:
-        """(row, column) to the element of a piece, for a picture or a count of banks."""
+        """The layout of a piece: (row, column) to an offset in elements."""
         plain, swizzle = Layout((self.rows, self.columns), (self.columns, 1)), self.swizzle.swizzle
         if swizzle is None:
             return plain
@@ -129,22 +129,22 @@ class Pieces:
 
     @property
     def matrices(self) -> bool:
-        """Whether ``stmatrix.x4`` writes it, of sm90: elements of 16 bits, two core matrices side by side."""
+        """Whether ``stmatrix.x4`` writes a piece: on sm90, 16-bit elements, at least two core matrices in a row."""
         return self.rows == ROWS and BITS[self.type] == 16 and self.columns >= 16
 
     def pointer(self, thread: int) -> tuple[int, int]:
-        """Row and column that a thread of the warpgroup points ``stmatrix.x4`` at, for the first 16 columns.
+        """Return row and column of the address that a thread passes to ``stmatrix.x4``, for the first 16 columns.
 
-        Matrices 0 and 1 are the upper and the lower 8 rows of a warp's 16, as the registers of an accumulator are; 2
-        and 3 those of the next 8 columns.
+        Matrices 0 and 1 are the upper and the lower 8 of a warp's 16 rows, in the order of an accumulator's registers;
+        matrices 2 and 3 are those of the next 8 columns.
         """
         return thread % 16 + thread // 32 * 16, thread % 32 // 16 * 8
 
     def element_bytes(self, of: Fragment | None) -> NDArray[np.int64]:
-        """The byte of a piece that each value of each thread is written to: axes (thread, value of the piece).
+        """Return the byte offset in a piece of each value of each thread: axes (thread, value of the piece).
 
         Args:
-            of: (thread, value) to row + 64 column, of the whole accumulator; None where a thread has a row.
+            of: (thread, value) to row + 64 column of the whole accumulator; None if each thread has a row.
         """
         import numpy as np
 
@@ -168,9 +168,9 @@ class Epilogue:
 
     Args:
         c: the type of C.
-        splits: parts along K, each with a matrix of its own; 1 of none.
-        terms: what is done to a sum before it is stored, of ``TERMS``.
-        staged: the pieces in shared memory; None where registers go to C as they are.
+        splits: number of parts along K, each with a matrix of its own; 1 if K is not split.
+        terms: the terms of ``TERMS`` that are applied to a sum before it is stored.
+        staged: the pieces in shared memory; None if C is stored from registers.
     """
 
     c: str
@@ -180,12 +180,12 @@ class Epilogue:
 
     @property
     def staged_bytes(self) -> int:
-        """Shared memory of the pieces; 0 of none."""
+        """Size of the pieces in shared memory in bytes; 0 without pieces."""
         return 0 if self.staged is None else self.staged.bytes
 
     @property
     def map_arguments(self) -> tuple[tuple[str, str], ...]:
-        """What ``cuTensorMapEncodeTiled`` is called with for C, or for its parts along K; () where none is.
+        """Names and values of the ``cuTensorMapEncodeTiled`` arguments for C or its parts along K; () without a map.
 
         >>> from descriptors.gemm.plan_request import main_loop
         >>> made = epilogue_of(main_loop("m64n64k16", "bf16", tile=(64, 64, 64)), 1, splits=2)
@@ -234,21 +234,21 @@ def epilogue_of(
     splits: int = 1,
     terms: Sequence[str] = (),
 ) -> Epilogue:
-    """The epilogue that was asked for.
+    """Return the epilogue for the arguments of ``plan``.
 
     Args:
         loop: the instruction and the tile.
-        writers: warpgroups of sm90, or warps of sm100, that store.
-        rows: that a writer has at a time.
-        values: columns that it has at a time; those of the instruction if left out.
-        c: the type of C; that of the accumulators if left out.
-        store: ``"registers"`` or ``"tma"``; tma where C is narrower than the accumulators, or K is cut, else registers,
-            if left out.
-        splits: parts along K.
-        terms: what is done to a sum: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``, in this order.
+        writers: number of warpgroups (sm90) or warps (sm100) that store.
+        rows: rows of an accumulator that a writer stores at a time.
+        values: columns that a writer has in registers at a time; by default those of the instruction.
+        c: the type of C; by default that of the accumulators.
+        store: ``"registers"`` or ``"tma"``; by default ``"tma"`` if C is narrower than the accumulators or K is split,
+            else ``"registers"``.
+        splits: number of parts along K.
+        terms: the names of the terms.
 
     Raises:
-        DescriptorError: if there is no such epilogue.
+        DescriptorError: if an argument is not supported, or the arguments are not supported together.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> print(epilogue_of(main_loop("m64n96k16", "bf16", tile=(128, 96, 64)), 2, store="tma"))
@@ -285,7 +285,7 @@ def epilogue_of(
     if row < 16:
         wide = 128 // BITS[stored]
         if values is not None and (loop.extents[0], loop.cta_group) == (128, 2):
-            wide *= 2  # a thread has half of a row
+            wide *= 2  # a thread has only half of a row
         what = "a row of an accumulator" if values is None else "the part of a row that one load gives a thread"
         raise DescriptorError(
             f"plan: {what} is {counted(width, 'element')} of {stored}, {width * BITS[stored] // 8} bytes; TMA stores "
@@ -301,14 +301,14 @@ def epilogue_of(
 
 
 def check_columns(made: Epilogue, filters: int) -> None:
-    """Refuse a convolution whose rows of C the copy engine does not store.
+    """Check that TMA can store the rows of C of a convolution.
 
     Args:
-        made: its epilogue.
-        filters: elements of a row of C.
+        made: the epilogue.
+        filters: number of filters: elements of a row of C.
 
     Raises:
-        DescriptorError: if they are not whole 16 bytes.
+        DescriptorError: if TMA stores C and a row is not a multiple of 16 bytes.
     """
     if made.staged is None or not filters * BITS[made.staged.type] % 128:
         return

@@ -1,9 +1,9 @@
-"""Links of a chain in memory: tensors, tensor copies either way, a layout of shared memory, descriptor words.
+"""Chain links in memory: tensors, tensor copies in both directions, layouts of shared memory, and descriptors.
 
-Each says where it has the elements of the tile, or what it moves, by the rules that are kept elsewhere: the copy model,
-the read model, the layouts of the algebra.
+Each link states where the elements of the tile are, or what it moves. The rules come from the copy model, the read
+model and the layouts of the algebra.
 
-Law: the copy of a tile, its layout and its words are one function.
+Invariant: the copy of a tile and its layout put every element at the same place.
 
 >>> from descriptors.gemm.places import Contents, Tile
 >>> from descriptors.smem.operands.operand import as_element_type
@@ -51,29 +51,29 @@ if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
 
-#: Offsets and addresses that a link may say: with them, in bits, all sums stay within 64 bits.
+#: The limit of offsets and addresses of a link, so that all sums, in bits, fit 64 bits.
 FARTHEST = 1 << 50
 
 
 class UndecidedLinkError(DescriptorError):
-    """A link of which nobody here knows what it moves: the chain ends there, undecided and not wrong."""
+    """Raised for a link whose moves are not known. The rest of the chain is then undecided, not wrong."""
 
 
-#: How the way from shared memory to global memory is known.
+#: How it is known what copies from shared to global memory do.
 STORES = "that a TMA store takes what a load puts is the CUDA guide's word, not measured"
-#: What addresses and sizes of ``cp.async.bulk`` are multiples of (PTX ISA 9.1, cp.async.bulk).
+#: Alignment of the addresses and sizes of ``cp.async.bulk``, in bytes (PTX ISA 9.1, cp.async.bulk).
 BULK_BYTES = 16
-#: Swizzles whose landing the copy model has.
+#: The largest swizzle code that the copy model supports.
 _MODELLED_SWIZZLES = 4
 
 
 @frozen
 class TensorLayout:
-    """A tensor in global memory: the part of it that the tile is.
+    """The tile as a part of a tensor in global memory.
 
     Args:
-        layout: (row, column) of the tile to offset, in elements; or its notation.
-        address: of offset 0, in bytes.
+        layout: (row, column) of the tile to an offset in elements; or its notation.
+        address: address of offset 0, in bytes.
     """
 
     layout: Layout | ComposedLayout | str
@@ -85,23 +85,23 @@ class TensorLayout:
         return str(self.layout)
 
     def memory(self, tile: Tile) -> Home:
-        """Where it has the elements."""
+        """Return where the elements are."""
         table = table_of(self.layout, (tile.rows, tile.columns), "tensor")
         places = table * tile.element.bits + 8 * self.address
         return Home(GLOBAL, tile.all().ravel(), places.ravel())
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.memory(tile)
 
 
 @frozen
 class BulkCopy:
-    """``cp.async.bulk`` from global to shared memory: bytes as they lie.
+    """``cp.async.bulk`` from global to shared memory, which copies bytes unchanged.
 
     Args:
-        bytes: how many.
-        source, target: the first byte in global and in shared memory.
+        bytes: number of bytes.
+        source, target: address of the first byte in global and in shared memory.
     """
 
     bytes: int
@@ -114,7 +114,7 @@ class BulkCopy:
         return f"{self.bytes} bytes from {self.source:#x} to {self.target:#x}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         for what, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
@@ -128,14 +128,14 @@ class BulkCopy:
 
 @frozen
 class ConvolutionTensor:
-    """What a tile of a convolution is, by its definition: rows at a tap, with so many channels; zeros are not there.
+    """The tile of a convolution by its definition: rows at one tap, and channels. Padding zeros are not in memory.
 
     Args:
-        convolution: whose activations, or filters, lie in global memory.
-        filters: whether rows are filters and no output pixels.
-        row, tap, channel: of the first element of the tile.
-        address: of the tensor, in bytes.
-        run: rows that follow one another, where the CTAs of a pair have every other run; 0 if all do.
+        convolution: the convolution whose activations or filters are in global memory.
+        filters: whether the rows are filters instead of output pixels.
+        row, tap, channel: row, tap and channel of the first element of the tile.
+        address: address of the tensor, in bytes.
+        run: number of consecutive rows if the CTAs of a pair have alternating runs; 0 if all rows are consecutive.
     """
 
     convolution: Convolution
@@ -153,36 +153,36 @@ class ConvolutionTensor:
         return f"{'filters' if self.filters else 'pixels'} from {self.row} on at {tap} of {self.convolution}"
 
     def memory(self, tile: Tile) -> Home:
-        """Where it has the elements."""
+        """Return where the elements are."""
         import numpy as np
 
         one = self.convolution
         local = np.arange(tile.rows)
-        lies = self.row + local + (local // self.run * self.run if self.run else 0)
+        indices = self.row + local + (local // self.run * self.run if self.run else 0)
         numbers = tap_elements(one, self.tap, filters=self.filters)
-        rows = np.where(lies < len(numbers), numbers[np.minimum(lies, len(numbers) - 1)], ZERO)
+        rows = np.where(indices < len(numbers), numbers[np.minimum(indices, len(numbers) - 1)], ZERO)
         channels = self.channel + np.arange(tile.columns)
-        there = (rows[:, None] != ZERO) & (channels < one.channels)
+        in_memory = (rows[:, None] != ZERO) & (channels < one.channels)
         places = (rows[:, None] * one.channels + channels) * tile.element.bits + 8 * self.address
-        return Home(GLOBAL, tile.all()[there], places[there])
+        return Home(GLOBAL, tile.all()[in_memory], places[in_memory])
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.memory(tile)
 
 
 @frozen
 class TensorCopy:
-    """Tensor copies between global and shared memory: loads where the tile lies in the first, stores in the second.
+    """Tensor copies between global and shared memory: loads if the tile is in global memory, else stores.
 
     Args:
         map: the tensor map.
-        boxes: coordinates in the tensor, fastest first, of an im2col map the offsets of a tap behind them, and the
-            shared-memory address of each box, in bytes; () for boxes side by side that cover the tile, the first
-            dimension of the tensor slowest, one behind the other.
-        base: shared-memory address of the first of those, in bytes.
+        boxes: for each box, its coordinates in the tensor, fastest first, and its address in shared memory, in bytes.
+            For an im2col map, the offsets of a tap may follow the coordinates. () for adjacent boxes that cover the
+            tile, stored one after the other, with the first dimension of the tensor slowest.
+        base: address in shared memory of the first box if ``boxes`` is (), in bytes.
         origin: coordinates of the tile in the tensor, fastest first; () for the first element.
-        major: whether dimension 0 of the tensor is the columns of the tile, ``K``, or its rows, ``MN``.
+        major: whether dimension 0 of the tensor is the columns (``K``) or the rows (``MN``) of the tile.
     """
 
     map: TensorMap
@@ -199,31 +199,33 @@ class TensorCopy:
         return f"box {box}{f', interleave {self.map.slice_bytes}B' * bool(self.map.interleave)}{swizzle}"
 
     def text(self, tile: Tile) -> str:
-        """The same, with the place of each box."""
+        """Return the link as text, with the address of each box."""
         boxes = self._boxes(tile)
-        return str(self) + (f", {len(boxes)} boxes at {some(hex(at) for _, at in boxes)}" if len(boxes) > 1 else "")
+        if len(boxes) == 1:
+            return str(self)
+        return f"{self}, {len(boxes)} boxes at {some(hex(address) for _, address in boxes)}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves; of a tensor of which nobody said how it lies, what follows from the map."""
+        """Yield what the copies move; if no other link states where the tile is in global memory, also that."""
         self._check(tile)
-        there, inside, shared = self._places(tile)
-        there, shared = there[inside], shared[inside]
-        if len(there) > tile.size:
+        places, inside, shared = self._places(tile)
+        places, shared = places[inside], shared[inside]
+        if len(places) > tile.size:
             raise DescriptorError(
-                f"tma: the boxes copy {len(there)} elements, more than the {tile.size} of the tile; use a tile with "
+                f"tma: the boxes copy {len(places)} elements, more than the {tile.size} of the tile; use a tile with "
                 "all elements that they copy"
             )
         if tile.contents is None:
             yield self._tensor(tile)
         if tile.contents is None or tile.contents.space == GLOBAL:
-            yield Move(GLOBAL, SHARED, there, shared)
+            yield Move(GLOBAL, SHARED, places, shared)
             return
-        yield Move(SHARED, GLOBAL, shared, there)
+        yield Move(SHARED, GLOBAL, shared, places)
         if tile.after is None:
             yield self._tensor(tile)._replace(clips=True)
 
     def remark(self, tile: Tile) -> str:
-        """How what it moves is known, if not from a Hopper GPU."""
+        """Return how it is known what the copies move; "" if it was measured on a Hopper GPU."""
         if self.map.data_type.stored is None or self.map.swizzle >= _MODELLED_SWIZZLES:
             return DOCUMENTED
         stores = tile.contents is not None and tile.contents.space == SHARED
@@ -280,7 +282,7 @@ class TensorCopy:
         return tuple(boxes)
 
     def _places(self, tile: Tile) -> tuple[Numbers, Any, Numbers]:
-        """Global place of each element of each box, whether it is inside of the tensor, and its shared place."""
+        """Return for each element of each box its global place, whether the tensor has it, and its shared place."""
         import numpy as np
 
         boxes, landing = self._boxes(tile), self.map.landing_extents
@@ -290,7 +292,7 @@ class TensorCopy:
         addresses = [address for _, address in boxes]
         shared = landing_bits(self.map.landing_rows, addresses, bits=bits, swizzle=self.map.swizzle)
         index = np.arange(prod(landing), dtype=np.int64)
-        if self.map.interleave:  # the elements of a slice have one coordinate
+        if self.map.interleave:  # all elements of a slice have the same coordinate
             element, index, landing = index % landing[0], index // landing[0], landing[1:]
         else:
             element = np.zeros_like(index)
@@ -305,16 +307,16 @@ class TensorCopy:
         return (places + element * bits).ravel(), inside.ravel(), shared.ravel()
 
     def _counts(self) -> tuple[int, ...]:
-        """How many numbers the coordinates of a box may be: with a tap's offsets, of an im2col map."""
+        """Return the allowed lengths of a box's coordinates; an im2col map also allows the offsets of a tap."""
         rank = self.map.rank
         return (rank, 2 * rank - 2) if isinstance(self.map.box, Im2colWindow) else (rank,)
 
     def _gathered(self, boxes: list[tuple[int, ...]], window: Im2colWindow, index: Numbers) -> list[Any]:
-        """Coordinates of each element of each im2col box."""
+        """Return the coordinates of each element of each im2col box, one array per dimension."""
         import numpy as np
 
         rank, apart = self.map.rank, self.map.slice_dimension
-        channels = 0 if apart is None else apart  # the dimension beside those along which pixels go on
+        channels = 0 if apart is None else apart  # the dimension other than those along which pixels advance
         others = [i for i in range(rank) if i != channels]
         extents, steps = ([of[i] for i in others[:-1]] for of in (self.map.extents, self.map.element_strides))
         starts = np.array([[at[i] for i in others] for at in boxes], dtype=np.int64)
@@ -323,11 +325,11 @@ class TensorCopy:
         pixels[..., :-1] += offsets_[:, None]
         count = window.channels if apart is None else 1
         first = np.array([at[channels] for at in boxes], dtype=np.int64)[:, None]
-        found = [pixels[:, index // count, i] for i in range(rank - 1)]
-        return [*found[:channels], first + index % count, *found[channels:]]
+        coordinates = [pixels[:, index // count, i] for i in range(rank - 1)]
+        return [*coordinates[:channels], first + index % count, *coordinates[channels:]]
 
     def _addresses(self, coordinates: list[Any]) -> tuple[Any, Any]:
-        """The global place of each coordinate, and whether it is inside of the tensor."""
+        """Return the global place of each coordinate, and whether it is inside the tensor."""
         unit = 8 * self.map.slice_bytes or self.map.data_type.bits
         place, inside = coordinates[0] * unit + 8 * self.map.address, coordinates[0] >= 0
         for one, stride in zip(coordinates[1:], self.map.strides, strict=True):
@@ -337,7 +339,7 @@ class TensorCopy:
         return place, inside
 
     def _tensor(self, tile: Tile) -> Home:
-        """Where the tile lies in a tensor of two dimensions, what is inside of it."""
+        """Return where the tile is in a tensor of at most two dimensions, without elements outside the tensor."""
         import numpy as np
 
         if self.map.rank > 2:
@@ -359,9 +361,9 @@ class SharedLayout:
     """A layout of shared memory.
 
     Args:
-        layout: (row, column) of the tile to offset; or its notation.
+        layout: (row, column) of the tile to an offset; or its notation.
         base: address of offset 0, in bytes.
-        unit: what offsets and swizzle count.
+        unit: the unit of offsets and swizzle.
         swizzle: name of the swizzle mode that is applied to a plain layout; "" for a layout that is stored as written.
     """
 
@@ -376,17 +378,17 @@ class SharedLayout:
         return str(self.layout)
 
     def text(self, tile: Tile) -> str:
-        """Return the layout that is stored, with the swizzle that was given beside it."""
+        """Return the stored layout as text, including the swizzle mode that was given separately."""
         if not self.swizzle:
             return str(self)
         return stored_text(replace(self, base=0).tile(tile.element), tile.element)
 
     def tile(self, element: ElementType) -> Layout | ComposedLayout:
-        """The layout in elements, from its address on."""
+        """Return the layout in elements, with its address included in the offsets."""
         bits = element.storage_bits
         try:
             layout = explicit_tile(self.layout, element, self.swizzle or None, self.unit)[0]
-        except DescriptorError:  # a swizzle that no tensor core has, which registers may be stored by
+        except DescriptorError:  # a swizzle without a hardware mode, which threads can still use for stores
             layout = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
             if self.swizzle or self.unit != "elements" or not isinstance(layout, ComposedLayout):
                 raise
@@ -398,29 +400,30 @@ class SharedLayout:
         return ComposedLayout(Layout(1 << 30, 1), first, layout)
 
     def memory(self, tile: Tile) -> Home:
-        """Where it has the elements."""
+        """Return where the elements are."""
         table = table_of(self.tile(tile.element), (tile.rows, tile.columns), "layout")
         return Home(SHARED, tile.all().ravel(), (table * tile.element.storage_bits).ravel())
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.memory(tile)
 
 
 @frozen
 class Words:
-    """Descriptor words: what the instructions read, block by block, as the operand that they multiply.
+    """Descriptors: what the instructions read, block by block, as the operand that they multiply.
 
     Args:
-        word: of the first block; None for the word and the advance that are derived from the layout before it.
+        word: the descriptor of the first block; None to derive descriptor and advance from the layout before it.
         mma: rows and columns of a block.
-        advance: (row block, column block) to what is added to the word, in 16-byte units; its notation will do, or
-            the sums' two parts, one for each row block and one for each column block.
+        advance: (row block, column block) to the number added to the descriptor, in 16-byte units; or its notation, or
+            a pair of tuples whose elements are added: one for the row blocks and one for the column blocks.
         major: the contiguous dimension; None for that of the layout before it.
-        layout: the layout before it, if there is one.
-        cp: the shape of the ``tcgen05.cp`` that reads with them; "" of operands.
+        layout: the layout before it; None if there is none.
+        cp: the shape of the ``tcgen05.cp`` that reads with the descriptors; "" for operands.
         sparse: whether a sparse instruction reads the operand.
-        legality: ``"off"`` if the instruction was checked before; else one must read such blocks.
+        legality: ``"off"`` if the instruction was checked before; otherwise an instruction must exist that reads such
+            blocks.
     """
 
     word: int | None
@@ -439,14 +442,14 @@ class Words:
         return f"{word}, blocks of {self.mma[0]}x{self.mma[1]}"
 
     def text(self, tile: Tile) -> str:
-        """The same, with the word that is derived."""
+        """Return the link as text, with the descriptor even if it is derived."""
         if self.word is not None:
             return str(self)
         word = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
         return f"{word_text(word)}, derived for {tile.arch or 'sm90'}, blocks of {self.mma[0]}x{self.mma[1]}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What the words read, and the operand that it must be."""
+        """Yield what the descriptors read, and the operand that this must be."""
         import numpy as np
 
         try:
@@ -454,7 +457,7 @@ class Words:
         except DescriptorError:
             if not self.unreadable(tile):
                 raise
-            takes = np.zeros((0, 0, 0), np.int64)  # a word without a meaning moves no element
+            takes = np.zeros((0, 0, 0), np.int64)  # a descriptor without a meaning moves no element
             yield Move(SHARED, OPERAND, takes.ravel(), takes.ravel())
             yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
             return
@@ -464,22 +467,22 @@ class Words:
         yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
 
     def remark(self, tile: Tile) -> str:
-        """How the walk of the words is known, if not from a Hopper GPU."""
+        """Return how it is known what the descriptors read; "" if it was measured on a Hopper GPU."""
         arch = self._arch(tile)
         if has_wgmma(arch):
             return DOCUMENTED if self.cp else ""
         return known(arch)
 
     def _arch(self, tile: Tile) -> str:
-        """The architecture whose instructions read the words."""
+        """Return the architecture whose instructions read with the descriptors."""
         return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
 
     def warnings(self, tile: Tile) -> tuple[str, ...]:
-        """Return the warnings of the version of the given word, and of bits that belong to no field."""
+        """Return warnings about the version of the given descriptor, and about set bits that belong to no field."""
         return () if self.word is None else tuple(map(str, bit_warnings(self.word, self._arch(tile))))
 
     def unreadable(self, tile: Tile) -> str:
-        """Return why the given word has no meaning, so that it reads no element; "" if it has one."""
+        """Return why the given descriptor has no meaning, so that it reads no element; "" if it has one."""
         if self.word is None:
             return ""
         try:
@@ -495,12 +498,12 @@ class Words:
         return ""
 
     def _typed(self, tile: Tile) -> int:
-        """Return the given word, with the version that its reader requires."""
+        """Return the given descriptor with the version that its reader requires."""
         assert self.word is not None
         return with_version(self.word, self._reader(tile))
 
     def unread(self, tile: Tile) -> str:
-        """Return why no instruction reads the blocks as an operand; "" if one does, or that was checked before."""
+        """Return why no instruction reads such blocks; "" if one does, or if this was checked before."""
         if self.cp or self.legality == "off":
             return ""
         arch, mode = self._arch(tile), self._mode(tile)
@@ -510,16 +513,16 @@ class Words:
         return refusal
 
     def _mode(self, tile: Tile) -> SwizzleMode:
-        """The swizzle mode of the words."""
+        """Return the swizzle mode of the descriptors."""
         first = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
         mode: SwizzleMode = smem_word(word_format(self._arch(tile))).decode(first)["swizzle"]
         return mode
 
     def places(self, tile: Tile) -> Any:
-        """The place that each element of each block is read from: axes (block, row, column), row blocks first.
+        """Return the place that each element of each block is read from: axes (block, row, column), row blocks first.
 
         Raises:
-            DescriptorError: if the tile is not whole blocks, or a word has no meaning.
+            DescriptorError: if the tile is not a whole number of blocks, or a descriptor has no meaning.
         """
         import numpy as np
 
@@ -542,21 +545,22 @@ class Words:
         return read.astype(np.int64) * unit
 
     def _reader(self, tile: Tile) -> str:
-        """The architecture whose instructions or copies read with the words."""
+        """Return the architecture whose instructions or copies read with the descriptors."""
         return self._copying(tile) if self.cp else self._arch(tile)
 
     @staticmethod
     def _copying(tile: Tile) -> str:
-        """The architecture whose copies to tensor memory read with the words."""
+        """Return the architecture whose copies to tensor memory read with the descriptors."""
         return tile.arch if tile.arch and has_tcgen05(tile.arch) else "sm100"
 
     def _major(self, tile: Tile) -> Major:
+        """Return the contiguous dimension: the given one, that of the layout, or K."""
         if self.major is not None or self.layout is None:
             return self.major or Major.K
         return contiguous_major(plain(self.layout.tile(tile.element)), tile.element)
 
     def _words(self, tile: Tile, counts: tuple[int, int]) -> list[int]:
-        """The word of every block, along the rows first."""
+        """Return the descriptor of every block, row blocks first."""
         pairs = [(i, k) for k in range(counts[1]) for i in range(counts[0])]
         if self.word is None:
             if self.layout is None:
@@ -589,10 +593,15 @@ class Words:
 
 
 def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
-    """The offsets of a layout of two modes with these extents, as an array.
+    """Return the offsets of a layout with two modes of the given sizes, as an array.
+
+    Args:
+        layout: the layout, or its notation.
+        extents: the required sizes of the two modes.
+        what: the subject of messages.
 
     Raises:
-        DescriptorError: if it is none, or has others.
+        DescriptorError: if it is not such a layout, or an offset exceeds ``FARTHEST``.
 
     >>> table_of("(2,(2,2)):(1,(8,4))", (2, 4), "layout").tolist()
     [[0, 8, 4, 12], [1, 9, 5, 13]]

@@ -1,26 +1,28 @@
-"""Matrices of which two of four are zero: what is stored of them, and the metadata that say where it belongs.
+"""Compress 2:4 sparse matrices, and pack the metadata that give the position of each stored element.
 
-Of every four elements of a row of A along K at most two are not zero, of tf32 one of every two. A sparse instruction
-takes those alone, half of K, and four bits for each group: the positions of the two in the group, two bits each, the
-first in the low ones (codes 4, 8, 9, c, d, e); of tf32 the code 4 or e for the first or the second of two. Of 4-bit
-elements, which sm100 alone has, it is pairs that are zero or stored: two of four, of every eight elements.
+Of every four elements of a row of A along K, at most two are not zero; of tf32, one of every two. A sparse instruction
+gets only the stored elements, half of K, and four bits of metadata for each group: the positions of its two stored
+elements, two bits each, with the first in the low bits (codes 4, 8, 9, c, d, e). For tf32 the code is 4 or e for the
+first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four pairs, of
+every eight elements.
 
-``wgmma.mma_async.sp`` reads the codes from a register of the threads: of 8-bit elements one register of 128 threads has
-those of K 64; of others a selector says which half of the threads is read, so that the two halves hold the codes of two
-K blocks, and no thread a bit in vain. Packed for sm90, the words that the 128 threads of a warpgroup take lie one after
-the other; first all along K, then the next 64 rows::
+``wgmma.mma_async.sp`` reads the codes from one register of the threads. For 8-bit elements, one register of 128 threads
+has the codes of K 64. For other elements, only half of the threads are read, and a selector chooses the half. The two
+halves hold the codes of two K blocks, so that all bits are used. Packed for sm90, the 32-bit words for the 128 threads of
+a warpgroup follow one another; first all along K, then the next 64 rows::
 
     word = ((m/64) (K / covered) + k / covered) 128 + thread
 
-``tcgen05.mma.sp`` reads them from tensor memory. Packed for sm100 they are what ``tcgen05.cp.128x128b`` copies to four
-columns: 16 bytes for each of 128 lanes; first all along K, then the next 128 rows. Of 4 and 8 bits an instruction takes
-two columns, of others one of two: the selector in its descriptor says which, and the column that it is given is even.
+``tcgen05.mma.sp`` reads the codes from tensor memory. Packed for sm100, they have the format that
+``tcgen05.cp.128x128b`` copies to four columns: 16 bytes for each of 128 lanes; first all along K, then the next 128
+rows. For 4-bit and 8-bit elements an instruction reads two columns. For others it reads one of two columns: it gets an
+even column, and the selector in its instruction descriptor chooses between this column and the next.
 
 Source: PTX ISA 9.1, wgmma.mma_async.sp, sparse matrix storage; tcgen05.mma.sp, sparse matrices; CUTLASS
-``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. Those of sm90 were measured
-on Hopper (``scripts/probe_wgmma sparse``), those of sm100 by nobody.
+``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. The format for sm90 was
+measured on Hopper (``scripts/probe_wgmma sparse``); the format for sm100 was not measured.
 
-Law: what is stored, put where the metadata say, is the matrix; packed metadata come out again.
+Invariant: ``expand`` inverts ``compress``, and ``unpack_metadata`` inverts ``pack_metadata``.
 
 >>> import numpy as np
 >>> dense = np.arange(64 * 64).reshape(64, 64) * np.tile([0, 1, 0, 1], 16)
@@ -46,20 +48,21 @@ from layoutalg.frozen import frozen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Codes of tf32 by the position of the one that is stored.
+#: The codes of tf32, by the position of the stored element.
 _CODES_OF_TWO = (0x4, 0xE)
 
 
 @frozen
 class Arrangement:
-    """How the metadata of a type lie.
+    """The format of the metadata for an element type and an architecture.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
-        bits: of an element of A.
-        rows: of A that are packed together.
-        depth: K of an instruction, zeros counted.
-        covered: K, zeros counted, that is packed together: of the words of a warpgroup, or of four columns.
+        arch: the architecture, such as ``"sm90"`` or ``"sm100"``.
+        bits: bits of an element of A.
+        rows: rows of A whose metadata are packed together.
+        depth: K of an instruction, with zeros counted.
+        covered: K, with zeros counted, whose metadata are packed together: in the words of a warpgroup, or in four
+            columns.
     """
 
     arch: Arch
@@ -70,44 +73,44 @@ class Arrangement:
 
     @property
     def group(self) -> int:
-        """Elements, zeros counted, that share a code of four bits."""
+        """Number of elements, with zeros counted, that share a code of four bits."""
         return {4: 8, 32: 2}.get(self.bits, 4)
 
     @property
     def together(self) -> int:
-        """Elements that are stored or left out together."""
+        """Number of elements that are stored or left out together."""
         return 2 if self.bits == 4 else 1
 
     @property
     def stored(self) -> int:
-        """Elements of a group that are stored."""
+        """Number of elements of a group that are stored."""
         return self.group // 2
 
     @property
     def blocks(self) -> int:
-        """K blocks whose metadata are packed together."""
+        """Number of K blocks whose metadata are packed together."""
         return self.covered // self.depth
 
     @property
     def selectors(self) -> int:
-        """Selectors of the K blocks that take one register, or that are given one column."""
+        """Number of K blocks that use the same register or column, distinguished by their selectors."""
         return self.blocks if has_wgmma(self.arch) else 1 if self.bits <= 8 else 2
 
     @property
     def block_bits(self) -> int:
-        """Bits that are packed together."""
+        """Number of bits that are packed together."""
         return self.rows * self.covered // self.group * 4
 
 
 def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
-    """How the metadata of a type lie.
+    """Return the format of the metadata for an element type.
 
     Args:
         dtype: the element type of A.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: the architecture, such as ``"sm90"`` or ``"sm100"``.
 
     Raises:
-        DescriptorError: if there is no sparse instruction of the type whose metadata are known here.
+        DescriptorError: if the element type is not supported.
 
     >>> arrangement("tf32"), arrangement("e4m3").blocks
     (Arrangement(arch='sm90', bits=32, rows=64, depth=16, covered=32), 1)
@@ -125,18 +128,18 @@ def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
 
 
 def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90") -> Layout:
-    """The packed metadata of a matrix, as a layout: (m, k) to the first bit of that element, zeros counted.
+    """Return the layout of the packed metadata of a matrix: (m, k), with zeros counted, to a bit.
 
-    An element of 32 bits has two bits, one of 4 bits half a bit, any other one; a code is those of the elements of its
-    group, from the first on.
+    A 32-bit element has two bits of metadata, a 4-bit element half a bit, other elements one bit. The bits of the
+    elements of a group are its code.
 
     Args:
         m: rows of A, a multiple of 64 (sm90) or 128 (sm100).
-        k: K, zeros counted, a multiple of what is packed together.
-        dtype, arch: as ``arrangement`` has them.
+        k: K, with zeros counted, a multiple of the K that is packed together.
+        dtype, arch: as in ``arrangement``.
 
     Raises:
-        DescriptorError: if the extents are no such multiples; it says what to give.
+        DescriptorError: if the extents are not such multiples; the message has the next multiple.
 
     >>> print(metadata_layout(64, 64, "bf16"))
     ((8,2,4,1),(16,2,2,1)):((128,16,1024,0),(1,32,64,0))
@@ -160,9 +163,10 @@ def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90"
 
 
 def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Extents and strides, in bits, of what is packed together: along M, and along K.
+    """Return extents and strides, in bits, of the metadata that are packed together: along M, and along K.
 
-    A thread has 32 bits, in sm90 the next thread's after it; a lane of tensor memory 128, in four columns.
+    On sm90 each thread has 32 bits, one thread after the other. On sm100 each lane of tensor memory has 128 bits, in
+    four columns.
     """
     if has_wgmma(one.arch):
         if one.bits == 8:
@@ -178,19 +182,19 @@ def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, in
 
 
 def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What is stored of a matrix, and the position of each of it in its group.
+    """Return the stored elements of a sparse matrix, and the position of each in its group.
 
-    Where a group has fewer that are not zero than are stored, zeros are stored beside them.
+    If a group has fewer nonzero elements than are stored, zeros are stored too.
 
     Args:
         dense: M x K numbers.
-        dtype: the element type that they will have, which decides the groups: of 4 bits four pairs of elements.
+        dtype: the element type that the numbers will have, which determines the groups.
 
     Returns:
-        M x K/2 numbers, and M x K/2 positions from 0 on, which grow within a group.
+        M x K/2 numbers, and M x K/2 positions from 0 on, which increase within a group.
 
     Raises:
-        DescriptorError: if it is no matrix of whole groups, or a group has too many that are not zero.
+        DescriptorError: if ``dense`` is not a matrix of whole groups, or a group has too many nonzero elements.
 
     >>> values, positions = compress([[0, 5, 0, 7, 1, 0, 0, 0]], "f16")
     >>> values.tolist(), positions.tolist()
@@ -225,14 +229,14 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
 
 
 def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any]:
-    """The matrix, zeros and all, of what is stored of it.
+    """Return the matrix with its zeros, from the stored elements and their positions.
 
     Args:
-        values, positions: as ``compress`` returns them.
-        dtype: the element type, which decides the groups.
+        values, positions: the results of ``compress``.
+        dtype: the element type, which determines the groups.
 
     Raises:
-        DescriptorError: if they are no two matrices of one shape, or a position is in no group.
+        DescriptorError: if the arguments are not two matrices of the same shape, or a position is not in its group.
 
     >>> expand([[5, 7]], [[1, 3]], "f16").tolist()
     [[0, 5, 0, 7]]
@@ -251,18 +255,19 @@ def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any
 
 
 def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") -> NDArray[Any]:
-    """The metadata as they are loaded: the register of every thread, or the columns of every lane.
+    """Return packed metadata: the register of every thread, or the columns of every lane.
 
     Args:
-        positions: as ``compress`` returns them.
-        dtype, arch: as ``arrangement`` has them.
+        positions: the positions from ``compress``.
+        dtype, arch: as in ``arrangement``.
 
     Returns:
         32-bit words. For sm90: axes (64 rows, K covered, thread of a warpgroup). For sm100: (128 rows, K covered, lane,
         column of four).
 
     Raises:
-        DescriptorError: if positions do not grow within a group, or the extents are no whole packs.
+        DescriptorError: if positions do not increase within a group, or the extents are not multiples of those that are
+            packed together.
 
     >>> import numpy as np
     >>> pack_metadata(np.tile([0, 1], (64, 32)), "e4m3").shape, pack_metadata(np.ones((128, 32), int), "tf32").shape
@@ -282,14 +287,14 @@ def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") 
 
 
 def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") -> NDArray[Any]:
-    """The positions that packed metadata say.
+    """Return the positions in packed metadata.
 
     Args:
-        words: as ``pack_metadata`` returns them.
-        dtype, arch: as ``arrangement`` has them.
+        words: the result of ``pack_metadata``.
+        dtype, arch: as in ``arrangement``.
 
     Raises:
-        DescriptorError: if they are no such words, or a code is none.
+        DescriptorError: if ``words`` has another shape or type, or contains an invalid code.
 
     >>> import numpy as np
     >>> unpack_metadata(np.full((1, 1, 128), 0xE4E4E4E4, np.uint32), "tf32")[0, :4].tolist()
@@ -324,12 +329,12 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
 
 
 def _pack(one: Arrangement) -> tuple[int, ...]:
-    """The axes of what is packed together, in words."""
+    """Return the shape of the metadata that are packed together, in 32-bit words."""
     return (128,) if has_wgmma(one.arch) else (128, 4)
 
 
 def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArray[Any]:
-    """Where the code of each group lies, in units of four bits: axes (row, group)."""
+    """Return the place of the code of each group, in units of four bits: axes (row, group)."""
     layout = metadata_layout(m, k, dtype, one.arch)
     along_m, along_k = (offsets(layout[mode]).ravel(order="F") for mode in (0, 1))
     places: NDArray[Any] = (along_m[:, None] + along_k[None, :: one.group]) // 4
@@ -337,6 +342,7 @@ def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArr
 
 
 def _matrix(value: Any, what: str) -> NDArray[Any]:
+    """Return a caller's value as an array after checking that it is a matrix of numbers."""
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iufV":  # V: the narrow types of ml_dtypes
         raise DescriptorError(f"{what} have shape {array.shape} of {array.dtype}, not M x K numbers")

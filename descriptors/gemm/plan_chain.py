@@ -1,13 +1,13 @@
-"""The chain of a plan: its copies, layouts, words and accumulators, from global memory to global memory.
+"""Build the chain of a plan: its copies, layouts, descriptors and accumulators, from global memory to global memory.
 
-A tensor is as large as the stages of a tile together, stage after stage along K; each CTA of a pair has legs of its
-own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
-factors have a leg for each stage, since all stages have the same columns of tensor memory: their bytes lie in global
-memory tile by tile, as a stage holds them. C through shared memory has a leg for each piece, since pieces have the same
-place in turn; and the matrix that is added to the sums has one, from its rows to the registers of the accumulators:
-``descriptors.gemm.result_legs``. Metadata are no leg: the proof of the product has them.
+A tensor of the chain has the extents of all stages of a tile together, one after the other along K. Each CTA of a pair
+has legs of its own. The results end in rows of global memory, as the programs of a plan store them. Scale factors have
+a leg for each stage, because all stages use the same columns of tensor memory; in global memory their bytes are in the
+order of a stage, tile after tile. C through shared memory has a leg for each piece, because pieces reuse the same
+buffers. The matrix that is added to the sums has a leg from its rows to the registers of the accumulators; the module
+``descriptors.gemm.result_legs`` builds it. Metadata have no leg; the proof of the product covers them.
 
-Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
+Invariant: the chain of a plan is proved, and the chain of a plan with a wrong descriptor is not.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
@@ -94,7 +94,7 @@ def _operand_links(plan: PlannedLoop, index: int, side: StagedOperand, cta: int)
 
 
 def _factor_legs(plan: PlannedLoop, scales: Scales) -> Iterator[Leg]:
-    """The scale factors of each operand, stage by stage: a CTA's own rows of A, which the other has its own of."""
+    """Yield the legs of the scale factors of each operand, stage by stage, for the rows of A of one CTA."""
     sides = zip(("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True)
     element = as_element_type("u8")
     for index, (name, factors, base, column) in enumerate(sides):
@@ -125,13 +125,13 @@ def _factor_legs(plan: PlannedLoop, scales: Scales) -> Iterator[Leg]:
 
 @frozen
 class FactorPlaces:
-    """Where the scale factors of a tile lie, of a layout that has room for more and an offset for every element.
+    """A chain link: the scale factors of a tile, in a layout that may be larger and has an offset for every element.
 
     Args:
-        noun: ``tensor`` or ``layout``, in bytes of global or shared memory; or ``cells``, maybe with copies.
-        layout: (row, k), or (row, k, copy), to a byte.
+        noun: ``tensor`` for global memory, ``layout`` for shared memory, or ``cells`` for tensor memory.
+        layout: (row, k) or (row, k, copy) to a byte.
         vector: elements along K that share a factor.
-        first: the address of its byte 0, or its first column.
+        first: address of byte 0, or the first column.
     """
 
     noun: str
@@ -144,7 +144,7 @@ class FactorPlaces:
         return str(self.layout)
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         import numpy as np
 
         extents = [int(size(self.layout, mode=[i])) for i in range(len(self.layout))]
@@ -156,7 +156,7 @@ class FactorPlaces:
 
 
 def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
-    """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
+    """Yield the links of the first step of a convolution's first tile that reads an element; none if no step does."""
     side, one = (plan.a, plan.b)[index], implicit.convolution
     tile = Tile(side.derivation.tile[0], side.derivation.tile[1], side.derivation.element)
     run = side.run if side.run < tile.rows else 0
@@ -164,7 +164,7 @@ def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int)
         ConvolutionTensor(one, side.matrix != one.operand, side.first_row(side.boxes[0], cta), tap, run=run)
         for tap in range(one.taps[0] * one.taps[1])
     )
-    tensor = next((each for each in tensors if len(each.memory(tile).elements)), None)
+    tensor = next((tensor for tensor in tensors if len(tensor.memory(tile).elements)), None)
     if tensor is None:
         return
     yield tensor
@@ -183,14 +183,14 @@ def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int)
 
 
 def _coordinates(side: StagedOperand, index: int, cta: int) -> tuple[int, ...]:
-    """Where a box begins in the tensor: its stage lies as many K blocks on."""
+    """Return the coordinates of a box in the tensor, in which the stages follow one another along K."""
     box, k = side.tma.boxes[index], side.derivation.tile[1]
     pairs = zip(side.tma.dimensions, side.coordinates(box, cta), strict=True)
     return tuple(at + (box.stage * k // one.step if one.mode == 1 and one.extent is None else 0) for one, at in pairs)
 
 
 def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) -> TensorMap:
-    """The tensor map of the copies, of a tensor of these extents and steps in elements."""
+    """Return the tensor map of the copies for a tensor with the given extents and steps, in elements."""
     tma = side.tma
 
     def extent(one: Dimension) -> int:
@@ -208,7 +208,7 @@ def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) 
 
 
 def _loads(plan: PlannedLoop) -> Iterator[Link]:
-    """A from shared memory into registers."""
+    """Yield the links of A from shared memory into registers."""
     loads, accumulators = plan.loads, plan.accumulators
     assert loads is not None and isinstance(accumulators, Registers)
     groups = (accumulators.warpgroups, 1)

@@ -1,8 +1,8 @@
-"""Links of a chain at tensor memory: accumulators, loads and stores, copies from shared memory, cells.
+"""Chain links at tensor memory: accumulators, loads and stores, copies from shared memory, and layouts of cells.
 
-Source: as ``descriptors.tmem``, whose layouts these are; nothing of it was measured on a Blackwell GPU.
+Source: that of ``descriptors.tmem``, whose layouts are used. None of it was measured on a Blackwell GPU.
 
-Law: what a load leaves in registers a store of the same shape puts back.
+Invariant: a store puts the elements that a load of the same shape has left in registers back where they were.
 
 >>> from descriptors.gemm.chain_notation import chain
 >>> for shape in ("32x32b.x16", "16x64b.x8", "16x128b.x4", "16x256b.x2"):
@@ -42,11 +42,11 @@ class Accumulators:
     """Accumulators of ``tcgen05.mma`` in the tensor memory of one CTA.
 
     Args:
-        mn: M and N of the instruction, over both CTAs where ``cta_group`` is 2.
+        mn: M and N of the instruction, over both CTAs if ``cta_group`` is 2.
         dtype: ``f32``, ``f16`` or ``s32``.
         cta_group: 1 or 2.
         ws: whether the instruction is weight-stationary.
-        columns: the first of each accumulator, M blocks fastest; () for one behind the other.
+        columns: first column of each accumulator, M blocks fastest; () for adjacent accumulators.
     """
 
     mn: tuple[int, int]
@@ -61,12 +61,12 @@ class Accumulators:
         return f"{self.mn[0]}x{self.mn[1]} {self.dtype}" + (", cta_group 2" if self.cta_group == 2 else "")
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     @property
     def fragment(self) -> TmemFragment:
-        """One of them."""
+        """The fragment of one accumulator."""
         return accumulator(
             *self.mn,
             self.dtype,
@@ -76,7 +76,7 @@ class Accumulators:
         )
 
     def steps(self, tile: Tile) -> Iterator[Home]:
-        """What it says."""
+        """Yield where the elements are."""
         import numpy as np
 
         one = self.fragment
@@ -105,14 +105,14 @@ class Accumulators:
 
 @frozen
 class TensorMove:
-    """``tcgen05.ld`` or ``tcgen05.st`` by the four warps of a warpgroup, each of its quarter of the lanes.
+    """``tcgen05.ld`` or ``tcgen05.st`` by the four warps of a warpgroup, each for its quarter of the lanes.
 
-    A shape of 16 lanes is issued for the first and the second half of a quarter, if both hold elements; then for the
-    next columns.
+    An instruction with a shape of 16 lanes is issued for the first half of a quarter and, if that has elements, for the
+    second half; then for the next columns.
 
     Args:
         move: one instruction.
-        column: of the first address; None for the first that holds elements, of a store 0.
+        column: column of the first address; None for the first column with elements, or 0 for a store.
     """
 
     move: TmemMove
@@ -124,11 +124,11 @@ class TensorMove:
         return f"tcgen05.{self.move.direction}.{self.move.shape}.x{self.move.num}"
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         if tile.contents is None:
@@ -152,13 +152,14 @@ class TensorMove:
             yield Move(REGISTERS, TENSOR, registers.places, cells.ravel())
 
     def _firsts(self, lies: Numbers) -> Numbers:
-        """The cell that each instruction of a warp begins at, in bits, from the warp's quarter on."""
+        """Return the first cell of each load of a warp, in bits, relative to the warp's quarter."""
         lanes, columns = lies >> _LANE_BITS, lies >> COLUMN_BITS & 0xFFFF
         first = int(columns.min()) if self.column is None else self.column
         halves = [0] if self.move.lanes == QUARTER or not (lanes % QUARTER >= 16).any() else [0, 16]
         return _cells(halves, range(first, int(columns.max()) + 1, self.move.columns))
 
     def _targets(self, lies: Numbers, each: int) -> Numbers:
+        """Return the first cell of each store of a warp, in bits, relative to the warp's quarter."""
         values = int((lies & (1 << VALUE_BITS) - 1).max()) + 1
         halves = [0] if self.move.lanes == QUARTER else [0, 16]
         count = -(-values // (self.move.registers * each * len(halves)))
@@ -167,6 +168,7 @@ class TensorMove:
 
 
 def _cells(lanes: list[int], columns: range) -> Numbers:
+    """Return the cells of lanes and columns, in bits, lanes fastest."""
     import numpy as np
 
     return np.array([(lane << _LANE_BITS) + (column << COLUMN_BITS) for column in columns for lane in lanes])
@@ -186,10 +188,10 @@ def tensor_move(name: str, offset: int | None = None) -> TmemMove:
 
 @frozen
 class Cells:
-    """Where elements lie in tensor memory.
+    """The tile in tensor memory.
 
     Args:
-        layout: (row, column) of the tile, and maybe a copy, to ``lane << 16 | column`` in elements, as the command
+        layout: (row, column) or (row, column, copy) of the tile to ``lane << 16 | column`` in elements, as the command
             ``tmem`` prints it; or its notation.
     """
 
@@ -201,11 +203,11 @@ class Cells:
         return str(self.layout)
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         import numpy as np
 
         value: Any = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
@@ -226,14 +228,14 @@ class Cells:
 
 @frozen
 class CellCopy:
-    """``tcgen05.cp``: rows of shared memory, read by words, into tensor memory, as often as the shape says.
+    """``tcgen05.cp``: copies from shared memory, read by descriptors, to tensor memory, multicast as the shape says.
 
     Args:
         copy: one instruction.
-        words: the word of each block, which has the copy's rows and bits, whatever they say of it.
-        columns: the first of each block, rows first; () for one behind the other.
-        count: how many blocks one behind the other, whatever tile they are of: bytes that are copied as they lie, as
-            scale factors are; 0 for those that the tile is cut into.
+        words: the descriptors. The rows and columns of a block are those of the copy; ``words.mma`` is not used.
+        columns: first column of each block, rows fastest; () for adjacent blocks.
+        count: number of adjacent blocks of bytes that are copied unchanged, as for scale factors; 0 for the blocks into
+            which the tile is divided.
     """
 
     copy: TmemCopy
@@ -247,16 +249,16 @@ class CellCopy:
         return f"tcgen05.cp.{self.copy.name}"
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         bits, copy, words = tile.element.storage_bits, self.copy, self.words
         block = (copy.rows, copy.bits // bits)
-        if self.count:  # of bytes as they lie no layout says a major
+        if self.count:  # the layout of such bytes does not define a major
             words = replace(words, major=Major.K, layout=None)
             tile = replace(tile, rows=block[0], columns=block[1] * self.count)
         read = Words(words.word, block, words.advance, words.major, words.layout, copy.shape).places(tile)
@@ -271,14 +273,14 @@ class CellCopy:
 
 @frozen
 class FactorReads:
-    """The scale factors that block-scaled instructions take from tensor memory, as their pointers say.
+    """The scale factors that block-scaled instructions read from tensor memory with their pointers.
 
     Args:
-        pointers: of each block of rows, for each K block: the column, and in bits 30 and 31 the byte of a cell.
-        count: factors of a row that one instruction takes.
-        each: K blocks one behind the other that take the same ones.
-        halves: whether those of the halves of the rows lie 64 lanes apart: B of a pair with M 128.
-        group: columns from four factors of a row to the next four, which an instruction of six or eight reads too.
+        pointers: for each block of rows and each K block, the column, with the byte of a cell in bits 30 and 31.
+        count: number of factors of a row that one instruction reads.
+        each: number of consecutive K blocks that read the same factors.
+        halves: whether the factors of the two halves of the rows are 64 lanes apart, as for B of a pair with M 128.
+        group: columns from four factors of a row to the next four; instructions with six or eight factors read both.
     """
 
     pointers: tuple[tuple[int, ...], ...]
@@ -293,11 +295,11 @@ class FactorReads:
         return f"at {some(word_text(pointer, 32) for pointer in self.pointers[0])}, {self.count} of a row each"
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What they read, and the factors that these must be."""
+        """Yield what the instructions read, and the factors that this must be."""
         import numpy as np
 
         rows, blocks = tile.rows // len(self.pointers), len(self.pointers[0])
