@@ -1,4 +1,4 @@
-r"""Compare the expected values of a project, from a TOML file, with derived values: descriptors, offsets, layouts, plans.
+r"""Compare the expected values of a TOML file with derived values: descriptors, offsets, layouts and whole plans.
 
 A section ``[operand.NAME]`` has the arguments of ``derive``. A section ``[plan.NAME]`` has those of ``plan``, or of
 ``mma_plan`` for an instruction of ``mma.sync``. The table ``expect`` of a section has keys of the JSON that these

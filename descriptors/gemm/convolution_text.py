@@ -1,6 +1,6 @@
-"""The convolution of a plan, told: its extents, the tensor maps of its operands, and the steps of its main loop.
+"""Present the convolution of a plan as text or plain data: extents, tensor maps and steps of the main loop.
 
-Law: text and data have the same tensor maps, and a row for each step.
+Invariant: text and data have the same tensor maps, and a row for each step.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False,
@@ -26,14 +26,14 @@ from descriptors.smem.tma.map_notation import arguments_text
 from descriptors.smem.words.tensor_map import Im2colWindow
 from descriptors.text import aligned, counted, extents_text, tuple_text
 
-#: Steps of a main loop that are listed; --json has them all.
+#: Number of steps that are listed; --json has them all.
 _LISTED = 32
 #: How the model of im2col copies is known.
 _KNOWN = "measured on a Hopper GPU"
 
 
 def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What one wants to know of the convolution first; nothing of a plain product."""
+    """Yield the rows of the convolution for ``tell_plan``; none for a plain product."""
     if plan.implicit is None:
         return
     one, implicit = plan.implicit.convolution, plan.implicit
@@ -46,20 +46,20 @@ def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _output(one: Convolution) -> tuple[int, ...]:
-    """N, P, Q and K."""
+    """Return N, P, Q and K."""
     return (one.images, *one.outputs, one.filters)
 
 
 def _other(one: Convolution) -> Matrix:
-    """The operand of the filters."""
+    """Return the operand that contains the filters."""
     return "B" if one.operand == "A" else "A"
 
 
 def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
-    """How the boxes of an operand are copied.
+    """Yield the lines of the copies of an operand.
 
     Args:
-        implicit: the maps.
+        implicit: the convolution.
         side: the operand.
     """
     made = implicit.of(side.matrix)
@@ -73,7 +73,7 @@ def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
 
 
 def step_lines(plan: Plan) -> Iterator[str]:
-    """The steps of the main loop at the first tile; nothing of a plain product."""
+    """Yield the lines of the steps of the main loop at the first tile; none for a plain product."""
     if plan.implicit is None:
         return
     implicit = plan.implicit

@@ -1,11 +1,11 @@
-"""The proof that the copies of a convolution bring what its definition says, to where the words read it.
+"""Prove that the copies of a convolution bring the elements of its definition to the places that descriptors read.
 
-The boxes of a stage land by the copy model and are read by the words: that says which row of which box, and which of
-its channels, each place (row, k) of a tile is. The rows of a box are followed by the model of im2col copies, from the
-coordinates of every tile and tap, into the tensor that the map describes. The judge is the definition: an array of the
-activations, padded, of which every tap takes a slice; it knows no tiles, no corners and no start.
+The boxes of a stage are stored by the copy model and read by the descriptors. This gives for each place (row, k) of a
+tile the box, the row of the box and the channel. The model of im2col copies gives the element of the tensor for each
+row of a box, from the coordinates of every tile and tap. The result is compared with the definition: a padded array of
+the activations, of which every tap takes a slice. The definition uses no tiles, corners or start coordinates.
 
-Law: a map whose corner is another one is refuted.
+Invariant: the proof fails for a tensor map with another corner.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[Any]
 
-#: The most rows, each at every tap, that are followed.
+#: The largest number of rows, each counted at every tap, that a proof follows.
 _MOST_ROWS = 1 << 28
-#: What no copy brings.
+#: The number of a place that no copy fills.
 _NOTHING = -2
 
 
 def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
-    """Follow every row of every tile, at every tap, from the definition to the place that a word reads.
+    """Compare every row of every tile, at every tap, with the definition of the convolution.
 
     Args:
-        implicit: the maps and the steps.
-        plan: the plan's operands.
+        implicit: the tensor maps and the steps.
+        plan: the plan.
 
     Raises:
-        DescriptorError: if there are too many.
+        DescriptorError: if there are too many rows.
     """
     one = implicit.convolution
     count = (one.pixels + one.filters) * one.taps[0] * one.taps[1]
@@ -66,7 +66,7 @@ def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
 
 
 class _Side:
-    """One operand: which row of which box each place of a tile is, and what these rows are in the tensor."""
+    """One operand: the row and box of each place of a tile, and the elements of the tensor in these rows."""
 
     def __init__(self, implicit: ImplicitGemm, plan: PlannedLoop, index: int) -> None:
         self.implicit, self.index = implicit, index
@@ -79,7 +79,7 @@ class _Side:
         self.places = _read(plan, self.side, self.map, index)
 
     def proof(self) -> Gathered:
-        """What differs from the definition."""
+        """Return the comparison with the definition."""
         import numpy as np
 
         one, extent = self.implicit.convolution, self.implicit.tile[self.index]
@@ -88,7 +88,7 @@ class _Side:
         astray = self._channels()
         if astray:
             return Gathered(total * taps, total * taps, astray)
-        # Columns of the tile that come from other boxes, but from the same rows, are alike.
+        # Columns of the tile that come from the same rows of different boxes have the same result.
         rows = np.unique(self._rows(), axis=1)
         blocks = self.loop.blocks[1] if self.index else 1
         differing, first = 0, ""
@@ -110,7 +110,7 @@ class _Side:
         return Gathered(total * taps, differing, first)
 
     def _rows(self) -> Numbers:
-        """(row, k) of a tile to the row of the boxes, those of one origin counted once; ``_NOTHING`` is not there."""
+        """Return for each (row, k) of a tile the row of its box, with boxes of the same first row counted once."""
         import numpy as np
 
         number = {origin: i for i, origin in enumerate(self.origins)}
@@ -119,7 +119,7 @@ class _Side:
         return rows
 
     def _channels(self) -> str:
-        """The first place of a tile that holds another channel than its own; "" if none does."""
+        """Describe the first place of a tile that has a wrong channel; "" if there is none."""
         import numpy as np
 
         box, _, channel = self.places
@@ -134,7 +134,10 @@ class _Side:
         return f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(lies[row, k])} of its boxes lies"
 
     def _coordinates(self, cta: int) -> Numbers:
-        """(copy, row, dimension) of every tile's boxes, without channels and before a tap's offsets."""
+        """Return coordinates of the rows of every tile's boxes, without channels and offsets of a tap.
+
+        Axes (copy, row, dimension).
+        """
         import numpy as np
 
         boxes = [next(box for box in self.side.boxes if box.origin[0] == origin) for origin in self.origins]
@@ -148,7 +151,7 @@ class _Side:
         return im2col_coordinates(self.map.extents[1:-1], window.lower, window.upper, steps, starts, self.rows)
 
     def _elements(self, coordinates: Numbers, tap: int) -> Numbers:
-        """Which pixel of the activations, or which filter and tap, each row of each copy is."""
+        """Return the pixel of the activations, or the filter and tap, of each row of each copy."""
         import numpy as np
 
         step, one = tap * self.implicit.blocks, self.map
@@ -180,7 +183,7 @@ class _Side:
 
 
 def _read(plan: PlannedLoop, side: StagedOperand, map_: TensorMap, index: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Box, row and channel in the box, of each place (row, k) of the first stage; box -1 where nothing lands."""
+    """Return box, row and channel in the box for each place (row, k) of the first stage; box -1 if no copy fills it."""
     import numpy as np
 
     memory, size = empty(), map_.landing_extents[0] * map_.landing_extents[-1]

@@ -3,13 +3,13 @@
 Of every four elements of a row of A along K, at most two are not zero; of tf32, one of every two. A sparse instruction
 gets only the stored elements, half of K, and four bits of metadata for each group: the positions of its two stored
 elements, two bits each, with the first in the low bits (codes 4, 8, 9, c, d, e). For tf32 the code is 4 or e for the
-first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four pairs, of
-every eight elements.
+first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four pairs,
+of every eight elements.
 
 ``wgmma.mma_async.sp`` reads the codes from one register of the threads. For 8-bit elements, one register of 128 threads
 has the codes of K 64. For other elements, only half of the threads are read, and a selector chooses the half. The two
-halves hold the codes of two K blocks, so that all bits are used. Packed for sm90, the 32-bit words for the 128 threads of
-a warpgroup follow one another; first all along K, then the next 64 rows::
+halves hold the codes of two K blocks, so that all bits are used. Packed for sm90, the 32-bit words for the 128 threads
+of a warpgroup follow one another; first all along K, then the next 64 rows::
 
     word = ((m/64) (K / covered) + k / covered) 128 + thread
 

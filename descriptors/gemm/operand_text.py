@@ -1,6 +1,6 @@
-"""The operands of a plan, told: in every stage their memory, words and copies, and the scale factors beside them.
+"""Present the operands of a plan as text or plain data: memory, descriptors, copies, scale factors and metadata.
 
-Law: text and data have the same words, and the same tensor maps.
+Invariant: text and data have the same descriptors and the same tensor maps.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
@@ -37,14 +37,14 @@ _WIDTH = 116
 
 
 def word_steps(side: StagedOperand) -> list[tuple[str, tuple[int, ...]]]:
-    """What is added to the word of an operand, in 16-byte units, for which block or stage."""
+    """Return the numbers that are added to the descriptor of an operand, in 16-byte units, with names of the blocks."""
     letter = "M" if side.matrix == "A" else "N"
     rows = [("K block", side.k_steps), (f"{letter} block", side.mn_steps), ("stage", side.stage_steps)]
     return [(name, row) for name, row in rows if len(row) > 1]
 
 
 def steps_text(steps: tuple[int, ...]) -> str:
-    """Steps of a word; in hexadecimal where they move LBO too.
+    """Return steps of a descriptor as text; in hexadecimal if they advance LBO too.
 
     >>> steps_text((0, 2, 4)), steps_text((0, 3, 0x4000006))
     ('0, 2, 4', '0x0, 0x3, 0x4000006')
@@ -53,7 +53,7 @@ def steps_text(steps: tuple[int, ...]) -> str:
 
 
 def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
-    """An operand in every stage: its memory and layout, its words or its registers, its copies."""
+    """Yield the lines of an operand: memory, layout, descriptors or registers, and copies."""
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
     if side.sparse:
@@ -118,7 +118,7 @@ def _loads(loads: LoadedOperand) -> Iterator[str]:
 
 
 def scales_lines(plan: Plan) -> Iterator[str]:
-    """The scale factors in every stage, and the pointers of every K block; nothing where there are none."""
+    """Yield the lines of the scale factors and the pointers of every K block; none without scale factors."""
     if plan.scales is None:
         return
     one = plan.scales
@@ -139,7 +139,7 @@ def scales_lines(plan: Plan) -> Iterator[str]:
 
 
 def metadata_lines(plan: Plan) -> Iterator[str]:
-    """The metadata of every stage, and what each K block takes of them; nothing of a dense A."""
+    """Yield the lines of the metadata and the part of every K block; none for a dense A."""
     if plan.metadata is None:
         return
     one, (m, n, k) = plan.metadata, plan.asked.blocks
@@ -171,7 +171,7 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
 
 
 def promotion_lines(plan: Plan) -> Iterator[str]:
-    """The factors of accumulators that are promoted, and what becomes of them; nothing where there are none."""
+    """Yield the lines of the scale factors of promoted accumulators; none if they are not promoted."""
     if plan.promotion is None:
         return
     one, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
@@ -187,7 +187,7 @@ def promotion_lines(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-#: What an A in registers is loaded by.
+#: The loads of an A in registers.
 LOADS = Record(**attributes(LoadedOperand, "layout=fragment.layout move loads registers"))
 #: The scale factors of a plan.
 SCALES = Record(
@@ -230,11 +230,11 @@ METADATA = Record(
 
 
 def _arguments(side: StagedOperand, implicit: ImplicitGemm | None) -> dict[str, str]:
-    """Return the arguments of the call that encodes the tensor map of an operand."""
+    """Return the arguments of the tensor map of an operand."""
     return dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix))
 
 
-#: An operand, with what its copies gather of a convolution.
+#: An operand, and the convolution that its copies gather.
 OPERAND = Record(
     "PlanOperand",
     dtype=Row(DTYPES, "0.derivation.element"),
@@ -256,7 +256,7 @@ OPERAND = Record(
 
 
 def wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
-    """Words behind a beginning, in lines of bounded length."""
+    """Yield words after a beginning in lines of bounded length."""
     line = begin + words[0]
     for word in words[1:]:
         if len(line) + len(between) + len(word) > _WIDTH:

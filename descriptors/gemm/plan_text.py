@@ -1,6 +1,6 @@
-"""Plans of main loops, told: instruction, operands, copies, accumulators, budgets, order of issue.
+"""Present a plan as text or plain data: instruction, operands, copies, accumulators, memory, order of issue.
 
-Law: text and data have the same words, the same tensor maps, and the same line of PTX but for registers left out.
+Invariant: text and data have the same descriptors and tensor maps, and the same PTX except for abbreviated registers.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
@@ -52,12 +52,12 @@ from descriptors.tmem.block_scaled import factors_disputed
 
 
 def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
-    """What one writes into a kernel: the instruction, the words and their steps, places, bytes, and how it is known.
+    """Return the values of a plan that a kernel needs: instruction, descriptors and their steps, addresses and sizes.
 
     Args:
         plan: the plan.
-        proof: what ``plan.verify()`` returned, for the last line.
-        because: why the architecture was assumed; "" where it was named.
+        proof: the result of ``plan.verify()``, for the last line.
+        because: why the architecture was assumed; "" if it was given.
 
     >>> from descriptors.gemm.planner import plan
     >>> for line in tell_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[2:6]:
@@ -75,7 +75,7 @@ def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> st
 
 
 def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
-    """The rows of what one writes into a kernel."""
+    """Yield the rows of ``tell_plan``: name and value."""
     one, accumulators, room = plan.asked, plan.accumulators, plan.budget
     if because:
         yield "arch", f"{one.arch}, assumed, {because}"
@@ -122,7 +122,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
 
 
 def _register_rows(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The registers of each role of a program for sm90."""
+    """Yield the rows with the registers of each role of a program for sm90."""
     if isinstance(plan, HopperPlan):
         launch, roles = str(register_budget(plan)).split("; ")
         yield "registers", launch
@@ -130,7 +130,7 @@ def _register_rows(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
-    """What an instruction is given of the metadata."""
+    """Yield the rows with the metadata operands of the instructions."""
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
@@ -147,7 +147,7 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
 
 
 def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
-    """The word of an operand, and what is added to it."""
+    """Yield the rows with the descriptor of an operand, and the numbers that are added to it."""
     d = side.derivation
     if side.matrix == "A" and plan.loads is not None:
         yield (
@@ -166,10 +166,10 @@ def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
 
 
 def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
-    """The same, then all of the plan: layouts, copies, accumulators, budgets, order of issue.
+    """Return the whole plan as text: ``tell_plan``, then layouts, copies, accumulators, memory and order of issue.
 
     Args:
-        plan, proof, because: as ``tell_plan`` has them.
+        plan, proof, because: as in ``tell_plan``.
 
     >>> from descriptors.gemm.planner import plan
     >>> print(story_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[-1])
@@ -193,7 +193,7 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
 
 
 def tables_plan(plan: Plan) -> list[Table]:
-    """Who issues what, and why."""
+    """Return the order of issue as a table."""
     return [("order of issue", [("who", "what", "why"), *map(tuple, order(plan))])]
 
 
@@ -224,7 +224,7 @@ def _instruction(plan: Plan) -> Iterator[str]:
 
 
 def _instructions(plan: Plan) -> int:
-    """How many of its instruction a stage has."""
+    """Return the number of instructions of a stage."""
     return prod(plan.asked.blocks)
 
 
@@ -256,7 +256,7 @@ def _accumulators(plan: Plan) -> Iterator[str]:
 
 
 def _register_steps(plan: Plan) -> Iterator[str]:
-    """How the roles of a program for sm90 share the registers that the CTA has at launch."""
+    """Yield the lines with the registers of each role of a program for sm90."""
     if not isinstance(plan, HopperPlan):
         return
     budget = register_budget(plan)
@@ -268,12 +268,12 @@ def _register_steps(plan: Plan) -> Iterator[str]:
 
 
 def _columns(held: TensorColumns) -> str:
-    """What lies in which columns of tensor memory."""
+    """Return the columns of each part of tensor memory."""
     return ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in held.plan.parts)
 
 
 def _turn(held: TensorColumns) -> str:
-    """What has to be read before the next tile is multiplied."""
+    """Describe what must be read before the next tile is multiplied."""
     if not held.shared:
         return "output tile t has set t mod 2, which is free once it is read"
     return f"both have columns {ranges_text(held.shared)}, which are read first: then the next tile may begin"
@@ -305,7 +305,7 @@ def _order(plan: Plan) -> Iterator[str]:
 
 
 def _read_columns(tensor: TensorColumns) -> list[list[int]]:
-    """Return the columns that are read from each set, in their order."""
+    """Return the columns that are read from each set, in order."""
     return [
         [tensor.of(number).firsts[index] + load.column for index, load in tensor.reads(number)[0]]
         for number in range(tensor.sets)
@@ -355,7 +355,7 @@ PROOF = Record(
     gathered=Row(str, optional=True),
     **attributes(Product, "ok accumulators differing evidence"),
 )
-#: A plan as plain data; ``proof`` is what its ``verify`` returned.
+#: A plan as plain data; ``proof`` is the result of its ``verify``.
 record_plan = Record(
     "Plan",
     **attributes(MainLoop, "arch kind tile", "asked"),

@@ -2,8 +2,8 @@
 
 ``wgmma`` has no scale factors, and it adds products of 8-bit floats with fewer bits than single precision has.
 DeepSeek-V3's report (section 3.3.2) states about 14 bits and promotes the sums every 128 of K; we have not measured
-this. Therefore the instructions of each 128 of K start a new sum. Their result is multiplied by the factor of its row of
-A and the factor of its block of B, and added to single-precision sums, which have registers of their own.
+this. Therefore the instructions of each 128 of K start a new sum. Their result is multiplied by the factor of its row
+of A and the factor of its block of B, and added to single-precision sums, which have registers of their own.
 
 The factors are f32. A has one factor for each row and 128 of K. In memory the rows follow one another, so that the
 factors of a tile are contiguous and TMA can copy them; TMA needs strides that are multiples of 16 bytes, so rows are
