@@ -5,8 +5,8 @@ tile is complete. The warps that read wait for the commit, and free the set. If 
 both sets, as for N 256 with scale factors, the last columns of set 0 are the first columns of set 1. The shared
 columns are read first, from either set, and then the next tile may be multiplied. This needs one barrier, on which tile
 t + 1 waits for tile t; it also waits for all of tile t - 1, because warps read one tile after the other. NVIDIA's
-example of a persistent block-scaled product overlaps accumulators in a similar way (CuTe DSL, ``overlapping_accum``). The rule and
-its proof are ours, and were not run on hardware.
+example of a persistent block-scaled product overlaps accumulators in a similar way (CuTe DSL, ``overlapping_accum``).
+The rule and its proof are ours, and were not run on hardware.
 
 Invariant: in no order of the warps' operations is a column written that is still to be read, or read while it is being
 written.
