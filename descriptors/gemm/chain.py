@@ -191,9 +191,9 @@ class ChainReport(Told):
         for leg in self.legs:
             if leg.wrong:
                 link, more = leg.links[leg.wrong[0]], sum(len(leg.wrong) for leg in self.legs) - 1
-                which = f"{_at(leg, leg.wrong[0])}{f', and {more} more' if more else ''}"
+                place = f"{_at(leg, leg.wrong[0])}{f', and {more} more' if more else ''}"
                 why = link.because or link.first
-                return f"wrong: {which}: {why}; {link.differing} of {link.compared} elements{missing}"
+                return f"wrong: {place}: {why}; {link.differing} of {link.compared} elements{missing}"
         proved = "; ".join(_together(self.legs))
         undecided = [
             f"{_at(leg, i)}, {split_refusal(leg.links[i].because)[0] or _UNANSWERED}"
@@ -381,8 +381,8 @@ class _Walk:
     def _contents(self, move: Move) -> Contents:
         contents = self.tile.contents
         if contents is None or contents.space != move.source:
-            found = f"{self.author.name} leaves them in {contents.space}" if contents else "no link before it has any"
-            raise DescriptorError(f"it takes elements from {move.source}, but {found}")
+            reason = f"{self.author.name} leaves them in {contents.space}" if contents else "no link before it has any"
+            raise DescriptorError(f"it takes elements from {move.source}, but {reason}")
         return contents
 
     def _compared(self, home: Home) -> tuple[Numbers, Numbers]:
@@ -402,8 +402,8 @@ class _Walk:
             self._check_inside()
         kept = self.carried[home.elements]
         if (self.carried & ~covered).any():
-            gone = int(np.flatnonzero(self.carried & ~covered)[0])
-            raise DescriptorError(f"it does not have element {self.tile.named(gone)} of the tile")
+            missing = int(np.flatnonzero(self.carried & ~covered)[0])
+            raise DescriptorError(f"it does not have element {self.tile.named(missing)} of the tile")
         wrong: Numbers = (self._stored_as(contents.at(home.places)) != self._stored_as(home.elements)) & kept
         return wrong, kept
 
@@ -441,11 +441,11 @@ class _Walk:
         lies, columns = contents.where(element), self.tile.columns
         left = "" if lies is None else f"{preposition(space)} {place_text(space, lies, columns)}"
         right = f"{word} {place_text(space, expected, columns)}"
-        name, there = self.tile.named(element), f"{self.tile.named(other)} lies" if other >= 0 else "nothing lies"
-        begins = f"{self.author.name} {self.author.verb} {name} {left}"
+        name, content = self.tile.named(element), f"{self.tile.named(other)} lies" if other >= 0 else "nothing lies"
+        moved = f"{self.author.name} {self.author.verb} {name} {left}"
         if lies is None:
-            begins = f"{self.author.name} leaves {name} nowhere in {space}"
-        text = f"{begins}, {_name(link)} {link.verbs[1]} it {right}, where {there}"
+            moved = f"{self.author.name} leaves {name} nowhere in {space}"
+        text = f"{moved}, {_name(link)} {link.verbs[1]} it {right}, where {content}"
         other_name = self.tile.named(other) if other >= 0 else ""
         return Disagreement(divmod(element, columns), self.author.name, _name(link), left, right, other_name, text)
 
@@ -454,10 +454,10 @@ class _Walk:
         lies, columns = before.where(element), self.tile.columns
         left = "" if lies is None else f"{preposition(before.space)} {place_text(before.space, lies, columns)}"
         name = self.tile.named(element)
-        begins = f"{self.author.name} {self.author.verb} {name} {left}"
+        moved = f"{self.author.name} {self.author.verb} {name} {left}"
         if lies is None:
-            begins = f"{self.author.name} leaves {name} nowhere in {before.space}"
-        text = f"{begins}, {_name(link)} does not move it"
+            moved = f"{self.author.name} leaves {name} nowhere in {before.space}"
+        text = f"{moved}, {_name(link)} does not move it"
         return Disagreement(divmod(element, columns), self.author.name, _name(link), left, "", "", text)
 
     def _after(self, index: int) -> Home | None:

@@ -46,7 +46,7 @@ from descriptors.gemm.memory_links import (
 from descriptors.gemm.register_links import (
     MOST_VALUES,
     Conversion,
-    Held,
+    FragmentLink,
     MatrixMove,
     Shift,
     ThreadCopy,
@@ -130,11 +130,11 @@ def _check_blocks(legs: Sequence[Leg]) -> None:
     if {"A", "B"} <= blocks.keys() and blocks["A"][1] != blocks["B"][1]:
         (_, a_k), (_, b_k) = blocks["A"], blocks["B"]
         raise DescriptorError(f"chain: one instruction reads {a_k} elements of K from A and {b_k} from B")
-    results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, Held)]
-    held = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
-    if held and "B" in blocks and blocks["B"][0] != int(held[1]):
+    results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, FragmentLink)]
+    match = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
+    if match and "B" in blocks and blocks["B"][0] != int(match[1]):
         raise DescriptorError(
-            f"chain: N of {results[0]} is {held[1]}, but an instruction reads {blocks['B'][0]} rows of B"
+            f"chain: N of {results[0]} is {match[1]}, but an instruction reads {blocks['B'][0]} rows of B"
         )
 
 
@@ -187,28 +187,28 @@ def _leg(
     return Leg(name, (tile[0], tile[1]), element, tuple(read_links))
 
 
-def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
+def _link(link: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
     """Return the link for a text or a value.
 
     Args:
-        one: the text or value.
+        link: the text or value.
         before: the links before it.
         block: rows and columns of the block that the instruction reads; None if no instruction was given.
     """
-    match one:
+    match link:
         case Fragment():
-            return Held(one)
+            return FragmentLink(link)
         case TiledCopy():
-            return ThreadCopy(_direction(before), Held(one.fragment("D")))
+            return ThreadCopy(_direction(before), FragmentLink(link.fragment("D")))
         case Layout() | ComposedLayout():
-            return SharedLayout(one)
+            return SharedLayout(link)
         case TensorMap():
-            return TensorCopy(one)
-    if not isinstance(one, str):
-        if callable(getattr(one, "steps", None)) and hasattr(one, "noun"):
-            return one  # type: ignore[return-value]  # a link
-        raise DescriptorError(f"{brief(one)} is not a link")
-    noun, said, options = _split(one)
+            return TensorCopy(link)
+    if not isinstance(link, str):
+        if callable(getattr(link, "steps", None)) and hasattr(link, "noun"):
+            return link  # type: ignore[return-value]  # a link
+        raise DescriptorError(f"{brief(link)} is not a link")
+    noun, argument, options = _split(link)
     head = "matrix" if noun.split(".")[0] in ("ldmatrix", "stmatrix") else noun.split(".")[0]
     if head not in _LINKS:
         names = [*(name for name in _LINKS if name not in ("matrix", "tcgen05")), "ldmatrix.x4", "tcgen05.ld.32x32b.x8"]
@@ -217,7 +217,7 @@ def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) ->
     for name in options:
         if name not in known and not (head == "tma" and name.casefold() in _MAP_NAMES):
             raise ChoiceError(f"{noun}: an option", name, known)
-    return build(noun, said, options, before, block)
+    return build(noun, argument, options, before, block)
 
 
 def _direction(before: Sequence[Link]) -> str:
@@ -229,7 +229,7 @@ def _direction(before: Sequence[Link]) -> str:
 def _split(text: str) -> tuple[str, str, dict[str, str]]:
     """Split the text of a link into noun, value and options."""
     head, *rest = re.split(r"\s+(?=[A-Za-z_0-9]+=)", text.strip())
-    noun, _, said = head.partition(" ")
+    noun, _, argument = head.partition(" ")
     options: dict[str, str] = {}
     for part in rest:
         name, _, value = part.partition("=")
@@ -237,51 +237,57 @@ def _split(text: str) -> tuple[str, str, dict[str, str]]:
             first, second = (brief(text, 40).strip("'") for text in (options[name], value))
             raise DescriptorError(f"{name} is given twice, as {first} and {second}")
         options[name] = value.strip()
-    return noun, said.strip(), options
+    return noun, argument.strip(), options
 
 
-def _tensor(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return TensorLayout(_need(said, "tensor", "a layout, (row,column) to elements"), _number(options, "address"))
+def _tensor(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return TensorLayout(
+        _required(argument, "tensor", "a layout, (row,column) to elements"), _number(options, "address")
+    )
 
 
-def _convolution(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _convolution(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     pairs: dict[str, Any] = {
-        name: _sides(name, options[name]) for name in ("stride", "dilation", "padding") if name in options
+        name: _one_or_two(name, options[name]) for name in ("stride", "dilation", "padding") if name in options
     }
     filters = _extents("filters", options.get("filters", ""), 3)
-    one = convolution(_extents("convolution", said, 4), filters, **pairs)
-    r, s = (*_sides("tap", options.get("tap", "0,0")), 0)[:2]
+    layer = convolution(_extents("convolution", argument, 4), filters, **pairs)
+    r, s = (*_one_or_two("tap", options.get("tap", "0,0")), 0)[:2]
     operand = choose("convolution: operand", options.get("operand", "A"), {"A": False, "B": True})
     row, channel, address = (_number(options, name) for name in ("row", "channel", "address"))
-    if r >= one.taps[0] or s >= one.taps[1]:
-        raise DescriptorError(f"convolution: tap {r},{s} is not one of {one.taps[0]}x{one.taps[1]} taps; {one}")
-    return ConvolutionTensor(one, operand, row, r * one.taps[1] + s, channel, address)
+    if r >= layer.taps[0] or s >= layer.taps[1]:
+        raise DescriptorError(f"convolution: tap {r},{s} is not one of {layer.taps[0]}x{layer.taps[1]} taps; {layer}")
+    return ConvolutionTensor(layer, operand, row, r * layer.taps[1] + s, channel, address)
 
 
-def _copy(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _copy(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     arguments = " ".join(f"{name}={value}" for name, value in options.items() if name.casefold() in _MAP_NAMES)
-    one = parse_tensor_map(_need(f"{said} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=..."))
+    tensor_map = parse_tensor_map(
+        _required(f"{argument} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=...")
+    )
     boxes = [box.split("@") for box in options.get("boxes", "").split(";") if box.strip()]
     if any(len(box) != 2 for box in boxes):
         raise DescriptorError(f"tma: boxes {options['boxes'][:60]} is not written like 0,0@0;64,0@0x4000")
-    places = tuple((_signed("boxes", at), _int("boxes", address)) for at, address in boxes)
+    places = tuple((_signed("boxes", coordinates), _int("boxes", address)) for coordinates, address in boxes)
     origin = _signed("origin", options["origin"]) if "origin" in options else ()
-    return TensorCopy(one, places, _number(options, "base"), origin, as_major(options.get("major", "K")))
+    return TensorCopy(tensor_map, places, _number(options, "base"), origin, as_major(options.get("major", "K")))
 
 
-def _layout(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _layout(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     unit = as_unit(options.get("unit", "elements"))
     swizzle = str(as_swizzle_mode(options["swizzle"])) if "swizzle" in options else ""
-    text = _need(said, "layout", "a layout, (row,column) to elements")
+    text = _required(argument, "layout", "a layout, (row,column) to elements")
     return SharedLayout(text, _number(options, "base"), unit, swizzle)
 
 
-def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Words:
+def _word(
+    _: str, argument: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None
+) -> Words:
     mma = _extents("mma", options["mma"], 2) if "mma" in options else block
     if mma is None:
         raise DescriptorError("word: mma is missing, what one instruction reads; write it like mma=64x16")
     layout = next((link for link in reversed(before) if isinstance(link, SharedLayout)), None)
-    word = _int("word", said.replace("'", "").replace("_", "")) if said else None
+    word = _int("word", argument.replace("'", "").replace("_", "")) if argument else None
     major = as_major(options["major"]) if "major" in options else None
     sparse = bool(_number(options, "sparse"))
     return Words(word, (mma[0], mma[1]), _advance(options.get("advance")), major, layout, sparse=sparse)
@@ -294,39 +300,39 @@ def _advance(text: str | None) -> str | tuple[tuple[int, ...], tuple[int, ...]] 
     return _signed("advance", rows), _signed("advance", columns)
 
 
-def _matrix(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+def _matrix(noun: str, argument: str, options: dict[str, str], _: object, __: object) -> Link:
     fragment(noun)
-    _nothing(noun, said)
+    _check_no_value(noun, argument)
     return MatrixMove(noun, _groups(options), options.get("pointers"), _raked(options))
 
 
-def _fragment(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _fragment(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     what = "a name, or (thread, value) to row + rows * column"
-    return Held(_need(said, "fragment", what), _groups(options), _raked(options))
+    return FragmentLink(_required(argument, "fragment", what), _groups(options), _raked(options))
 
 
-def _thread_copy(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+def _thread_copy(noun: str, argument: str, options: dict[str, str], _: object, __: object) -> Link:
     if "threads" in options or "values" in options:
-        if said:
+        if argument:
             raise DescriptorError(f"{noun}: a fragment is given, and threads= or values= too")
         if not {"threads", "values"} <= options.keys():
             raise DescriptorError(f"{noun}: only one of threads= and values= is given")
-        held = tiled_fragment(options["threads"], options["values"])
-        return ThreadCopy(noun, Held(held, _groups(options) or (1, 1), _raked(options)))
-    return ThreadCopy(noun, Held(said, _groups(options), _raked(options)) if said else None)
+        tiled = tiled_fragment(options["threads"], options["values"])
+        return ThreadCopy(noun, FragmentLink(tiled, _groups(options) or (1, 1), _raked(options)))
+    return ThreadCopy(noun, FragmentLink(argument, _groups(options), _raked(options)) if argument else None)
 
 
-def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    m, n = _extents("accumulator", said, 2)
+def _accumulator(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    m, n = _extents("accumulator", argument, 2)
     columns = _signed("columns", options["columns"]) if "columns" in options else ()
     pair = _int("cta_group", options.get("cta_group", "1"))
     ws = as_flag(bool(_number(options, "ws")), "accumulator: ws")
-    made = Accumulators((m, n), options.get("dtype", "f32"), pair, ws, columns)
-    assert made.fragment  # raises an error if the accumulator does not exist
-    return made
+    accumulators = Accumulators((m, n), options.get("dtype", "f32"), pair, ws, columns)
+    assert accumulators.fragment  # raises an error if the accumulator does not exist
+    return accumulators
 
 
-def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
+def _tensor_move(noun: str, argument: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
     copies = noun.startswith("tcgen05.cp")
     for name in options:
         if (name in ("column", "offset")) is copies:  # all other options are those of copies
@@ -334,15 +340,17 @@ def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence
     if copies:
         columns = _signed("columns", options["columns"]) if "columns" in options else ()
         copy = tmem_copy(noun.removeprefix("tcgen05.cp."))
-        return CellCopy(copy, _word(noun, said, options, before, (1, 1)), columns, _number(options, "blocks"))
-    _nothing(noun, said)
+        return CellCopy(copy, _word(noun, argument, options, before, (1, 1)), columns, _number(options, "blocks"))
+    _check_no_value(noun, argument)
     offset = _int("offset", options["offset"]) if "offset" in options else None
     return TensorMove(tensor_move(noun, offset), _int("column", options["column"]) if "column" in options else None)
 
 
-def _factors(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    pointers = _need(said, "factors", "pointers like 0x80,0x80000080; of several blocks of rows with ; between them")
-    blocks = tuple(_signed("factors", one) for one in pointers.split(";"))
+def _factors(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    pointers = _required(
+        argument, "factors", "pointers like 0x80,0x80000080; of several blocks of rows with ; between them"
+    )
+    blocks = tuple(_signed("factors", block) for block in pointers.split(";"))
     count, each, group = (max(1, _int(name, options.get(name, usual))) for name, usual in _OF_FACTORS.items())
     return FactorReads(blocks, count, each, bool(_number(options, "halves")), group)
 
@@ -351,22 +359,22 @@ def _factors(_: str, said: str, options: dict[str, str], __: object, ___: object
 _OF_FACTORS = {"count": "1", "each": "1", "group": "4"}
 
 
-def _bulk(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _bulk(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     return BulkCopy(
-        _int("bulk", _need(said, "bulk", "a number of bytes")), *(_number(options, n) for n in ("from", "to"))
+        _int("bulk", _required(argument, "bulk", "a number of bytes")), *(_number(options, n) for n in ("from", "to"))
     )
 
 
-def _cells(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Cells(_need(said, "cells", "a layout, (row,column) to lane << 16 | column in elements"))
+def _cells(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Cells(_required(argument, "cells", "a layout, (row,column) to lane << 16 | column in elements"))
 
 
-def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Conversion(_element(said))
+def _convert(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Conversion(_element(argument))
 
 
-def _shift(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Shift(_int("shift", said))
+def _shift(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Shift(_int("shift", argument))
 
 
 #: The function that builds a link, and its options, by the first part of the noun.
@@ -425,12 +433,12 @@ def _raked(options: dict[str, str]) -> bool:
 def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
     numbers = value
     if isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value.strip("()")):
-        numbers = [int(one) for one in re.split("[x,]", value.strip("()"))]
+        numbers = [int(number) for number in re.split("[x,]", value.strip("()"))]
     if (
         not isinstance(numbers, Sequence)
         or isinstance(numbers, str)
         or len(numbers) != count
-        or not all(type(one) is int and 0 < one <= 1 << 20 for one in numbers)
+        or not all(type(number) is int and 0 < number <= 1 << 20 for number in numbers)
     ):
         example = {2: "128x64", 3: "128x128x64"}.get(count, "8x56x56x64")
         raise DescriptorError(f"chain: {what} {brief(value)} is not {count} extents like {example}")
@@ -438,12 +446,12 @@ def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
 
 
 def _signed(what: str, text: str) -> tuple[int, ...]:
-    return tuple(_int(what, one, signed=True) for one in text.strip().strip("()").split(","))
+    return tuple(_int(what, number, signed=True) for number in text.strip().strip("()").split(","))
 
 
-def _sides(what: str, text: str) -> tuple[int, ...]:
+def _one_or_two(what: str, text: str) -> tuple[int, ...]:
     """Return one number, or the numbers along H and W."""
-    return tuple(_int(what, one) for one in re.split("[x,]", text.strip("() ")))
+    return tuple(_int(what, number) for number in re.split("[x,]", text.strip("() ")))
 
 
 def _number(options: dict[str, str], name: str) -> int:
@@ -459,12 +467,12 @@ def _int(what: str, text: str, *, signed: bool = False) -> int:
     raise DescriptorError(f"{what} {brief(text)} is not a number below {FARTHEST}")
 
 
-def _need(said: str, noun: str, what: str) -> str:
-    if not said:
+def _required(argument: str, noun: str, what: str) -> str:
+    if not argument:
         raise DescriptorError(f"{noun}: what must follow it is missing; write {what}")
-    return said
+    return argument
 
 
-def _nothing(noun: str, said: str) -> None:
-    if said:
-        raise DescriptorError(f"{noun}: {said[:60]} is not an option like NAME=VALUE")
+def _check_no_value(noun: str, argument: str) -> None:
+    if argument:
+        raise DescriptorError(f"{noun}: {argument[:60]} is not an option like NAME=VALUE")

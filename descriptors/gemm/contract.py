@@ -228,13 +228,13 @@ def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[st
         {
             "ruleId": _RULE["id"],
             "level": "error",
-            "message": {"text": str(one)},
-            "locations": [place(name, one.line)],
-            "partialFingerprints": {FINGERPRINT: fingerprint(one.section, one.key, _text(one.stated))},
+            "message": {"text": str(value)},
+            "locations": [place(name, value.line)],
+            "partialFingerprints": {FINGERPRINT: fingerprint(value.section, value.key, _text(value.stated))},
         }
         for name, report in held
-        for one in report.values
-        if not one.ok
+        for value in report.values
+        if not value.ok
     ]
     files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in held]
     return log([_RULE], files, results, [], refused)
@@ -388,24 +388,24 @@ def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
 
 def _value(section: str, answer: dict[str, Any], path: str, line: int) -> Any:
     """Return the value at a path of the JSON."""
-    at: Any = answer
+    value: Any = answer
     for step in (SHORT.get(path, path) if section.startswith("operand.") else path).split("."):
-        known = _steps(at)
+        known = _steps(value)
         if step not in known:
-            near = get_close_matches(step, [*known, *(SHORT if at is answer else ())], n=1)
+            near = get_close_matches(step, [*known, *(SHORT if value is answer else ())], n=1)
             hint = f" (did you mean {near[0]}?)" if near else f"; the keys are {', '.join(known[:12])}" if known else ""
             raise DescriptorError(
                 f"check: line {line}: {section}.expect.{path} is not in the section's JSON, which has no {step}{hint}"
             )
-        at = at[step] if isinstance(at, dict) else at[int(step)]
-    return at["text"] if isinstance(at, dict) and "text" in at else at
+        value = value[step] if isinstance(value, dict) else value[int(step)]
+    return value["text"] if isinstance(value, dict) and "text" in value else value
 
 
-def _steps(at: Any) -> list[str]:
+def _steps(value: Any) -> list[str]:
     """Return the possible next steps of a path: keys, or indices."""
-    if isinstance(at, dict):
-        return list(at)
-    return [str(i) for i in range(len(at))] if isinstance(at, (list, tuple)) else []
+    if isinstance(value, dict):
+        return list(value)
+    return [str(i) for i in range(len(value))] if isinstance(value, (list, tuple)) else []
 
 
 def _difference(stated: Any, actual: Any) -> tuple[int, ...] | None:
@@ -435,16 +435,16 @@ def _same_layout(stated: Any, actual: Any) -> bool:
     if not isinstance(stated, str) or not isinstance(actual, str):
         return False
     try:
-        one, other = parse_layout(stated), parse_layout(actual)
-        if isinstance(one, Swizzle) or isinstance(other, Swizzle):
-            return one == other
-        return bool(size(one) == size(other)) and all(one(i) == other(i) for i in range(size(one)))
+        first, second = parse_layout(stated), parse_layout(actual)
+        if isinstance(first, Swizzle) or isinstance(second, Swizzle):
+            return first == second
+        return bool(size(first) == size(second)) and all(first(i) == second(i) for i in range(size(first)))
     except LayoutError:
         return False
 
 
-def _at(value: Any, where: tuple[int, ...]) -> Any:
-    for index in where:
+def _at(value: Any, indices: tuple[int, ...]) -> Any:
+    for index in indices:
         value = value[index]
     return value
 

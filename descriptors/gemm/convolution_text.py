@@ -36,23 +36,23 @@ def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield the rows of the convolution for ``tell_plan``; none for a plain product."""
     if plan.implicit is None:
         return
-    one, implicit = plan.implicit.convolution, plan.implicit
-    yield "conv", f"{one}: {extents_text(_output(one))}"
-    depth, rest = implicit.tile[2], one.channels % implicit.tile[2]
+    layer, implicit = plan.implicit.convolution, plan.implicit
+    yield "conv", f"{layer}: {extents_text(_output(layer))}"
+    depth, rest = implicit.tile[2], layer.channels % implicit.tile[2]
     zeros = f", {depth - rest} of them zero in the last of a tap" if rest else ""
     yield "", f"{implicit.headline}: a tap, {depth} channels{zeros}"
     for side in (plan.a, plan.b):
         yield f"map of {side.matrix}", arguments_text(implicit.of(side.matrix))
 
 
-def _output(one: Convolution) -> tuple[int, ...]:
+def _output(layer: Convolution) -> tuple[int, ...]:
     """Return N, P, Q and K."""
-    return (one.images, *one.outputs, one.filters)
+    return (layer.images, *layer.outputs, layer.filters)
 
 
-def _other(one: Convolution) -> Matrix:
+def _other(layer: Convolution) -> Matrix:
     """Return the operand that contains the filters."""
-    return "B" if one.operand == "A" else "A"
+    return "B" if layer.operand == "A" else "A"
 
 
 def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
@@ -62,9 +62,9 @@ def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
         implicit: the convolution.
         side: the operand.
     """
-    made = implicit.of(side.matrix)
-    window = isinstance(made.box, Im2colWindow)
-    yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(made)}"
+    tensor_map = implicit.of(side.matrix)
+    window = isinstance(tensor_map.box, Im2colWindow)
+    yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(tensor_map)}"
     for box in side.boxes:
         row, k = side.first_row(box), box.origin[1]
         letter = "M" if side.matrix == "A" else "N"
@@ -78,20 +78,20 @@ def step_lines(plan: Plan) -> Iterator[str]:
         return
     implicit = plan.implicit
     yield f"Convolution: {counted(implicit.steps, 'step')}, a tap and {implicit.tile[2]} channels each"
-    one = implicit.convolution
-    (stride_h, stride_w), (pad_h, pad_w) = one.stride, one.padding
-    p, q = one.outputs
+    layer = implicit.convolution
+    (stride_h, stride_w), (pad_h, pad_w) = layer.stride, layer.padding
+    p, q = layer.outputs
     row = f"{p * q} n + {q} p + q"
-    yield f"   pixel      (n, p, q) is row {row} of {one.operand}: a box begins at w = {stride_w} q - {pad_w}"
+    yield f"   pixel      (n, p, q) is row {row} of {layer.operand}: a box begins at w = {stride_w} q - {pad_w}"
     yield f"              and h = {stride_h} p - {pad_h}; what a tap's offsets move out of the activations is zero"
-    pixels, filters = one.operand, _other(one)
+    pixels, filters = layer.operand, _other(layer)
     rows: list[tuple[object, ...]] = [
         ("step", "tap r,s", f"{pixels} c,w,h,n", "offsets w,h", f"{filters} c,tap,filter")
     ]
     for step in range(min(implicit.steps, _LISTED)):
-        *at, right, down = implicit.place(pixels, step, 0)
-        places = (at, (right, down), implicit.place(filters, step, 0))
-        rows.append((step, _joined(one.tap(implicit.step(step)[0])), *map(_joined, places)))
+        *coordinates, right, down = implicit.place(pixels, step, 0)
+        places = (coordinates, (right, down), implicit.place(filters, step, 0))
+        rows.append((step, _joined(layer.tap(implicit.step(step)[0])), *map(_joined, places)))
     yield from aligned(rows, ">", indent=3)
     if implicit.steps > _LISTED:
         yield f"   ... and {implicit.steps - _LISTED} more (--json has them all)"

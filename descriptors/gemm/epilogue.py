@@ -194,19 +194,19 @@ class Epilogue:
         """
         if self.staged is None:
             return ()
-        one, parts = self.staged, self.splits > 1
-        size = BITS[one.type] // 8
+        pieces, parts = self.staged, self.splits > 1
+        size = BITS[pieces.type] // 8
         scaled = f" * {size}" if size > 1 else ""
         return (
-            ("tensorDataType", f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]}"),
+            ("tensorDataType", f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[pieces.type]}"),
             ("tensorRank", "3" if parts else "2"),
             ("globalAddress", "parts" if parts else "C"),
             ("globalDim", f"{{N, M, {self.splits}}}" if parts else "{N, M}"),
             ("globalStrides", f"{{N{scaled}, M * N{scaled}}}" if parts else f"{{N{scaled}}}"),
-            ("boxDim", f"{{{one.columns}, {one.rows}{', 1' * parts}}}"),
+            ("boxDim", f"{{{pieces.columns}, {pieces.rows}{', 1' * parts}}}"),
             ("elementStrides", "{1, 1, 1}" if parts else "{1, 1}"),
             ("interleave", "CU_TENSOR_MAP_INTERLEAVE_NONE"),
-            ("swizzle", f"CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()}"),
+            ("swizzle", f"CU_TENSOR_MAP_SWIZZLE_{str(pieces.swizzle).upper()}"),
             ("l2Promotion", "CU_TENSOR_MAP_L2_PROMOTION_NONE"),
             ("oobFill", "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE"),
         )
@@ -216,10 +216,10 @@ class Epilogue:
         parts += f", with {' and '.join(self.terms)}" if self.terms else ""
         if self.staged is None:
             return f"{self.c}, from registers{parts}"
-        one = self.staged
+        pieces = self.staged
         return (
-            f"{self.c}, through {counted(one.pieces, 'piece')} of {one.rows}x{one.columns} {one.type} in "
-            f"shared memory, {one.swizzle}, stored as boxes{parts}"
+            f"{self.c}, through {counted(pieces.pieces, 'piece')} of {pieces.rows}x{pieces.columns} {pieces.type} in "
+            f"shared memory, {pieces.swizzle}, stored as boxes{parts}"
         )
 
 
@@ -262,17 +262,17 @@ def epilogue_of(
             f"plan: C is {kind}, which {loop.d} accumulators are not converted to; supported: {some}",
             proposals=[Advice({"c_dtype": name}) for name in RESULTS[loop.d]],
         )
-    done = _terms(terms, loop.d)
+    chosen_terms = _terms(terms, loop.d)
     needed = kind != loop.d or parts > 1
-    way = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
-    if way == "registers":
+    chosen_store = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
+    if chosen_store == "registers":
         if needed:
             what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
             raise DescriptorError(
                 f"plan: {what} cannot be stored from registers, only through shared memory",
                 proposals=[Advice({"store": "tma"})],
             )
-        return Epilogue(kind, terms=done)
+        return Epilogue(kind, terms=chosen_terms)
     if parts > 1 and loop.d == "f16":
         raise DescriptorError(
             "plan: the accumulators are f16, and splits needs f32 or s32 accumulators",
@@ -297,25 +297,25 @@ def epilogue_of(
                 if columns
             ],
         )
-    return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
+    return Epilogue(kind, parts, chosen_terms, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
 
 
-def check_columns(made: Epilogue, filters: int) -> None:
+def check_columns(epilogue: Epilogue, filters: int) -> None:
     """Check that TMA can store the rows of C of a convolution.
 
     Args:
-        made: the epilogue.
+        epilogue: the epilogue.
         filters: number of filters: elements of a row of C.
 
     Raises:
         DescriptorError: if TMA stores C and a row is not a multiple of 16 bytes.
     """
-    if made.staged is None or not filters * BITS[made.staged.type] % 128:
+    if epilogue.staged is None or not filters * BITS[epilogue.staged.type] % 128:
         return
-    whole = 128 // BITS[made.staged.type]
+    whole = 128 // BITS[epilogue.staged.type]
     raise DescriptorError(
-        f"plan: {filters} filters make a row of C {filters * BITS[made.staged.type] // 8} bytes of {made.staged.type}; "
-        f"TMA stores multiples of 16 bytes, such as {-(-filters // whole) * whole} filters",
+        f"plan: {filters} filters make a row of C {filters * BITS[epilogue.staged.type] // 8} bytes of "
+        f"{epilogue.staged.type}; TMA stores multiples of 16 bytes, such as {-(-filters // whole) * whole} filters",
         proposals=[Advice({"store": "registers"})],
     )
 

@@ -53,8 +53,8 @@ def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
     Raises:
         DescriptorError: if there are too many rows.
     """
-    one = implicit.convolution
-    count = (one.pixels + one.filters) * one.taps[0] * one.taps[1]
+    layer = implicit.convolution
+    count = (layer.pixels + layer.filters) * layer.taps[0] * layer.taps[1]
     if count > _MOST_ROWS:
         raise DescriptorError(
             f"plan: the convolution has {count} rows, counted at every tap, and a proof follows at most {_MOST_ROWS}; "
@@ -82,9 +82,9 @@ class _Side:
         """Return the comparison with the definition."""
         import numpy as np
 
-        one, extent = self.implicit.convolution, self.implicit.tile[self.index]
+        layer, extent = self.implicit.convolution, self.implicit.tile[self.index]
         total = self.implicit.rows(self.side.matrix)
-        tiles, taps, pair = self.implicit.tiles[self.index], one.taps[0] * one.taps[1], self.loop.cta_group
+        tiles, taps, pair = self.implicit.tiles[self.index], layer.taps[0] * layer.taps[1], self.loop.cta_group
         astray = self._channels()
         if astray:
             return Gathered(total * taps, total * taps, astray)
@@ -94,18 +94,18 @@ class _Side:
         differing, first = 0, ""
         for cta in range(pair):
             local = np.arange(extent).reshape(blocks, pair, -1)[:, cta].ravel()
-            lies = (np.arange(tiles)[:, None] * extent + local).ravel()
+            indices = (np.arange(tiles)[:, None] * extent + local).ravel()
             coordinates = self._coordinates(cta)
             for tap in range(taps):
                 wanted = np.append(
-                    tap_elements(one, tap, filters=not self.pixels), np.full(tiles * extent - total, ZERO)
-                )[lies]
-                got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(lies), -1)
+                    tap_elements(layer, tap, filters=not self.pixels), np.full(tiles * extent - total, ZERO)
+                )[indices]
+                got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(indices), -1)
                 wrong = (got != wanted[:, None]).any(axis=1)
                 if wrong.any() and not first:
-                    at = int(np.argmax(wrong))
-                    odd = got[at][got[at] != wanted[at]][0]
-                    first = self._difference(int(lies[at]), tap, int(wanted[at]), int(odd))
+                    wrong_index = int(np.argmax(wrong))
+                    odd = got[wrong_index][got[wrong_index] != wanted[wrong_index]][0]
+                    first = self._difference(int(indices[wrong_index]), tap, int(wanted[wrong_index]), int(odd))
                 differing += int(np.count_nonzero(wrong))
         return Gathered(total * taps, differing, first)
 
@@ -124,14 +124,16 @@ class _Side:
 
         box, _, channel = self.places
         begin = np.array([one.origin[1] for one in self.side.boxes])
-        lies = np.where(box < 0, _NOTHING, begin[box] + channel)
-        wrong = np.argwhere(lies != np.arange(lies.shape[1]))
+        channels = np.where(box < 0, _NOTHING, begin[box] + channel)
+        wrong = np.argwhere(channels != np.arange(channels.shape[1]))
         if self.map.extents[0] != self.implicit.convolution.channels:
             return f"the map of {self.side.matrix} has {self.map.extents[0]} channels"
         if not len(wrong):
             return ""
         row, k = (int(x) for x in wrong[0])
-        return f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(lies[row, k])} of its boxes lies"
+        return (
+            f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(channels[row, k])} of its boxes lies"
+        )
 
     def _coordinates(self, cta: int) -> Numbers:
         """Return coordinates of the rows of every tile's boxes, without channels and offsets of a tap.
@@ -154,32 +156,36 @@ class _Side:
         """Return the pixel of the activations, or the filter and tap, of each row of each copy."""
         import numpy as np
 
-        step, one = tap * self.implicit.blocks, self.map
-        at = self.implicit.place(self.side.matrix, step, 0)
+        step, tensor_map = tap * self.implicit.blocks, self.map
+        origin = self.implicit.place(self.side.matrix, step, 0)
         if self.pixels:
-            moved = coordinates + np.array([*at[4:], 0])
+            moved = coordinates + np.array([*origin[4:], 0])
         else:
-            place = np.full_like(coordinates, at[1])
+            place = np.full_like(coordinates, origin[1])
             moved = np.concatenate([place, coordinates], axis=2)
-        inside = ((moved >= 0) & (moved < np.array(one.extents[1:]))).all(axis=2)
-        pixel, rest = np.divmod((moved * np.array(one.strides)).sum(axis=2), one.extents[0] * one.data_type.bits // 8)
+        inside = ((moved >= 0) & (moved < np.array(tensor_map.extents[1:]))).all(axis=2)
+        pixel, rest = np.divmod(
+            (moved * np.array(tensor_map.strides)).sum(axis=2), tensor_map.extents[0] * tensor_map.data_type.bits // 8
+        )
         elements: Numbers = np.where(inside, np.where(rest == 0, pixel, _NOTHING), ZERO)
         return elements
 
-    def _difference(self, row: int, tap: int, wanted: int, found: int) -> str:
-        one = self.implicit.convolution
-        at = "({},{})".format(*one.tap(tap))
-        return f"row {row} of {self.side.matrix} at tap {at} must be {self._named(wanted)}, is {self._named(found)}"
+    def _difference(self, row: int, tap: int, wanted: int, actual: int) -> str:
+        layer = self.implicit.convolution
+        tap_text = "({},{})".format(*layer.tap(tap))
+        return (
+            f"row {row} of {self.side.matrix} at tap {tap_text} must be {self._named(wanted)}, is {self._named(actual)}"
+        )
 
     def _named(self, element: int) -> str:
-        one = self.implicit.convolution
+        layer = self.implicit.convolution
         if element < 0:
             return "zero" if element == ZERO else "nothing of the tensor"
         if not self.pixels:
-            k, tap = divmod(element, one.taps[0] * one.taps[1])
-            return f"tap ({','.join(map(str, one.tap(tap)))}) of filter {k}"
-        row, w = divmod(element, one.width)
-        return f"activation (n,h,w) = ({row // one.height},{row % one.height},{w})"
+            k, tap = divmod(element, layer.taps[0] * layer.taps[1])
+            return f"tap ({','.join(map(str, layer.tap(tap)))}) of filter {k}"
+        row, w = divmod(element, layer.width)
+        return f"activation (n,h,w) = ({row // layer.height},{row % layer.height},{w})"
 
 
 def _read(plan: PlannedLoop, side: StagedOperand, map_: TensorMap, index: int) -> tuple[Numbers, Numbers, Numbers]:

@@ -103,12 +103,12 @@ class ImplicitGemm:
 
 
 def implicit_gemm(
-    one: Convolution, loop: MainLoop, a: StagedOperand, b: StagedOperand, splits: int = 1
+    layer: Convolution, loop: MainLoop, a: StagedOperand, b: StagedOperand, splits: int = 1
 ) -> ImplicitGemm:
     """Return the tensor maps of a convolution for staged operands.
 
     Args:
-        one: the convolution.
+        layer: the convolution.
         loop: the instruction and the tile.
         a, b: the staged operands.
         splits: number of parts along K.
@@ -119,9 +119,9 @@ def implicit_gemm(
         TmaError: if the driver rejects a tensor map, or an offset of a tap is out of range.
     """
     if loop.sparse or loop.scale is not None:
-        what = "sparse" if loop.sparse else "scaled"
+        feature = "sparse" if loop.sparse else "scaled"
         raise DescriptorError(
-            f"plan: {what} operands of a convolution are not supported, only dense ones without scale factors"
+            f"plan: {feature} operands of a convolution are not supported, only dense ones without scale factors"
         )
     for side in (a, b):
         element, major = side.derivation.element, side.derivation.major
@@ -137,12 +137,12 @@ def implicit_gemm(
     maps = []
     for side in (a, b):
         channels, rows = side.tma.box
-        write = activation_map if side.matrix == one.operand else filter_map
-        maps.append(write(one, side.derivation.element, channels, rows, side.tma.swizzle_code))
-    implicit = ImplicitGemm(one, maps[0], maps[1], loop.tile)
+        write = activation_map if side.matrix == layer.operand else filter_map
+        maps.append(write(layer, side.derivation.element, channels, rows, side.tma.swizzle_code))
+    implicit = ImplicitGemm(layer, maps[0], maps[1], loop.tile)
     if splits > implicit.steps:
         raise DescriptorError(
-            f"plan: {splits} splits are more than the {counted(implicit.steps, 'step')} of the main loop; {one}"
+            f"plan: {splits} splits are more than the {counted(implicit.steps, 'step')} of the main loop; {layer}"
         )
     return implicit
 

@@ -156,14 +156,14 @@ class ConvolutionTensor:
         """Return where the elements are."""
         import numpy as np
 
-        one = self.convolution
+        layer = self.convolution
         local = np.arange(tile.rows)
         indices = self.row + local + (local // self.run * self.run if self.run else 0)
-        numbers = tap_elements(one, self.tap, filters=self.filters)
+        numbers = tap_elements(layer, self.tap, filters=self.filters)
         rows = np.where(indices < len(numbers), numbers[np.minimum(indices, len(numbers) - 1)], ZERO)
         channels = self.channel + np.arange(tile.columns)
-        in_memory = (rows[:, None] != ZERO) & (channels < one.channels)
-        places = (rows[:, None] * one.channels + channels) * tile.element.bits + 8 * self.address
+        in_memory = (rows[:, None] != ZERO) & (channels < layer.channels)
+        places = (rows[:, None] * layer.channels + channels) * tile.element.bits + 8 * self.address
         return Home(GLOBAL, tile.all()[in_memory], places[in_memory])
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
@@ -234,15 +234,15 @@ class TensorCopy:
         return STORES if tile.contents is not None and tile.contents.space == SHARED else ""
 
     def _check(self, tile: Tile) -> None:
-        one = self.map
-        if one.swizzle > _MODELLED_SWIZZLES:
+        tensor_map = self.map
+        if tensor_map.swizzle > _MODELLED_SWIZZLES:
             raise UndecidedLinkError("where elements land with this swizzle of the tensor map was not measured")
-        if one.data_type.bits != tile.element.bits:
+        if tensor_map.data_type.bits != tile.element.bits:
             raise DescriptorError(
-                f"tma: the map's elements have {one.data_type.bits} bits ({one.data_type}), and those of the tile "
-                f"{tile.element.bits} ({tile.element})"
+                f"tma: the map's elements have {tensor_map.data_type.bits} bits ({tensor_map.data_type}), and those of "
+                f"the tile {tile.element.bits} ({tile.element})"
             )
-        for refusal in one.refusals():
+        for refusal in tensor_map.refusals():
             if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch and has_tcgen05(tile.arch):
                 continue
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
@@ -332,10 +332,10 @@ class TensorCopy:
         """Return the global place of each coordinate, and whether it is inside the tensor."""
         unit = 8 * self.map.slice_bytes or self.map.data_type.bits
         place, inside = coordinates[0] * unit + 8 * self.map.address, coordinates[0] >= 0
-        for one, stride in zip(coordinates[1:], self.map.strides, strict=True):
-            place = place + one * (8 * stride)
-        for one, extent in zip(coordinates, self.map.extents, strict=True):
-            inside = inside & (one >= 0) & (one < extent)
+        for coordinate, stride in zip(coordinates[1:], self.map.strides, strict=True):
+            place = place + coordinate * (8 * stride)
+        for coordinate, extent in zip(coordinates, self.map.extents, strict=True):
+            inside = inside & (coordinate >= 0) & (coordinate < extent)
         return place, inside
 
     def _tensor(self, tile: Tile) -> Home:
@@ -351,8 +351,8 @@ class TensorCopy:
         rows, columns = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
         origin, steps = (*self.origin, 0, 0), (*self.map.steps, 1)
         along = (columns, rows) if self.major is Major.K else (rows, columns)
-        at = [along[0] + origin[0], along[1] * steps[1] + origin[1]][: self.map.rank]
-        places, inside = self._addresses(at)
+        coordinates = [along[0] + origin[0], along[1] * steps[1] + origin[1]][: self.map.rank]
+        places, inside = self._addresses(coordinates)
         return Home(GLOBAL, tile.all()[inside], places[inside])
 
 

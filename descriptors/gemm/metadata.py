@@ -146,38 +146,38 @@ def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90"
     >>> print(metadata_layout(128, 128, "e4m3", "sm100"))
     ((128,1),(32,4,1)):((128,0),(1,32,0))
     """
-    one = arrangement(dtype, arch)
+    packing = arrangement(dtype, arch)
     rows, depth = as_integer(m, "metadata: M", minimum=1), as_integer(k, "metadata: K", minimum=1)
-    for name, extent, unit in (("M", rows, one.rows), ("K", depth, one.covered)):
+    for name, extent, unit in (("M", rows, packing.rows), ("K", depth, packing.covered)):
         if extent % unit:
             raise DescriptorError(
                 f"metadata: {name} is {extent}, which is not a multiple of the {unit} whose metadata are packed "
                 f"together; pad it with zeros to {-(-extent // unit) * unit}; dtype = {as_element_type(dtype)}, arch = "
-                f"{one.arch}"
+                f"{packing.arch}"
             )
-    blocks_m, blocks_k, each = rows // one.rows, depth // one.covered, one.block_bits
-    down, across = _within(one)
+    blocks_m, blocks_k, each = rows // packing.rows, depth // packing.covered, packing.block_bits
+    down, across = _within(packing)
     along_m = Layout((*(n for n, _ in down), blocks_m), (*(s for _, s in down), blocks_k * each * (blocks_m > 1)))
     along_k = Layout((*(n for n, _ in across), blocks_k), (*(s for _, s in across), each * (blocks_k > 1)))
     return make_layout(along_m, along_k)
 
 
-def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _within(packing: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return extents and strides, in bits, of the metadata that are packed together: along M, and along K.
 
     On sm90 each thread has 32 bits, one thread after the other. On sm100 each lane of tensor memory has 128 bits, in
     four columns.
     """
-    if has_wgmma(one.arch):
-        if one.bits == 8:
+    if has_wgmma(packing.arch):
+        if packing.bits == 8:
             return [(8, 128), (2, 32), (4, 1024)], [(32, 1), (2, 64)]
-        unit = one.bits // 16
+        unit = packing.bits // 16
         return [(8, 128), (2, 16), (4, 1024)], [(16 // unit, unit), (2, 32), (2, 64)]
-    if one.bits == 4:
+    if packing.bits == 4:
         return [(128, 128)], [(2, 0), (32, 1), (4, 32)]
-    if one.bits == 8:
+    if packing.bits == 8:
         return [(128, 128)], [(32, 1), (4, 32)]
-    unit = one.bits // 16
+    unit = packing.bits // 16
     return [(8, 128), (2, 16), (8, 2048)], [(16 // unit, unit), (2, 1024), (4, 32)]
 
 
@@ -206,23 +206,24 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
     """
     import numpy as np
 
-    one, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the values")
-    if matrix.shape[1] % one.group:
+    packing, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the values")
+    if matrix.shape[1] % packing.group:
         raise DescriptorError(
-            f"compress: K is {matrix.shape[1]}, which is not a multiple of {one.group}; dtype = "
+            f"compress: K is {matrix.shape[1]}, which is not a multiple of {packing.group}; dtype = "
             f"{as_element_type(dtype)}"
         )
-    groups, unit = matrix.reshape(len(matrix), -1, one.group), one.together
+    groups, unit = matrix.reshape(len(matrix), -1, packing.group), packing.together
     units = (groups != 0).reshape(*groups.shape[:2], -1, unit).any(3)
-    many = np.argwhere(units.sum(2) > one.stored // unit)
+    many = np.argwhere(units.sum(2) > packing.stored // unit)
     if len(many):
         row, group = (int(x) for x in many[0])
         what = "elements" if unit == 1 else "pairs of elements"
         raise DescriptorError(
-            f"compress: in row {row}, {int(units[row, group].sum())} of the {one.group // unit} {what} from column "
-            f"{group * one.group} on are not zero, more than {one.stored // unit}; dtype = {as_element_type(dtype)}"
+            f"compress: in row {row}, {int(units[row, group].sum())} of the {packing.group // unit} {what} from column "
+            f"{group * packing.group} on are not zero, more than {packing.stored // unit}; dtype = "
+            f"{as_element_type(dtype)}"
         )
-    first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : one.stored // unit], axis=2)
+    first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : packing.stored // unit], axis=2)
     kept = (unit * first[..., None] + np.arange(unit)).reshape(*groups.shape[:2], -1)
     values = np.take_along_axis(groups, kept, 2)
     return values.reshape(len(matrix), -1), kept.reshape(len(matrix), -1).astype(np.uint8)
@@ -243,13 +244,13 @@ def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any
     """
     import numpy as np
 
-    one, stored = arrangement(dtype, "sm100"), _matrix(values, "expand: the values")
-    places = _positions(positions, one, "expand")
+    packing, stored = arrangement(dtype, "sm100"), _matrix(values, "expand: the values")
+    places = _positions(positions, packing, "expand")
     if stored.shape != places.shape:
         raise DescriptorError(
             f"expand: the positions have shape {places.shape} and the values {stored.shape}, which is not the same"
         )
-    dense = np.zeros((len(stored), stored.shape[1] // one.stored, one.group), stored.dtype)
+    dense = np.zeros((len(stored), stored.shape[1] // packing.stored, packing.group), stored.dtype)
     np.put_along_axis(dense, places.reshape(*dense.shape[:2], -1), stored.reshape(*dense.shape[:2], -1), 2)
     return dense.reshape(len(stored), -1)
 
@@ -275,14 +276,16 @@ def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") 
     """
     import numpy as np
 
-    one = arrangement(dtype, arch)
-    kept = _positions(positions, one, "pack_metadata")
-    units = kept[:, :: one.together] // one.together
-    codes = np.array(_CODES_OF_TWO)[units] if one.stored == 1 else units[:, ::2] | units[:, 1::2] << 2
+    packing = arrangement(dtype, arch)
+    kept = _positions(positions, packing, "pack_metadata")
+    units = kept[:, :: packing.together] // packing.together
+    codes = np.array(_CODES_OF_TWO)[units] if packing.stored == 1 else units[:, ::2] | units[:, 1::2] << 2
     nibbles = np.zeros(codes.size, np.uint32)
-    nibbles[_places(len(kept), 2 * kept.shape[1], dtype, one)] = codes
+    nibbles[_places(len(kept), 2 * kept.shape[1], dtype, packing)] = codes
     words = (nibbles.reshape(-1, 8) << (4 * np.arange(8, dtype=np.uint32))).sum(1, dtype=np.uint32)
-    result: NDArray[Any] = words.reshape(len(kept) // one.rows, 2 * kept.shape[1] // one.covered, *_pack(one))
+    result: NDArray[Any] = words.reshape(
+        len(kept) // packing.rows, 2 * kept.shape[1] // packing.covered, *_pack(packing)
+    )
     return result
 
 
@@ -302,42 +305,42 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
     """
     import numpy as np
 
-    one, array = arrangement(dtype, arch), as_array(words)
-    if array.ndim != 2 + len(_pack(one)) or array.shape[2:] != _pack(one) or array.dtype.kind not in "iu":
-        axes = " x ".join(map(str, _pack(one)))
+    packing, array = arrangement(dtype, arch), as_array(words)
+    if array.ndim != 2 + len(_pack(packing)) or array.shape[2:] != _pack(packing) or array.dtype.kind not in "iu":
+        axes = " x ".join(map(str, _pack(packing)))
         raise DescriptorError(
             f"unpack_metadata: the words have shape {array.shape} of {array.dtype}, not integers of shape blocks of M "
             f"x blocks of K x {axes}"
         )
     nibbles = (array.astype(np.uint32).reshape(-1, 1) >> (4 * np.arange(8, dtype=np.uint32)) & 15).ravel()
-    rows, depth = array.shape[0] * one.rows, array.shape[1] * one.covered
-    codes = nibbles[_places(rows, depth, dtype, one)]
-    if one.stored == 1:
+    rows, depth = array.shape[0] * packing.rows, array.shape[1] * packing.covered
+    codes = nibbles[_places(rows, depth, dtype, packing)]
+    if packing.stored == 1:
         legal, kept = np.isin(codes, _CODES_OF_TWO), codes >> 3
     else:
         legal = (codes & 3) < (codes >> 2)
         units = np.stack([codes & 3, codes >> 2], 2).reshape(rows, -1, 1)
-        kept = (one.together * units + np.arange(one.together)).reshape(rows, -1)
+        kept = (packing.together * units + np.arange(packing.together)).reshape(rows, -1)
     if not legal.all():
         row, group = (int(x) for x in np.argwhere(~legal)[0])
         raise DescriptorError(
-            f"unpack_metadata: {int(codes[row, group]):x}, in row {row} from column {group * one.group} on, is not a "
-            f"code; the codes are {'4, e' if one.stored == 1 else '4, 8, 9, c, d, e'}"
+            f"unpack_metadata: {int(codes[row, group]):x}, in row {row} from column {group * packing.group} on, is not "
+            f"a code; the codes are {'4, e' if packing.stored == 1 else '4, 8, 9, c, d, e'}"
         )
     positions: NDArray[Any] = kept.astype(np.uint8)
     return positions
 
 
-def _pack(one: Arrangement) -> tuple[int, ...]:
+def _pack(packing: Arrangement) -> tuple[int, ...]:
     """Return the shape of the metadata that are packed together, in 32-bit words."""
-    return (128,) if has_wgmma(one.arch) else (128, 4)
+    return (128,) if has_wgmma(packing.arch) else (128, 4)
 
 
-def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArray[Any]:
+def _places(m: int, k: int, dtype: str | ElementType, packing: Arrangement) -> NDArray[Any]:
     """Return the place of the code of each group, in units of four bits: axes (row, group)."""
-    layout = metadata_layout(m, k, dtype, one.arch)
+    layout = metadata_layout(m, k, dtype, packing.arch)
     along_m, along_k = (offsets(layout[mode]).ravel(order="F") for mode in (0, 1))
-    places: NDArray[Any] = (along_m[:, None] + along_k[None, :: one.group]) // 4
+    places: NDArray[Any] = (along_m[:, None] + along_k[None, :: packing.group]) // 4
     return places
 
 
@@ -349,21 +352,21 @@ def _matrix(value: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def _positions(value: Any, one: Arrangement, where: str) -> NDArray[Any]:
+def _positions(value: Any, packing: Arrangement, where: str) -> NDArray[Any]:
     """Return the positions as an array after checking that each group is complete and its positions increase."""
     import numpy as np
 
     array = _matrix(value, f"{where}: the positions")
-    whole = array.dtype.kind in "iu" and array.shape[1] % one.stored == 0
-    if not whole or (array.size and (array.min() < 0 or array.max() >= one.group)):
+    whole = array.dtype.kind in "iu" and array.shape[1] % packing.stored == 0
+    if not whole or (array.size and (array.min() < 0 or array.max() >= packing.group)):
         raise DescriptorError(
-            f"{where}: the positions are not whole groups of {one.stored} integers from 0 to {one.group - 1}"
+            f"{where}: the positions are not whole groups of {packing.stored} integers from 0 to {packing.group - 1}"
         )
-    if one.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
+    if packing.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
         raise DescriptorError(f"{where}: the positions of 4-bit elements are not those of pairs, 2 i and 2 i + 1")
-    units = array[:, :: one.together]
-    if one.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
+    units = array[:, :: packing.together]
+    if packing.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
         row, group = (int(x) for x in np.argwhere(units[:, ::2] >= units[:, 1::2])[0])
-        both = array[row, one.stored * group : one.stored * (group + 1)].tolist()
+        both = array[row, packing.stored * group : packing.stored * (group + 1)].tolist()
         raise DescriptorError(f"{where}: the positions {both} of a group in row {row} do not increase")
     return array.astype(np.uint32)

@@ -188,12 +188,12 @@ def mma_operand(loop: MmaLoop, matrix: Matrix) -> MmaOperand:
     load = (make_tiled_copy_A, make_tiled_copy_B)[index](atom, tiled_mma(loop, width))
     plain = columns(tile, width, major)
     fill = _fill(tile, width, major, loop.threads)
-    one = MmaOperand(matrix, element, major, tile, plain, 0, fill, load, move, 2 * ("b4x16" in move))
+    side = MmaOperand(matrix, element, major, tile, plain, 0, fill, load, move, 2 * ("b4x16" in move))
     if not WARP_ARCHITECTURES[loop.arch].tma:
-        return replace(one, layout=_swizzled(one))
-    one = replace(one, fill=_boxes(one, SwizzleMode.NONE))
-    one = replace(one, layout=_swizzled(one, _tma_swizzles(one)))
-    return replace(one, fill=_boxes(one, SwizzleMode(swizzle_mode(one.swizzle) if one.swizzle.bits else "none")))
+        return replace(side, layout=_swizzled(side))
+    side = replace(side, fill=_boxes(side, SwizzleMode.NONE))
+    side = replace(side, layout=_swizzled(side, _tma_swizzles(side)))
+    return replace(side, fill=_boxes(side, SwizzleMode(swizzle_mode(side.swizzle) if side.swizzle.bits else "none")))
 
 
 def _check_narrow(loop: MmaLoop, matrix: Matrix, element: ElementType, major: Major) -> None:
@@ -263,34 +263,34 @@ def _fill(tile: tuple[int, int], bits: int, major: Major, threads: int) -> Tiled
     return make_tiled_copy_tv(each, Layout((beside, rows)), Layout((each, 1)))
 
 
-def _boxes(one: MmaOperand, mode: SwizzleMode) -> TmaPlan:
+def _boxes(side: MmaOperand, mode: SwizzleMode) -> TmaPlan:
     """Return TMA copies with boxes that cover every column; packed elements are copied as bytes."""
-    inner, bits = one.major.contiguous_mode, 8 * one.bytes
-    wide, rows = _column(one.tile, bits, one.major), one.tile[1 - inner]
+    inner, bits = side.major.contiguous_mode, 8 * side.bytes
+    wide, rows = _column(side.tile, bits, side.major), side.tile[1 - inner]
     high = max(part for part in range(1, _MOST_BOX + 1) if rows % part == 0)
     boxes = []
-    for i in range(one.tile[inner] // wide):
+    for i in range(side.tile[inner] // wide):
         for row in range(0, rows, high):
-            at = (i * wide, row)
-            origin = at if inner == 0 else at[::-1]
-            boxes.append(Box(0, origin, at, (i * rows + row) * wide * one.bytes))
+            origin_in_memory = (i * wide, row)
+            origin = origin_in_memory if inner == 0 else origin_in_memory[::-1]
+            boxes.append(Box(0, origin, origin_in_memory, (i * rows + row) * wide * side.bytes))
     dimensions = (Dimension(inner, 1, None, wide), Dimension(1 - inner, 1, None, high))
-    element = one.element if one.packed == 1 else as_element_type("u8")
-    return TmaPlan(columns(one.tile, bits, one.major), element, one.major, mode, dimensions, tuple(boxes))
+    element = side.element if side.packed == 1 else as_element_type("u8")
+    return TmaPlan(columns(side.tile, bits, side.major), element, side.major, mode, dimensions, tuple(boxes))
 
 
-def _tma_swizzles(one: MmaOperand) -> list[Swizzle]:
+def _tma_swizzles(side: MmaOperand) -> list[Swizzle]:
     """Return the swizzles of TMA for the width of the columns: none, and the one with this span."""
-    wide = _column(one.tile, 8 * one.bytes, one.major) * one.bytes
+    wide = _column(side.tile, 8 * side.bytes, side.major) * side.bytes
     modes = (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)
     return [Swizzle(0, 4, 3), *(mode.swizzle for mode in modes if mode.span_bytes == wide and mode.swizzle)]
 
 
-def _moved(one: MmaOperand) -> tuple[list[tuple[AnyLayout, int]], list[tuple[AnyLayout, int]]]:
+def _moved(side: MmaOperand) -> tuple[list[tuple[AnyLayout, int]], list[tuple[AnyLayout, int]]]:
     """Return the threads' stores and loads of the tile with the bytes of an access; no stores if TMA copies."""
-    tile = Layout(one.tile)
-    stores = [(one.fill.thrfrg_D(tile), COPY_BYTES)] if isinstance(one.fill, TiledCopy) else []
-    return stores, [(one.load.thrfrg_S(tile), one.bytes if one.by_element else COPY_BYTES)]
+    tile = Layout(side.tile)
+    stores = [(side.fill.thrfrg_D(tile), COPY_BYTES)] if isinstance(side.fill, TiledCopy) else []
+    return stores, [(side.load.thrfrg_S(tile), side.bytes if side.by_element else COPY_BYTES)]
 
 
 def _plain(part: AnyLayout) -> Layout:
@@ -300,21 +300,21 @@ def _plain(part: AnyLayout) -> Layout:
     return make_layout(lanes, values)
 
 
-def _swizzled(one: MmaOperand, candidates: list[Swizzle] | None = None) -> AnyLayout:
+def _swizzled(side: MmaOperand, candidates: list[Swizzle] | None = None) -> AnyLayout:
     """Return the layout with the smallest swizzle without bank conflicts in a piece, or with the fewest conflicts."""
     patterns = [
         AccessPattern(_plain(part), width, store)
-        for moved, store in zip(_moved(one), (True, False), strict=True)
+        for moved, store in zip(_moved(side), (True, False), strict=True)
         for part, width in moved
     ]
     try:
-        swizzle = find_swizzle(one.layout, patterns, one.bytes, candidates=candidates)
+        swizzle = find_swizzle(side.layout, patterns, side.bytes, candidates=candidates)
     except NoSwizzleError as error:
         swizzle = error.best
     if not swizzle.bits:
-        return one.layout
+        return side.layout
     return ComposedLayout(
-        Swizzle(swizzle.bits, swizzle.base - one.bytes.bit_length() + 1, swizzle.shift), 0, one.layout
+        Swizzle(swizzle.bits, swizzle.base - side.bytes.bit_length() + 1, swizzle.shift), 0, side.layout
     )
 
 

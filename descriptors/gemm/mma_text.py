@@ -55,7 +55,7 @@ def tell_mma(plan: MmaPlan, proof: MmaProduct | None = None, because: str = "") 
 
 
 def _head(plan: MmaPlan, because: str) -> Iterator[tuple[str, str]]:
-    loop, room = plan.asked, plan.budget
+    loop, memory = plan.asked, plan.budget
     if because:
         yield "arch", f"{loop.arch}, assumed, {because}"
     yield "ptx", loop.opcode
@@ -71,17 +71,26 @@ def _head(plan: MmaPlan, because: str) -> Iterator[tuple[str, str]]:
             f"{side.major}-major, swizzle {side.swizzle}: {_copies(side)}; {_loads(plan, side)} for a K block",
         )
     if plan.scales is not None:
-        one = plan.scales
-        places = ", ".join(f"{word}.{byte}" for word, byte in map(one.place, range(loop.blocks[2])))
-        yield "scales", f"{one.dtype}, one for {one.vector} of K: {counted(one.words, 'register')} a row of a stage"
-        yield "", f"register and byte of each K block: {places}; threads {one.threads[0]} of A, {one.threads[1]} of B"
+        scales = plan.scales
+        places = ", ".join(f"{word}.{byte}" for word, byte in map(scales.place, range(loop.blocks[2])))
+        yield (
+            "scales",
+            f"{scales.dtype}, one for {scales.vector} of K: {counted(scales.words, 'register')} a row of a stage",
+        )
+        yield (
+            "",
+            f"register and byte of each K block: {places}; threads {scales.threads[0]} of A, {scales.threads[1]} of B",
+        )
     yield "D", f"{loop.registers} of {THREAD_REGISTERS} registers a thread; C in {loop.c}"
     if plan.by_engine:
         yield "copies", f"{plan.transaction_bytes} bytes a stage by the copy engine, for expect_tx"
     else:
-        yield "copies", f"{room.stage_bytes} bytes a stage by cp.async; cp.async.wait_group {plan.pending}"
+        yield "copies", f"{memory.stage_bytes} bytes a stage by cp.async; cp.async.wait_group {plan.pending}"
     places = f"A at {plan.a.base}, B at {plan.b.base}" + f", barriers at {plan.barriers}" * plan.by_engine
-    yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+    yield (
+        "memory",
+        f"{memory.used} of {memory.capacity} bytes: {places}; {counted(memory.most_stages, 'stage')} at most",
+    )
 
 
 def _copies(side: MmaOperand) -> str:

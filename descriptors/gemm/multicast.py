@@ -72,8 +72,8 @@ def cut(whole: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
     if pieces == 1:
         return whole
     slow = whole.dimensions[-1]
-    rest = slow.box % pieces
-    if rest or whole.box_bytes // pieces % DESTINATION_BYTES:
+    remainder = slow.box % pieces
+    if remainder or whole.box_bytes // pieces % DESTINATION_BYTES:
         raise DescriptorError(
             f"plan: {ctas} CTAs cannot share the copies of {matrix} evenly; a box of {whole.box_bytes} bytes with "
             f"{slow.box} steps along its slowest dimension does not split into {pieces} pieces of a multiple of "

@@ -121,18 +121,20 @@ def scales_lines(plan: Plan) -> Iterator[str]:
     """Yield the lines of the scale factors and the pointers of every K block; none without scale factors."""
     if plan.scales is None:
         return
-    one = plan.scales
-    zeros = "; layouts count K without zeros, as A is stored" if one.vector != one.a.vector else ""
-    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K{zeros}"
-    for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
+    scales = plan.scales
+    zeros = "; layouts count K without zeros, as A is stored" if scales.vector != scales.a.vector else ""
+    yield f"Scale factors: {scales.dtype}, one for {scales.vector} elements of K{zeros}"
+    for name, factors, base, column in zip(
+        ("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True
+    ):
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
-        words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
+        words = [word_text(word) for word, at in scales.copies() if column <= at < column + factors.columns]
         yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
         yield from wrapped(" " * 14, some_texts(words), ", ")
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
-    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
+    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(scales.pointers)]
     yield from aligned(rows, indent=3)
-    for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", one.steps, strict=True):
+    for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", scales.steps, strict=True):
         if len(steps) > 1:
             yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
@@ -142,31 +144,31 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
     """Yield the lines of the metadata and the part of every K block; none for a dense A."""
     if plan.metadata is None:
         return
-    one, (m, n, k) = plan.metadata, plan.asked.blocks
+    metadata, (m, n, k) = plan.metadata, plan.asked.blocks
     del n
-    packed = one.packed
+    packed = metadata.packed
     pairs = ", in pairs" if packed.together == 2 else ""
     code = f"a code of 4 bits for {packed.group} elements of A along K"
     yield f"Metadata: {code}, of which {packed.stored} can be not 0{pairs}"
-    yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
+    yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {metadata.layout}"
     if has_wgmma(packed.arch):
-        yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
+        yield f"   registers  {metadata.registers} a thread for each of {m} M blocks, loaded from global memory: word"
         yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
-        rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
+        rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, metadata.place(i))) for i in range(k))]
         yield from aligned(rows, indent=3)
         if packed.selectors > 1:
             yield "   selector 0 reads threads t % 4 of 0 and 1, selector 1 those of 2 and 3"
     else:
-        yield f"   memory     {one.bytes} bytes a stage, at {one.base}, as they lie in global memory"
-        words = [f"{word_text(word)} to column {column}" for word, column in one.copies()]
-        yield f"              tcgen05.cp.128x128b, a stage adds {one.bytes // 16} to"
+        yield f"   memory     {metadata.bytes} bytes a stage, at {metadata.base}, as they lie in global memory"
+        words = [f"{word_text(word)} to column {column}" for word, column in metadata.copies()]
+        yield f"              tcgen05.cp.128x128b, a stage adds {metadata.bytes // 16} to"
         yield from wrapped(" " * 14, words, ", ")
-        places = [(word_text(column, 32), str(selector)) for column, selector in map(one.place, range(k))]
+        places = [(word_text(column, 32), str(selector)) for column, selector in map(metadata.place, range(k))]
         rows = [("K block", "%e_tmem", "selector"), *((str(i), *at) for i, at in enumerate(places))]
         yield from aligned(rows if packed.selectors > 1 else [row[:2] for row in rows], indent=3)
-        if one.blocks > 1:
-            columns = some(i * one.block_columns for i in range(one.blocks))
-            yield f"   add to %e_tmem, in columns, {columns} for M block 0 to {one.blocks - 1}"
+        if metadata.blocks > 1:
+            columns = some(i * metadata.block_columns for i in range(metadata.blocks))
+            yield f"   add to %e_tmem, in columns, {columns} for M block 0 to {metadata.blocks - 1}"
     yield ""
 
 
@@ -174,16 +176,17 @@ def promotion_lines(plan: Plan) -> Iterator[str]:
     """Yield the lines of the scale factors of promoted accumulators; none if they are not promoted."""
     if plan.promotion is None:
         return
-    one, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
+    promotion, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
     yield f"Scale factors: f32; of A one for a row and {GROUP} of K, of B one for {GROUP} x {GROUP}"
     yield f"   A          at m + {PADDED} ceil(M / {PADDED}) (k / {GROUP}), as pack_a_scales puts them"
     yield f"   B          at k / {GROUP} + ceil(K / {GROUP}) (n / {GROUP})"
-    times = f"{one.groups} times" if one.groups > 1 else "once"
-    yield f"   loads      {one.a_loads} of A and {one.b_loads} of B a thread, {times} a stage"
+    times = f"{promotion.groups} times" if promotion.groups > 1 else "once"
+    yield f"   loads      {promotion.a_loads} of A and {promotion.b_loads} of B a thread, {times} a stage"
     yield f"   rows       of an M block: values 0 and 2 of thread 0 are in rows {rows[0]} and {rows[1]}; value 0 of"
     yield f"              threads 4 and 32 in rows {rows[2]} and {rows[3]}"
-    yield f"   promotion  after every {one.blocks} K blocks sum += accumulator x factor of A x factor of B, in f32"
-    yield f"   registers  {one.registers} a thread for the sums"
+    blocks = promotion.blocks
+    yield f"   promotion  after every {blocks} K blocks sum += accumulator x factor of A x factor of B, in f32"
+    yield f"   registers  {promotion.registers} a thread for the sums"
     yield ""
 
 

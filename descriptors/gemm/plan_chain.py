@@ -33,7 +33,7 @@ from descriptors.gemm.places import GLOBAL, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.planned_loop import PlannedLoop
-from descriptors.gemm.register_links import Held, MatrixMove, ThreadCopy
+from descriptors.gemm.register_links import FragmentLink, MatrixMove, ThreadCopy
 from descriptors.gemm.result_legs import padded, result_legs
 from descriptors.gemm.tensor_links import COLUMN_BITS, CellCopy, FactorReads
 from descriptors.smem.operands.operand import Major, as_element_type
@@ -157,12 +157,12 @@ class FactorPlaces:
 
 def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
     """Yield the links of the first step of a convolution's first tile that reads an element; none if no step does."""
-    side, one = (plan.a, plan.b)[index], implicit.convolution
+    side, layer = (plan.a, plan.b)[index], implicit.convolution
     tile = Tile(side.derivation.tile[0], side.derivation.tile[1], side.derivation.element)
     run = side.run if side.run < tile.rows else 0
     tensors = (
-        ConvolutionTensor(one, side.matrix != one.operand, side.first_row(side.boxes[0], cta), tap, run=run)
-        for tap in range(one.taps[0] * one.taps[1])
+        ConvolutionTensor(layer, side.matrix != layer.operand, side.first_row(side.boxes[0], cta), tap, run=run)
+        for tap in range(layer.taps[0] * layer.taps[1])
     )
     tensor = next((tensor for tensor in tensors if len(tensor.memory(tile).elements)), None)
     if tensor is None:
@@ -193,14 +193,14 @@ def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) 
     """Return the tensor map of the copies for a tensor with the given extents and steps, in elements."""
     tma = side.tma
 
-    def extent(one: Dimension) -> int:
-        return one.extent if one.extent is not None else -(-extents[one.mode] // one.step)
+    def extent(dimension: Dimension) -> int:
+        return dimension.extent if dimension.extent is not None else -(-extents[dimension.mode] // dimension.step)
 
     return TensorMap(
         as_data_type(tma.data_type_code),
         0,
-        tuple(extent(one) for one in tma.dimensions),
-        tuple(steps[one.mode] * one.step * tma.element.bits // 8 for one in tma.dimensions[1:]),
+        tuple(extent(dimension) for dimension in tma.dimensions),
+        tuple(steps[dimension.mode] * dimension.step * tma.element.bits // 8 for dimension in tma.dimensions[1:]),
         tma.box,
         (1,) * len(tma.dimensions),
         swizzle=tma.swizzle_code,
@@ -216,5 +216,5 @@ def _loads(plan: PlannedLoop) -> Iterator[Link]:
         name = f"ldmatrix.x4{'.trans' if '.trans' in loads.move else ''}"
         yield MatrixMove(name, (4 * groups[0], 1), raked=True)
     else:
-        yield ThreadCopy("load", Held(loads.fragment, groups, raked=True))
-    yield Held(loads.fragment, groups, raked=True)
+        yield ThreadCopy("load", FragmentLink(loads.fragment, groups, raked=True))
+    yield FragmentLink(loads.fragment, groups, raked=True)

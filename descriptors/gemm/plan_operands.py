@@ -314,13 +314,13 @@ ENCODE_ARGUMENTS = Record(
 )
 
 
-def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
+def encode_arguments(side: StagedOperand) -> tuple[tuple[str, str], ...]:
     """Return names and values of the ``cuTensorMapEncodeTiled`` arguments after the tensor map, in order.
 
     Args:
-        one: the operand.
+        side: the operand.
     """
-    return map_arguments(one.tma, one.matrix, halved=one.sparse)
+    return map_arguments(side.tma, side.matrix, halved=side.sparse)
 
 
 def map_arguments(tma: TmaPlan, matrix: Matrix, *, halved: bool = False) -> tuple[tuple[str, str], ...]:

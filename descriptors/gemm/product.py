@@ -172,8 +172,8 @@ def _operand(plan: PlannedLoop, side: StagedOperand, numbers: NDArray[Any]) -> R
     if not len(wrong):
         return LoadedReport(numbers.size, 0, "")
     stage, m, k = (int(x) for x in wrong[0])
-    lies = _element_name(int(numbers_read[stage, m, k]), [numbers])
-    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {lies}")
+    found_element = _element_name(int(numbers_read[stage, m, k]), [numbers])
+    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {found_element}")
 
 
 def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
@@ -195,8 +195,8 @@ def _read(
     import numpy as np
 
     memory, pair, blocks = empty(), plan.asked.cta_group, plan.asked.blocks[1] if index else 1
-    for one, ids in zip((plan.a, plan.b), numbers, strict=True):
-        fill(memory, one, ids, cta)
+    for operand, ids in zip((plan.a, plan.b), numbers, strict=True):
+        fill(memory, operand, ids, cta)
     bits = plan.transposed(index)
     # The rows that the CTA must provide: its part of the rows of A, or its half of every N block of B.
     rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
@@ -209,9 +209,9 @@ def _read(
         return fetched, []
     stage, mn, k = (int(x) for x in wrong[0])
     place = int(addresses(side, bits)[stage, mn, k])
-    lies = _element_name(int(fetched[stage, mn, k]), numbers)
+    found_element = _element_name(int(fetched[stage, mn, k]), numbers)
     return fetched, [
-        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"
+        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {found_element} lies"
     ]
 
 
@@ -219,9 +219,9 @@ def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
     import numpy as np
 
     for name, ids in zip("AB", numbers, strict=True):
-        at = np.argwhere(ids == number)
-        if len(at):
-            return f"{name}({at[0][1]},{at[0][2]}) of stage {at[0][0]}"
+        positions = np.argwhere(ids == number)
+        if len(positions):
+            return f"{name}({positions[0][1]},{positions[0][2]}) of stage {positions[0][0]}"
     return "nothing"
 
 
@@ -286,7 +286,7 @@ def _selected(plan: PlannedLoop, metadata: Metadata, stage: int, positions: NDAr
     """Return the k that a stage's instructions give each stored element of A, by packed and copied metadata."""
     import numpy as np
 
-    loop, one = plan.asked, metadata.packed
+    loop, packing = plan.asked, metadata.packed
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
@@ -295,11 +295,11 @@ def _selected(plan: PlannedLoop, metadata: Metadata, stage: int, positions: NDAr
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
             if cells is not None:
-                said = plan.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
+                selector_bits = plan.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
                 columns = [at + i * metadata.block_columns for i in range(metadata.blocks)]
-                rows = [tcgen05_selected(cells, column, one.bits, said) for column in columns]
+                rows = [tcgen05_selected(cells, column, packing.bits, selector_bits) for column in columns]
             else:
-                rows = [wgmma_selected(block[at], one.bits, selector) for block in words]
+                rows = [wgmma_selected(block[at], packing.bits, selector) for block in words]
             along_k.append(np.concatenate(rows) + k * depth)
         blocks.append(np.concatenate(along_k, axis=1))
     return np.concatenate(blocks)
@@ -349,13 +349,13 @@ def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-def _put(fragment: Fragment, staged: Pieces | None, held: NDArray[Any], into: NDArray[Any]) -> None:
+def _put(fragment: Fragment, staged: Pieces | None, values: NDArray[Any], into: NDArray[Any]) -> None:
     """Store the values of an accumulator that threads have to C, as in the plan."""
     if staged is not None:
-        _store(staged, fragment, held, into)
+        _store(staged, fragment, values, into)
         return
     elements = offsets(fragment.layout)
-    into[elements % into.shape[0], elements // into.shape[0]] = held
+    into[elements % into.shape[0], elements // into.shape[0]] = values
 
 
 def _store(staged: Pieces, of: Fragment | None, held: NDArray[Any], into: NDArray[Any]) -> None:
@@ -414,11 +414,13 @@ def _read_factors(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
     return factors
 
 
-def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, staged: Pieces | None, into: NDArray[Any]) -> None:
+def _read_out(
+    cells: NDArray[Any], accumulators: TensorColumns, first: int, staged: Pieces | None, into: NDArray[Any]
+) -> None:
     """Execute every load of the readout: register v of thread t is cell (lane + t, column + v) of ``.32x32b``."""
     import numpy as np
 
-    read = held.readout
+    read = accumulators.readout
     # The readout has no swizzle, so an element's coordinate is the sum of those of thread and value.
     threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
     local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
@@ -464,52 +466,52 @@ def empty() -> NDArray[Any]:
     return np.zeros(_MEMORY * 8 // _PLACE_BITS, dtype=np.int64)
 
 
-def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
+def fill(memory: NDArray[Any], side: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
     """Write the copies of an operand to memory, for every stage, by the copy model.
 
     Args:
         memory: the memory from ``empty``, which is written.
-        one: the operand.
+        side: the operand.
         numbers: numbers of the elements of the tile, over both CTAs of a pair: axes (stage, MN, K).
         cta: index of the CTA whose memory it is.
     """
     import numpy as np
 
-    (mn, k), stage, landed = one.tma.copied(one.base)
+    (mn, k), stage, landed = side.tma.copied(side.base)
     # A box begins at the row of the plan, and has consecutive rows even across the end of a block.
-    begin = np.array([[one.first_row(box, cta) - box.origin[0]] for box in one.tma.boxes], dtype=np.int64)
+    begin = np.array([[side.first_row(box, cta) - box.origin[0]] for box in side.tma.boxes], dtype=np.int64)
     memory[landed // _PLACE_BITS] = numbers[stage, mn + begin, k]
 
 
-def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
+def fetch(memory: NDArray[Any], side: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     """Return what the tensor core reads with the descriptors of an operand, by the read model: axes (stage, MN, K).
 
     Args:
         memory: the memory.
-        one: the operand.
+        side: the operand.
         transposed: the transpose bit of the instruction of each K block.
     """
     import numpy as np
 
-    places = addresses(one, transposed)
+    places = addresses(side, transposed)
     inside = places < memory.size
     bits_read: NDArray[Any] = np.where(inside, memory[np.where(inside, places, 0)], 0)
     return bits_read
 
 
-def register_reads(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
+def register_reads(memory: NDArray[Any], side: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
     """Return the elements of A that the instruction reads from the registers after the loads: axes (stage, M, K).
 
     Args:
         memory: the memory.
-        one: A.
+        side: A.
         loads: the loads into registers.
     """
     import numpy as np
 
-    places = register_bytes(loads, one) * 8 // _PLACE_BITS
+    places = register_bytes(loads, side) * 8 // _PLACE_BITS
     registers, at = memory[places], wgmma_a_elements(loads.each)
-    elements = np.zeros((*registers.shape[:3], ROWS, one.derivation.mma[1]), dtype=np.int64)
+    elements = np.zeros((*registers.shape[:3], ROWS, side.derivation.mma[1]), dtype=np.int64)
     elements[..., at[..., 0], at[..., 1]] = registers
     stages, blocks, k, rows, columns = elements.shape
     return elements.transpose(0, 1, 3, 2, 4).reshape(stages, blocks * rows, k * columns)
@@ -537,18 +539,18 @@ def register_bytes(loaded: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
     return at.reshape(*at.shape[:4], -1, loaded.each)
 
 
-def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
+def addresses(side: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     """Return the place that each element is read from, in units of 4 bits: axes (stage, MN, K)."""
     import numpy as np
 
-    d, blocks = one.derivation, []
+    d, blocks = side.derivation, []
     unit = address_bits(d.element)
-    pairs = [(s, i) for s in range(len(one.stage_steps)) for i in range(len(one.mn_steps))]
-    for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
-        words = [one.word_at(i, k, s) for s, i in pairs]
+    pairs = [(s, i) for s in range(len(side.stage_steps)) for i in range(len(side.mn_steps))]
+    for k, bit in zip(range(len(side.k_steps)), transposed, strict=True):
+        words = [side.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
         read = read_addresses(words, word_format(d.arch), dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
-        blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
+        blocks.append(read.reshape(len(side.stage_steps), -1, d.mma[1]))
     return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
 

@@ -114,9 +114,9 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
             f"{THREAD_REGISTERS}",
             proposals=roomier(loop, accumulators.warpgroups),
         )
-    own = loop.blocks[0] // accumulators.warpgroups
+    own_blocks = loop.blocks[0] // accumulators.warpgroups
     return Promotion(
-        accumulators.fragment, accumulators.registers, loop.tile[2] // GROUP, GROUP // k, 2 * own, loop.blocks[1]
+        accumulators.fragment, accumulators.registers, loop.tile[2] // GROUP, GROUP // k, 2 * own_blocks, loop.blocks[1]
     )
 
 

@@ -121,9 +121,9 @@ def plan_command(one: Plan) -> str:
     return " ".join([*words, *_kind_words(loop)])
 
 
-def _chosen(one: Plan, side: StagedOperand) -> bool:
+def _chosen(plan: Plan, side: StagedOperand) -> bool:
     """Check that a swizzle is not the default one, so that the command must have it."""
-    return side.derivation.swizzle is not operand(one.asked, side.matrix, one.stages).derivation.swizzle
+    return side.derivation.swizzle is not operand(plan.asked, side.matrix, plan.stages).derivation.swizzle
 
 
 def _kind_words(loop: MainLoop) -> list[str]:
@@ -154,24 +154,28 @@ def _command_lines(command: str, indent: str = "   ") -> Iterator[str]:
     yield line
 
 
-def _convolution_words(one: Convolution) -> str:
+def _convolution_words(layer: Convolution) -> str:
     """Return the options for a convolution."""
-    words = [f"--conv {extents_text((one.images, one.height, one.width, one.channels))}"]
-    words.append(f"--filters {extents_text((one.filters, *one.taps))}")
-    for name, pair, usual in (("stride", one.stride, 1), ("dilation", one.dilation, 1), ("padding", one.padding, 0)):
+    words = [f"--conv {extents_text((layer.images, layer.height, layer.width, layer.channels))}"]
+    words.append(f"--filters {extents_text((layer.filters, *layer.taps))}")
+    for name, pair, usual in (
+        ("stride", layer.stride, 1),
+        ("dilation", layer.dilation, 1),
+        ("padding", layer.padding, 0),
+    ):
         words += [f"--{name} {extents_text(pair)}"] if pair != (usual, usual) else []
-    words += ["--pixels B"] if one.operand == "B" else []
+    words += ["--pixels B"] if layer.operand == "B" else []
     return " ".join(words)
 
 
-def _epilogue_words(one: Plan) -> list[str]:
+def _epilogue_words(plan: Plan) -> list[str]:
     """Return the options for C that do not have their defaults."""
-    made = one.epilogue
-    terms = [f"--terms {','.join(made.terms)}"] if made.terms else []
-    if made.staged is None:
+    epilogue = plan.epilogue
+    terms = [f"--terms {','.join(epilogue.terms)}"] if epilogue.terms else []
+    if epilogue.staged is None:
         return terms
-    words = [f"--c-dtype {made.c}"] if made.c != one.asked.d else []
-    words += [f"--splits {made.splits}"] if made.splits > 1 else []
+    words = [f"--c-dtype {epilogue.c}"] if epilogue.c != plan.asked.d else []
+    words += [f"--splits {epilogue.splits}"] if epilogue.splits > 1 else []
     return (words or ["--store tma"]) + terms
 
 

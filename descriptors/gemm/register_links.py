@@ -9,7 +9,7 @@ Invariant: every element of the tile is one value of one thread.
 
 >>> from descriptors.gemm.places import Tile
 >>> from descriptors.smem.operands.operand import as_element_type
->>> home = Held("mma.m16n8k16.C", (4, 1)).registers(Tile(128, 64, as_element_type("tf32")))
+>>> home = FragmentLink("mma.m16n8k16.C", (4, 1)).registers(Tile(128, 64, as_element_type("tf32")))
 >>> len(set(home.places.tolist())) == 128 * 64 == len(set(home.elements.tolist()))
 True
 """
@@ -97,7 +97,7 @@ def repeated(
 
 
 @frozen
-class Held:
+class FragmentLink:
     """The tile in registers, as a named fragment or a layout.
 
     Args:
@@ -127,18 +127,20 @@ class Held:
 
     def registers(self, tile: Tile) -> Home:
         """Return where the elements are."""
-        one = self._fragment()
-        if isinstance(one, Fragment):
+        fragment = self._fragment()
+        if isinstance(fragment, Fragment):
             elements = tile_elements(
-                one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun, self.raked)
+                fragment, tile, repeated(fragment.shape, self.groups, tile, fragment.threads, self.noun, self.raked)
             )
-            if one.name in _SHIFTED and tile.element.bits == 4:
+            if fragment.name in _SHIFTED and tile.element.bits == 4:
                 home = registers_of(elements)
                 return home._replace(places=home.places + (E2M1_BIT << THREAD_BITS))
         else:
-            index = thread_values(one)
+            index = thread_values(fragment)
             if index.size and int(index.max()) >= tile.size:
-                raise DescriptorError(f"fragment: {one} has elements outside the tile of {tile.rows}x{tile.columns}")
+                raise DescriptorError(
+                    f"fragment: {fragment} has elements outside the tile of {tile.rows}x{tile.columns}"
+                )
             elements = tile.numbers(index % tile.rows, index // tile.rows)
         return registers_of(elements)
 
@@ -210,7 +212,7 @@ class ThreadCopy:
     """
 
     direction: str
-    held: Held | None = None
+    held: FragmentLink | None = None
     noun: ClassVar[str] = "copy"
     verbs: ClassVar[tuple[str, str]] = ("moves", "takes")
 
@@ -331,15 +333,15 @@ class MatrixMove:
         return DOCUMENTED if self.name.split(".")[1].startswith("m") and "m8n8" not in self.name else ""
 
     def _matrices(self, element: ElementType) -> _Matrices:
-        one = fragment(self.name)
-        words = one.name.split(".")
+        matrices = fragment(self.name)
+        words = matrices.name.split(".")
         of_bytes = words[1] in ("m16n16", "m8n16", "m16n8")
         height, width = 16 if words[1] == "m16n16" else 8, _ROW_BITS // element.storage_bits
         if of_bytes and element.storage_bits != 8:
             note = "; 4-bit elements with a byte each are e2m1_unpacksmem" if element.bits == 4 else ""
             raise DescriptorError(f"{self.name}: {element} elements do not have 8 bits{note}")
         count = int(words[2 if of_bytes else 1][1:])
-        down, across = one.shape[0] // height, count // (one.shape[0] // height)
+        down, across = matrices.shape[0] // height, count // (matrices.shape[0] // height)
         bare = ".".join(word for word in words if not (word[0].isdigit() and word.replace("x", "").isdigit()))
         types = {8: ".b8", 16: "", 32: ".f32"}
         known = of_bytes or any(word in bare.split(".") for word in ("b8", "e4m3", "e5m2", "s8", "u8", "tf32", "f32"))

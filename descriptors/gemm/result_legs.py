@@ -24,7 +24,7 @@ from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout
 from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, Contents, Home, Move, Tile
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.planned_loop import PlannedLoop
-from descriptors.gemm.register_links import Conversion, Held, ThreadCopy, places_of, register_places
+from descriptors.gemm.register_links import Conversion, FragmentLink, ThreadCopy, places_of, register_places
 from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
@@ -57,15 +57,15 @@ def result_legs(plan: PlannedLoop) -> Iterator[Leg]:
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     if "alpha-beta" in epilogue.terms and epilogue.splits == 1:
         yield Leg("C", tile, as_element_type(_ELEMENTS.get(epilogue.c, epilogue.c)), _added_links(plan, tile))
-    for of_set, one, order in _sets(plan):
+    for of_set, set_plan, order in _sets(plan):
         if epilogue.staged is None:
-            yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(one, tile)))
+            yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(set_plan, tile)))
             continue
         staged = epilogue.staged
         of_piece = (staged.rows, staged.columns)
         kind = as_element_type(_ELEMENTS.get(staged.type, staged.type))
         rounded = [Conversion(kind)] if kind.bits != element.bits else []
-        for number, piece in enumerate(_pieces(one, staged, order)):
+        for number, piece in enumerate(_pieces(set_plan, staged, order)):
             links = (*piece.begin, *rounded, *_stored(piece, staged, tile))
             yield Leg(f"D of piece {number}{of_set}", of_piece, element, links)
 
@@ -75,22 +75,22 @@ _Loads = tuple[tuple[int, Load], ...]
 
 def _sets(plan: PlannedLoop) -> Iterator[tuple[str, PlannedLoop, _Loads]]:
     """Yield for each set of accumulators: suffix of the leg's name, plan with this set, loads of a warp in order."""
-    held = plan.accumulators
-    if isinstance(held, Registers):
+    accumulators = plan.accumulators
+    if isinstance(accumulators, Registers):
         yield "", plan, ()
         return
-    for number in range(held.sets):
-        of_set = f" of set {number}" if held.sets > 1 else ""
-        yield of_set, replace(plan, accumulators=held.of(number)), held.reads(number)[0]
+    for number in range(accumulators.sets):
+        of_set = f" of set {number}" if accumulators.sets > 1 else ""
+        yield of_set, replace(plan, accumulators=accumulators.of(number)), accumulators.reads(number)[0]
 
 
 def _fragment(plan: PlannedLoop) -> str:
     return f"wgmma.{'sp.' * plan.asked.sparse}{plan.asked.name}.D"
 
 
-def _columns(loop: MainLoop, held: TensorColumns) -> Accumulators:
+def _columns(loop: MainLoop, accumulators: TensorColumns) -> Accumulators:
     """Return the link for the accumulators of a tile in tensor memory."""
-    return Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=held.firsts)
+    return Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=accumulators.firsts)
 
 
 def _direct_links(plan: PlannedLoop, tile: tuple[int, int]) -> Iterator[Link]:
@@ -98,8 +98,8 @@ def _direct_links(plan: PlannedLoop, tile: tuple[int, int]) -> Iterator[Link]:
     accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         groups = (accumulators.warpgroups, 1)
-        yield Held(_fragment(plan), groups, raked=True)
-        yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
+        yield FragmentLink(_fragment(plan), groups, raked=True)
+        yield ThreadCopy("store", FragmentLink(accumulators.fragment, groups, raked=True))
     else:
         yield _columns(plan.asked, accumulators)
         yield TensorMove(accumulators.readout.move)
@@ -109,15 +109,15 @@ def _direct_links(plan: PlannedLoop, tile: tuple[int, int]) -> Iterator[Link]:
 
 def _added_links(plan: PlannedLoop, tile: tuple[int, int]) -> tuple[Link, ...]:
     """Return the links of the matrix that beta multiplies, from its rows to the registers of the sums."""
-    held, rows = plan.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
-    if isinstance(held, Registers):
-        groups = (held.warpgroups, 1)
+    accumulators, rows = plan.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
+    if isinstance(accumulators, Registers):
+        groups = (accumulators.warpgroups, 1)
         return (
             rows,
-            ThreadCopy("load", Held(held.fragment, groups, raked=True)),
-            Held(_fragment(plan), groups, raked=True),
+            ThreadCopy("load", FragmentLink(accumulators.fragment, groups, raked=True)),
+            FragmentLink(_fragment(plan), groups, raked=True),
         )
-    first, move = held.of(0), TensorMove(held.readout.move)
+    first, move = accumulators.of(0), TensorMove(accumulators.readout.move)
     return rows, ReadoutCopy("load", first, plan.asked.blocks[0]), LoadedSums(_columns(plan.asked, first), move)
 
 
@@ -142,33 +142,33 @@ class _Piece(NamedTuple):
 
 def _pieces(plan: PlannedLoop, staged: Pieces, order: _Loads) -> Iterator[_Piece]:
     """Yield the pieces of a CTA, those of each writer in the order in which it writes them."""
-    loop, held = plan.asked, plan.accumulators
-    if isinstance(held, Registers):
-        (m, n, _), own = loop.extents, loop.blocks[0] // held.warpgroups
-        for group, block in product(range(held.warpgroups), range(held.each)):
-            row, column = (block % own * held.warpgroups + group) * m, block // own * n
+    loop, accumulators = plan.asked, plan.accumulators
+    if isinstance(accumulators, Registers):
+        (m, n, _), own = loop.extents, loop.blocks[0] // accumulators.warpgroups
+        for group, block in product(range(accumulators.warpgroups), range(accumulators.each)):
+            row, column = (block % own * accumulators.warpgroups + group) * m, block // own * n
             for piece, first in enumerate(range(0, n, staged.columns)):
                 yield _Piece(
                     (PieceHeld(_fragment(plan), n, first),),
-                    held.fragment,
+                    accumulators.fragment,
                     0,
                     first // 2,
                     (row, column + first),
                     staged.address(group, block * (n // staged.columns) + piece),
                 )
         return
-    rows, n, read = loop.extents[0] // loop.cta_group, loop.extents[1], held.readout
+    rows, n, read = loop.extents[0] // loop.cta_group, loop.extents[1], accumulators.readout
     tile = (rows * loop.blocks[0], loop.tile[1])
     for warp in range(staged.writers):
         turn = 0
         of_warp = {load.column: load for load in read.loads if load.warp == warp}
         for index, load in ((i, of_warp[one.column]) for i, one in order):
             row, column = index % loop.blocks[0] * rows + load.origin[0], index // loop.blocks[0] * n + load.origin[1]
-            move = TensorMove(read.move, held.firsts[index] + load.column)
+            move = TensorMove(read.move, accumulators.firsts[index] + load.column)
             for value in range(0, read.values, staged.columns):
                 origin = (row, column + value)
                 yield _Piece(
-                    (PieceOfSums(_columns(loop, held), tile, origin), move),
+                    (PieceOfSums(_columns(loop, accumulators), tile, origin), move),
                     None,
                     _WARP * warp,
                     value,
@@ -214,7 +214,7 @@ class PieceHeld:
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """Yield where the elements are."""
-        home = Held(self.name).registers(replace(tile, columns=self.columns))
+        home = FragmentLink(self.name).registers(replace(tile, columns=self.columns))
         yield _inside(home, self.columns, (0, self.first), tile)
 
 

@@ -79,8 +79,8 @@ class Accumulators:
         """Yield where the elements are."""
         import numpy as np
 
-        one = self.fragment
-        rows, columns = (int(size(one.layout, mode=[i])) for i in range(2))
+        fragment = self.fragment
+        rows, columns = (int(size(fragment.layout, mode=[i])) for i in range(2))
         counts = tile.rows // rows, tile.columns // columns
         if (counts[0] * rows, counts[1] * columns) != (tile.rows, tile.columns):
             raise DescriptorError(
@@ -88,14 +88,14 @@ class Accumulators:
                 f"{rows}x{columns}, the part that a CTA has"
             )
         blocks = counts[0] * counts[1]
-        firsts = self.columns or tuple(one.columns * index for index in range(blocks))
+        firsts = self.columns or tuple(fragment.columns * index for index in range(blocks))
         if len(firsts) != blocks:
             raise DescriptorError(
                 f"accumulator: columns has {len(firsts)} numbers, and the tile has {blocks} accumulators"
             )
-        if max(firsts) + one.columns > COLUMNS or min(firsts) < 0:
+        if max(firsts) + fragment.columns > COLUMNS or min(firsts) < 0:
             raise DescriptorError(f"accumulator: {self} from column {some(firsts)} on exceeds the {COLUMNS} columns")
-        table = offsets(one.layout).astype(np.int64).reshape(rows, columns) * one.bits
+        table = offsets(fragment.layout).astype(np.int64).reshape(rows, columns) * fragment.bits
         places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
         for index, first in enumerate(firsts):
             i, j = index % counts[0] * rows, index // counts[0] * columns
@@ -313,7 +313,8 @@ class FactorReads:
             )
         bytes_read = [
             np.concatenate(
-                [factor_bytes(one, rows, self.count, group=self.group, halves=self.halves) for one in of_block], axis=1
+                [factor_bytes(pointer, rows, self.count, group=self.group, halves=self.halves) for pointer in of_block],
+                axis=1,
             )
             for of_block in self.pointers
         ]

@@ -92,12 +92,12 @@ def register_budget(plan: HopperPlan) -> RegisterBudget:
     >>> budget.launch, budget.roles
     (168, (('copy', 128, 40), ('multiply', 256, 232)))
     """
-    held = plan.accumulators
-    blocks = plan.asked.blocks[0] // held.warpgroups
+    accumulators = plan.accumulators
+    blocks = plan.asked.blocks[0] // accumulators.warpgroups
     others = sum(one.registers * blocks for one in (plan.loads, plan.metadata) if one is not None)
     if plan.promotion is not None:
         others += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
-    return RegisterBudget(held.warpgroups, held.registers, others)
+    return RegisterBudget(accumulators.warpgroups, accumulators.registers, others)
 
 
 def check_registers(plan: HopperPlan) -> None:

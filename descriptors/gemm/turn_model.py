@@ -108,9 +108,11 @@ class _Model:
     def stuck(self, state: _State) -> str:
         """Describe a wait that never ends."""
         programs = [(self.writer, state.writer, "the multiplying warp")]
-        programs += [(one, at, "a reading warp") for one, at in zip(self.readers, state.readers, strict=True)]
-        who, one = next((name, program[at]) for program, at, name in programs if at < len(program))
-        return f"{who} waits for {one[1]}, parity {one[2]}, and nothing ends that"
+        programs += [
+            (operation, at, "a reading warp") for operation, at in zip(self.readers, state.readers, strict=True)
+        ]
+        who, operation = next((name, program[at]) for program, at, name in programs if at < len(program))
+        return f"{who} waits for {operation[1]}, parity {operation[2]}, and nothing ends that"
 
     def following(self, state: _State) -> Iterator[_State]:
         """Yield every possible next state."""
@@ -124,59 +126,59 @@ class _Model:
 
     def _done(self, state: _State) -> _State:
         """Return the state after the oldest issued operation completes."""
-        one, left = state.issued[0], state._replace(issued=state.issued[1:])
-        if one[0] == "commit":
-            return left._replace(barriers=self._arrived(left, str(one[1])))
+        operation, left = state.issued[0], state._replace(issued=state.issued[1:])
+        if operation[0] == "commit":
+            return left._replace(barriers=self._arrived(left, str(operation[1])))
         pieces = list(left.pieces)
-        for at in self._within(one):
+        for at in self._within(operation):
             pieces[at] = pieces[at]._replace(whole=True)
         return left._replace(pieces=tuple(pieces))
 
-    def _written(self, state: _State, one: Operation) -> Iterator[_State]:
+    def _written(self, state: _State, operation: Operation) -> Iterator[_State]:
         """Yield the state after the writer's next operation, if it can execute."""
         following = state._replace(writer=state.writer + 1)
-        if one[0] == "wait":
-            if self._over(state, one):
+        if operation[0] == "wait":
+            if self._over(state, operation):
                 yield following
             return
         pieces = list(state.pieces)
-        for at in self._within(one) if one[0] == "write" else ():
+        for at in self._within(operation) if operation[0] == "write" else ():
             held = pieces[at]
             if len(held.readers) < len(self.readers):
                 where = f"column {self.bounds[at]} before every warp has read tile {held.tile} there"
-                raise _RaceError(f"tile {one[1]} is multiplied into {where}")
-            pieces[at] = _Piece(int(one[1]), False, frozenset())
-        yield following._replace(issued=(*state.issued, one), pieces=tuple(pieces))
+                raise _RaceError(f"tile {operation[1]} is multiplied into {where}")
+            pieces[at] = _Piece(int(operation[1]), False, frozenset())
+        yield following._replace(issued=(*state.issued, operation), pieces=tuple(pieces))
 
-    def _read(self, state: _State, index: int, one: Operation) -> Iterator[_State]:
+    def _read(self, state: _State, index: int, operation: Operation) -> Iterator[_State]:
         """Yield the state after the next operation of a reader, if it can execute."""
         places = list(state.readers)
         places[index] += 1
         following = state._replace(readers=tuple(places))
-        if one[0] == "wait":
-            if self._over(state, one):
+        if operation[0] == "wait":
+            if self._over(state, operation):
                 yield following
-        elif one[0] == "arrive":
-            yield following._replace(barriers=self._arrived(state, str(one[1])))
+        elif operation[0] == "arrive":
+            yield following._replace(barriers=self._arrived(state, str(operation[1])))
         else:
             pieces = list(state.pieces)
-            for at in self._within(one):
+            for at in self._within(operation):
                 held = pieces[at]
-                if held.tile != one[1] or not held.whole:
-                    lies = f"tile {held.tile} is {'there' if held.whole else 'being multiplied'}"
-                    raise _RaceError(f"column {self.bounds[at]} is read for tile {one[1]} while {lies}")
+                if held.tile != operation[1] or not held.whole:
+                    state_text = f"tile {held.tile} is {'there' if held.whole else 'being multiplied'}"
+                    raise _RaceError(f"column {self.bounds[at]} is read for tile {operation[1]} while {state_text}")
                 pieces[at] = held._replace(readers=held.readers | {index})
             yield following._replace(pieces=tuple(pieces))
 
-    def _within(self, one: Operation) -> Iterator[int]:
+    def _within(self, operation: Operation) -> Iterator[int]:
         """Return the indices of the pieces in a range of columns."""
-        begin, end = int(one[2]), int(one[3])
+        begin, end = int(operation[2]), int(operation[3])
         return (i for i, at in enumerate(self.bounds[:-1]) if begin <= at < end)
 
-    def _over(self, state: _State, one: Operation) -> bool:
+    def _over(self, state: _State, operation: Operation) -> bool:
         """Check that the phase for which an operation waits is complete."""
-        phase, _ = state.barriers[self.names.index(str(one[1]))]
-        return phase != one[2]
+        phase, _ = state.barriers[self.names.index(str(operation[1]))]
+        return phase != operation[2]
 
     def _arrived(self, state: _State, name: str) -> tuple[tuple[int, int], ...]:
         """Return the barriers after an arrival."""

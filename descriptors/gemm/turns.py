@@ -59,7 +59,7 @@ class TurnReport(Told):
         return f"disproved: {about}, {self.first}"
 
 
-def free_barriers(held: TensorColumns) -> int:
+def free_barriers(accumulators: TensorColumns) -> int:
     """Return the number of barriers for free sets: one for both sets if they share columns.
 
     >>> from descriptors.gemm.plan_request import main_loop
@@ -67,40 +67,42 @@ def free_barriers(held: TensorColumns) -> int:
     >>> free_barriers(tensor_columns(main_loop("m128n128k16", "bf16", tile=(128, 128, 64)), 2))
     2
     """
-    return 1 if held.shared else held.sets
+    return 1 if accumulators.shared else accumulators.sets
 
 
-def multiplier(held: TensorColumns, tiles: int) -> Iterator[Operation]:
+def multiplier(accumulators: TensorColumns, tiles: int) -> Iterator[Operation]:
     """Yield the operations of the warp that multiplies, as in ``turn_model``, for a number of tiles."""
-    barriers = free_barriers(held)
+    barriers = free_barriers(accumulators)
     for tile in range(tiles):
-        first = held.of(tile % held.sets).firsts[0]
+        first = accumulators.of(tile % accumulators.sets).firsts[0]
         yield "wait", f"free{tile % barriers}", tile // barriers % 2 ^ 1
-        yield "write", tile, first, first + held.columns
-        yield "commit", f"done{tile % held.sets}"
+        yield "write", tile, first, first + accumulators.columns
+        yield "commit", f"done{tile % accumulators.sets}"
 
 
-def reader(held: TensorColumns, tiles: int) -> Iterator[Operation]:
+def reader(accumulators: TensorColumns, tiles: int) -> Iterator[Operation]:
     """Yield the operations of a warp that reads accumulators, as in ``turn_model``, for a number of tiles."""
-    barriers, width = free_barriers(held), held.readout.move.columns
+    barriers, width = free_barriers(accumulators), accumulators.readout.move.columns
     for tile in range(tiles):
-        number = tile % held.sets
-        (loads, first), one = held.reads(number), held.of(number)
-        begins = [one.firsts[index] + load.column for index, load in loads]
-        yield "wait", f"done{number}", tile // held.sets % 2
+        number = tile % accumulators.sets
+        (loads, first), accumulator_set = accumulators.reads(number), accumulators.of(number)
+        begins = [accumulator_set.firsts[index] + load.column for index, load in loads]
+        yield "wait", f"done{number}", tile // accumulators.sets % 2
         yield from (("read", tile, at, at + width) for at in sorted({*begins[:first]}))
         yield "arrive", f"free{tile % barriers}"
         yield from (("read", tile, at, at + width) for at in sorted({*begins[first:]}))
 
 
-def prove_turns(held: TensorColumns) -> TurnReport:
+def prove_turns(accumulators: TensorColumns) -> TurnReport:
     """Check every order in which the warps of a plan may access its accumulators.
 
     Args:
-        held: two sets of accumulators in tensor memory.
+        accumulators: two sets of accumulators in tensor memory.
     """
-    programs = tuple(reader(held, _TILES) for _ in range(_READERS))
-    arrivals = {f"free{index}": _READERS for index in range(free_barriers(held))}
+    programs = tuple(reader(accumulators, _TILES) for _ in range(_READERS))
+    arrivals = {f"free{index}": _READERS for index in range(free_barriers(accumulators))}
     return TurnReport(
-        held.sets, _TILES, *explored(tuple(multiplier(held, _TILES)), tuple(map(tuple, programs)), arrivals)
+        accumulators.sets,
+        _TILES,
+        *explored(tuple(multiplier(accumulators, _TILES)), tuple(map(tuple, programs)), arrivals),
     )
