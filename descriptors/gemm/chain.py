@@ -18,7 +18,7 @@ arithmetic of the product.
 >>> report.verdict, len(report.legs[0].wrong)  # neither neighbor agrees with the layout
 ('wrong', 2)
 >>> print(report.legs[0].links[1].first)
-tma puts (4,0) at byte 0x240, layout has it at byte 0x200, where (4,32) lies
+tma puts (4,0) at byte 0x240, layout has it at byte 0x200, where (4,32) is
 """
 
 from __future__ import annotations
@@ -441,7 +441,7 @@ class _Walk:
         lies, columns = contents.where(element), self.tile.columns
         left = "" if lies is None else f"{preposition(space)} {place_text(space, lies, columns)}"
         right = f"{word} {place_text(space, expected, columns)}"
-        name, content = self.tile.named(element), f"{self.tile.named(other)} lies" if other >= 0 else "nothing lies"
+        name, content = self.tile.named(element), f"{self.tile.named(other)} is" if other >= 0 else "no element is"
         moved = f"{self.author.name} {self.author.verb} {name} {left}"
         if lies is None:
             moved = f"{self.author.name} leaves {name} nowhere in {space}"

@@ -469,7 +469,7 @@ def _int(what: str, text: str, *, signed: bool = False) -> int:
 
 def _required(argument: str, noun: str, what: str) -> str:
     if not argument:
-        raise DescriptorError(f"{noun}: what must follow it is missing; write {what}")
+        raise DescriptorError(f"{noun}: its value is missing; write {what} after it")
     return argument
 
 

@@ -92,7 +92,7 @@ class Expectation:
     def __str__(self) -> str:
         at = "".join(f"[{index}]" for index in self.where)
         stated, actual = (_at(value, self.where) for value in (self.stated, self.actual))
-        return f"{self.section}: {self.key}{at} must be {_text(actual)}, found {_text(stated)}"
+        return f"{self.section}: {self.key}{at} is {_text(stated)}; the derived value is {_text(actual)}"
 
 
 @frozen
@@ -138,7 +138,7 @@ def check_contract(text: str) -> ContractReport:
 
     >>> toml = '[operand.a]\ndtype = "bf16"\nmajor = "K"\nswizzle = "128B"\ntile = [128, 64]\nmma = "64x16"\n'
     >>> print(check_contract(toml + 'expect.word = 0x4000404000010010').values[0])
-    operand.a: word must be 0x4000404000010000, found 0x4000404000010010
+    operand.a: word is 0x4000404000010010; the derived value is 0x4000404000010000
     """
     lines, values, count = lines_of(text), list[Expectation](), 0
     for section, arguments, expected in _sections(text, lines):
@@ -184,7 +184,7 @@ def tell(report: ContractReport, name: str = "<toml>") -> str:
     """Return a report as text: a line for each value that disagrees, then the headline.
 
     >>> print(tell(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1), "a.toml"))
-    a.toml:7: operand.a: word must be 2, found 1
+    a.toml:7: operand.a: word is 1; the derived value is 2
     a.toml: 1 of 1 value is wrong, of 1 section
     """
     wrong = [f"{name}:{value.line}: {value}" for value in report.values if not value.ok]
@@ -207,22 +207,22 @@ record = Record(
 #: The SARIF rule for a value that disagrees.
 _RULE = {
     "id": "relied-on",
-    "shortDescription": {"text": "what a project relies on must be what is derived"},
-    "help": {"text": "mend the value, or what uses it. Source: descriptors derive and descriptors plan, with --json"},
+    "shortDescription": {"text": "an expected value differs from the derived value"},
+    "help": {"text": "Correct the value, or the code that uses it. Source: descriptors derive and plan, with --json"},
     "defaultConfiguration": {"level": "error"},
 }
 
 
-def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def sarif(reports: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Return reports as SARIF 2.1.0, with a result for each value that disagrees.
 
     Args:
-        held: name and report of each file.
+        reports: name and report of each file.
         refused: name of each file that could not be read, and the reason.
 
     >>> report = ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1)
     >>> [one["message"]["text"] for one in sarif([("a.toml", report)])["runs"][0]["results"]]
-    ['operand.a: word must be 2, found 1']
+    ['operand.a: word is 1; the derived value is 2']
     """
     results = [
         {
@@ -232,11 +232,11 @@ def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[st
             "locations": [place(name, value.line)],
             "partialFingerprints": {FINGERPRINT: fingerprint(value.section, value.key, _text(value.stated))},
         }
-        for name, report in held
+        for name, report in reports
         for value in report.values
         if not value.ok
     ]
-    files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in held]
+    files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in reports]
     return log([_RULE], files, results, [], refused)
 
 

@@ -15,8 +15,8 @@ Invariant: the proof fails for a tensor map with another corner.
 1530 rows of all tiles and taps are the convolution's
 >>> box = replace(made.implicit.a.box, upper=(0, -1))
 >>> print(replace(made, implicit=replace(made.implicit, a=replace(made.implicit.a, box=box))).verify().gathered)
-1186 of 1530 rows of all tiles and taps are not the convolution's; row 10 of A at tap (0,0) must be activation \
-(n,h,w) = (0,0,0), is zero
+1186 of 1530 rows of all tiles and taps are not the convolution's; row 10 of A at tap (0,0) is zero instead \
+of activation (n,h,w) = (0,0,0)
 """
 
 from __future__ import annotations
@@ -131,9 +131,7 @@ class _Side:
         if not len(wrong):
             return ""
         row, k = (int(x) for x in wrong[0])
-        return (
-            f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(channels[row, k])} of its boxes lies"
-        )
+        return f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(channels[row, k])} of its boxes is"
 
     def _coordinates(self, cta: int) -> Numbers:
         """Return coordinates of the rows of every tile's boxes, without channels and offsets of a tap.
@@ -173,9 +171,8 @@ class _Side:
     def _difference(self, row: int, tap: int, wanted: int, actual: int) -> str:
         layer = self.implicit.convolution
         tap_text = "({},{})".format(*layer.tap(tap))
-        return (
-            f"row {row} of {self.side.matrix} at tap {tap_text} must be {self._named(wanted)}, is {self._named(actual)}"
-        )
+        difference = f"{self._named(actual)} instead of {self._named(wanted)}"
+        return f"row {row} of {self.side.matrix} at tap {tap_text} is {difference}"
 
     def _named(self, element: int) -> str:
         layer = self.implicit.convolution

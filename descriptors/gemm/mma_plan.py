@@ -10,7 +10,7 @@ Invariant: the proof of a plan that makes the hardware do something else fails, 
 >>> from descriptors.gemm.mma_planner import mma_plan
 >>> example = mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 32), stages=2)
 >>> print(replace(example, b=replace(example.b, load=example.a.load)).verify())
-disproved: 32x32x32 product, 2 stages, 1023 of 1024 accumulators differ; D(0,0) must be -27, found 27: for B(0,8) of \
+disproved: 32x32x32 product, 2 stages, 1023 of 1024 accumulators differ; D(0,0) is 27 instead of -27: for B(0,8) of \
 stage 0 it takes B(8,0) of stage 0
 >>> print(replace(example, pending=1).verify())
 disproved: 32x32x32 product, 2 stages; tile 0 is multiplied before its copies are done

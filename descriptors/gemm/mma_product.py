@@ -145,10 +145,10 @@ def _numbers_of(fragments: list[NDArray[Any]], numbers: list[NDArray[Any]], pack
     return [units[fragment].reshape(*fragment.shape[:-1], -1) for fragment in fragments]
 
 
-def _difference(element: tuple[int, int], expected: float, found: float) -> str:
+def _difference(element: tuple[int, int], expected: float, actual: float) -> str:
     """Name an accumulator with the number that it must be, and the number that it is."""
-    shown = f"{found:g}" if found == found else "no number"  # NaN differs from itself
-    return f"D({element[0]},{element[1]}) must be {expected:g}, found {shown}"
+    shown = f"{actual:g}" if actual == actual else "no number"  # NaN differs from itself
+    return f"D({element[0]},{element[1]}) is {shown} instead of {expected:g}"
 
 
 def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
@@ -187,8 +187,8 @@ def _scaled(loop: MmaLoop, scales: MmaScales, index: int, factors: NDArray[Any])
         word, byte = scales.place(kb)
         first = WORD * word + byte
         parts.append(by_row[..., first : first + scales.each])
-    taken = np.concatenate(parts, axis=-1).repeat(scales.vector, axis=-1)  # (stage, warp, row, block, K)
-    return taken.transpose(1, 3, 2, 0, 4).reshape(taken.shape[1], len(blocks), rows, -1)
+    read_factors = np.concatenate(parts, axis=-1).repeat(scales.vector, axis=-1)  # (stage, warp, row, block, K)
+    return read_factors.transpose(1, 3, 2, 0, 4).reshape(read_factors.shape[1], len(blocks), rows, -1)
 
 
 def _row_and_k(side: MmaOperand, elements: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -6,8 +6,8 @@ Invariant: the proof of a plan that makes the hardware do something else fails, 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
 >>> print(replace(example, b=replace(example.b, transposed=0)).verify())
-disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) must be -48, found -7: B(0,1) of stage
-0 is read from byte 8194, where B(1,0) of stage 0 lies
+disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) is -7 instead of -48: B(0,1) of stage
+0 is read from byte 8194, where B(1,0) of stage 0 is
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Invariant: the chain of a plan is proved, and the chain of a plan with a wrong d
 proved: A 4096 elements through tensor, tma, layout, word; B 1024 elements through tensor, tma, layout, word; D 1024 \
 elements through wgmma.m64n16k16.D, store, tensor
 >>> print(replace(example, b=replace(example.b, k_steps=(0, 2))).chain.verify().headline)
-wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byte 0x2020, where (0,1) lies; 512 of \
+wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byte 0x2020, where (0,1) is; 512 of \
 1024 elements
 """
 

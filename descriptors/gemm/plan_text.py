@@ -139,15 +139,16 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
     if has_tcgen05(metadata.packed.arch):
-        said = f", selector {selectors} of idesc" if selectors else ""
-        yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
+        selector_text = f", selector {selectors} of idesc" if selectors else ""
+        first = f"column {some(column for column, _ in places)}{selector_text} {through}"
+        yield "metadata", f"%e_tmem {first}; in memory at {metadata.base}"
         if metadata.blocks > 1:
             columns = some(i * metadata.block_columns for i in range(metadata.blocks))
             yield "", f"add {columns} for M block 0 to {metadata.blocks - 1}"
         return
     count = counted(metadata.registers, "register")
-    said = f", %sel {selectors} {through}" if selectors else ""
-    yield "metadata", f"{count} a thread for an M block, of pack_metadata{said}"
+    selector_text = f", %sel {selectors} {through}" if selectors else ""
+    yield "metadata", f"{count} a thread for an M block, of pack_metadata{selector_text}"
 
 
 def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:

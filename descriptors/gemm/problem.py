@@ -280,8 +280,10 @@ def _extents(problem: object, layer: Convolution | None, a: ElementType) -> tupl
         DescriptorError: if neither or both of problem and convolution are given.
     """
     if (problem is None) == (layer is None):
-        given = "neither a problem nor a convolution is" if problem is None else "a problem and a convolution are both"
-        raise DescriptorError(f"plan: {given} given; a tile is chosen for one of them")
+        arguments = (
+            "neither a problem nor a convolution is" if problem is None else "a problem and a convolution are both"
+        )
+        raise DescriptorError(f"plan: {arguments} given; a tile is chosen for one of them")
     deep = 8 * _ROW_BYTES // a.bits
     if layer is None:
         return three(problem, "the problem", maximum=1 << 20), deep

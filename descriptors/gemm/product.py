@@ -211,7 +211,7 @@ def _read(
     place = int(addresses(side, bits)[stage, mn, k])
     found_element = _element_name(int(fetched[stage, mn, k]), numbers)
     return fetched, [
-        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {found_element} lies"
+        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {found_element} is"
     ]
 
 
@@ -222,7 +222,7 @@ def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
         positions = np.argwhere(ids == number)
         if len(positions):
             return f"{name}({positions[0][1]},{positions[0][2]}) of stage {positions[0][0]}"
-    return "nothing"
+    return "no element"
 
 
 def _scaled(
@@ -358,18 +358,20 @@ def _put(fragment: Fragment, staged: Pieces | None, values: NDArray[Any], into: 
     into[elements % into.shape[0], elements // into.shape[0]] = values
 
 
-def _store(staged: Pieces, of: Fragment | None, held: NDArray[Any], into: NDArray[Any]) -> None:
+def _store(staged: Pieces, of: Fragment | None, register_values: NDArray[Any], into: NDArray[Any]) -> None:
     """Store an accumulator piece by piece: written to shared memory as in the plan, and taken by TMA as a box."""
     import numpy as np
 
     width, written = BITS[staged.type], staged.element_bytes(of)
     values = written.shape[1]
     code = ("none", "32B", "64B", "128B").index(str(staged.swizzle))
-    taken = landing_bits((staged.columns, staged.rows), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
+    box_offsets = (
+        landing_bits((staged.columns, staged.rows), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
+    )
     for piece, first in enumerate(range(0, into.shape[1], staged.columns)):
         memory = np.full(staged.piece_bytes, np.nan)
-        memory[written] = held[:, piece * values : (piece + 1) * values]
-        into[:, first : first + staged.columns] = memory[taken].reshape(staged.rows, staged.columns)
+        memory[written] = register_values[:, piece * values : (piece + 1) * values]
+        into[:, first : first + staged.columns] = memory[box_offsets].reshape(staged.rows, staged.columns)
 
 
 def _promoted(
@@ -435,7 +437,7 @@ def _read_out(
         into[m, n] = registers
 
 
-def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
+def _first(differs: Any, expected: Any, actual: Any, causes: list[str]) -> str:
     """Describe the first element that differs, with the cause if an operand was read wrong."""
     import numpy as np
 
@@ -443,9 +445,9 @@ def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
     if not len(where):
         return ""
     m, n = (int(x) for x in where[0])
-    got = "no number" if np.isnan(seen[m, n]) else f"{seen[m, n]:g}"
+    actual_text = "no number" if np.isnan(actual[m, n]) else f"{actual[m, n]:g}"
     because = f": {causes[0]}" if causes else ": its operands are read right, the accumulator is not"
-    return f"D({m},{n}) must be {expected[m, n]:g}, found {got}{because}"
+    return f"D({m},{n}) is {actual_text} instead of {expected[m, n]:g}{because}"
 
 
 def _weakest_evidence(reports: tuple[Report | LoadedReport, Report]) -> str:

@@ -107,10 +107,10 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
                 for width in (GROUP, 64, 32, 16, 8)
             ],
         )
-    need = 2 * accumulators.registers + 2 * accumulators.each + loop.blocks[1]
-    if need > THREAD_REGISTERS:
+    needed = 2 * accumulators.registers + 2 * accumulators.each + loop.blocks[1]
+    if needed > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators, their sums and factors need {need} registers a thread, a thread has at most "
+            f"plan: accumulators, their sums and factors need {needed} registers a thread, a thread has at most "
             f"{THREAD_REGISTERS}",
             proposals=roomier(loop, accumulators.warpgroups),
         )

@@ -28,7 +28,7 @@ from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.targets import has_wgmma
-from descriptors.text import aligned, extents_text
+from descriptors.text import aligned, counted, extents_text
 from descriptors.tmem.block_scaled import factors_of
 
 #: Number of listed refusals, and width of a line of a command.
@@ -61,7 +61,9 @@ def tell_proposals(proposals: Proposals) -> str:
         lines += [f"   {', '.join(names)}: {reason}" for names, reason in groups[:_REFUSALS]]
         more = sum(len(names) for names, _ in groups[_REFUSALS:])
         lines += [f"   and {more} more (--json has them)"] if more else []
-    lines.append(f"   {proposals.others} other legal shapes do not divide the tile" if proposals.others else "")
+    if proposals.others:
+        shapes, verb = counted(proposals.others, "other legal shape"), "does" if proposals.others == 1 else "do"
+        lines.append(f"   {shapes} {verb} not divide the tile")
     return "\n".join(lines).rstrip()
 
 

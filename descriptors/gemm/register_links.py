@@ -420,10 +420,10 @@ class Shift:
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """Yield the move of each element in registers to higher bits of its byte."""
-        held = _register_contents(tile)
+        contents = _register_contents(tile)
         free = tile.element.storage_bits - tile.element.bits
         if not 0 <= self.bits <= free:
             raise DescriptorError(
                 f"shift: {self.bits} is not from 0 to {free}, the free bits of {tile.element} elements"
             )
-        yield Move(REGISTERS, REGISTERS, held.places, held.places + (self.bits << THREAD_BITS))
+        yield Move(REGISTERS, REGISTERS, contents.places, contents.places + (self.bits << THREAD_BITS))

@@ -224,16 +224,16 @@ def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     yield IssueStep("epilogue", f"mbarrier.try_wait.parity {done}", "four warps, each for its own lanes")
     yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
     columns = ranges_text(accumulators.shared)
-    which = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"
+    scope = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"
     between = f"; each stored, as below, before the next{', the last once the set is free' * double_buffered}" * (
         first > 1
     )
-    yield IssueStep("epilogue", f"{first} x {load}", which + between)
+    yield IssueStep("epilogue", f"{first} x {load}", scope + between)
     yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "behind each, before its registers are read")
     if double_buffered:
-        there = ", at the leader" if plan.asked.cta_group == 2 else ""
+        leader_note = ", at the leader" if plan.asked.cta_group == 2 else ""
         yield IssueStep("epilogue", "tcgen05.fence::before_thread_sync", "the arrival is after the last of these loads")
-        yield IssueStep("epilogue", f"mbarrier.arrive {_free(accumulators)}", f"each warp: may be written{there}")
+        yield IssueStep("epilogue", f"mbarrier.arrive {_free(accumulators)}", f"each warp: may be written{leader_note}")
     if first < len(loads):
         more = "each warp, while the next tile is multiplied; each stored before the next"
         yield IssueStep("epilogue", f"{len(loads) - first} x {load}", more)

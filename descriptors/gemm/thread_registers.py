@@ -111,18 +111,18 @@ def check_registers(plan: HopperPlan) -> None:
     """
     budget = register_budget(plan)
     loop, line = plan.asked, plan.line.registers + (4 if plan.loads else 0)
-    what = "accumulators"
+    subject = "accumulators"
     if budget.others:
-        what += f" and {'A' if plan.loads else 'sums' if plan.promotion else 'metadata'}"
-    for name, need, there in (
+        subject += f" and {'A' if plan.loads else 'sums' if plan.promotion else 'metadata'}"
+    for name, needed, available in (
         (f"one {loop.name}", line, budget.launch),
-        (what, budget.accumulators + budget.others, budget.multiply),
+        (subject, budget.accumulators + budget.others, budget.multiply),
     ):
-        if need + _BESIDE > there:
-            when = "at launch" if there == budget.launch else "to multiply"
+        if needed + _BESIDE > available:
+            when = "at launch" if available == budget.launch else "to multiply"
             raise DescriptorError(
-                f"plan: {name} need{'s' * name.startswith('one ')} {need} registers a thread and {_BESIDE} others, a "
-                f"thread has {there} {when}; {counted(budget.warpgroups, 'warpgroup')} that multiply and one that "
+                f"plan: {name} need{'s' * name.startswith('one ')} {needed} registers a thread and {_BESIDE} others, a "
+                f"thread has {available} {when}; {counted(budget.warpgroups, 'warpgroup')} that multiply and one that "
                 f"copies; {budget}",
                 proposals=roomier(loop, budget.warpgroups),
             )

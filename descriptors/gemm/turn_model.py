@@ -143,9 +143,9 @@ class _Model:
             return
         pieces = list(state.pieces)
         for at in self._within(operation) if operation[0] == "write" else ():
-            held = pieces[at]
-            if len(held.readers) < len(self.readers):
-                where = f"column {self.bounds[at]} before every warp has read tile {held.tile} there"
+            piece = pieces[at]
+            if len(piece.readers) < len(self.readers):
+                where = f"column {self.bounds[at]} before every warp has read tile {piece.tile} there"
                 raise _RaceError(f"tile {operation[1]} is multiplied into {where}")
             pieces[at] = _Piece(int(operation[1]), False, frozenset())
         yield following._replace(issued=(*state.issued, operation), pieces=tuple(pieces))
@@ -163,11 +163,11 @@ class _Model:
         else:
             pieces = list(state.pieces)
             for at in self._within(operation):
-                held = pieces[at]
-                if held.tile != operation[1] or not held.whole:
-                    state_text = f"tile {held.tile} is {'there' if held.whole else 'being multiplied'}"
+                piece = pieces[at]
+                if piece.tile != operation[1] or not piece.whole:
+                    state_text = f"tile {piece.tile} is {'there' if piece.whole else 'being multiplied'}"
                     raise _RaceError(f"column {self.bounds[at]} is read for tile {operation[1]} while {state_text}")
-                pieces[at] = held._replace(readers=held.readers | {index})
+                pieces[at] = piece._replace(readers=piece.readers | {index})
             yield following._replace(pieces=tuple(pieces))
 
     def _within(self, operation: Operation) -> Iterator[int]:

@@ -72,7 +72,7 @@ PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
 
 
 def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
-    """Return the source code of a plan.
+    r"""Return the source code of a plan.
 
     Args:
         made: the plan.
@@ -86,7 +86,7 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
             plan.
 
     >>> from descriptors.gemm.planner import plan
-    >>> print(*emit_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2), "header").splitlines()[:3], sep="\\n")
+    >>> print(*emit_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2), "header").splitlines()[:3], sep="\n")
     #pragma once
     <BLANKLINE>
     #include <stdint.h>
@@ -104,8 +104,8 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     with advising(lambda changes: PLAN_LANGUAGES[changes["language"]](made, name)), proposing(proposals):
         title, rest = write(made, name).split("\n", 1)
     # In a header each operand has its own evidence; kernels and loops have one line for the whole.
-    known = [] if language == "header" else known_line(made.asked.arch)
-    return "\n".join([title, *(f"// {line}" for line in known), rest])
+    evidence = [] if language == "header" else known_line(made.asked.arch)
+    return "\n".join([title, *(f"// {line}" for line in evidence), rest])
 
 
 def _write_mma_kernel(plan: MmaPlan, language: str, name: str) -> str:
@@ -113,5 +113,5 @@ def _write_mma_kernel(plan: MmaPlan, language: str, name: str) -> str:
     if language.casefold() != "cuda":
         raise DescriptorError(f"emit: a plan of mma.sync cannot be written as {language}; supported: cuda")
     title, rest = mma_kernel.kernel(plan, name).split("\n", 1)
-    known = [f"// known: {plan.evidence}"] if plan.by_engine else []
-    return "\n".join([title, *known, rest])
+    evidence = [f"// known: {plan.evidence}"] if plan.by_engine else []
+    return "\n".join([title, *evidence, rest])

@@ -233,8 +233,8 @@ def _pointers(side: MmaOperand) -> dict[str, AnyLayout]:
     """Return partitions that give the coordinates of the addresses that a thread passes to its loads."""
     identity = make_identity_layout(side.tile)
     if side.by_element:
-        held = side.load.thrfrg_D(identity)
-        return {"thread": held[0], "value": held[1]}
+        partition = side.load.thrfrg_D(identity)
+        return {"thread": partition[0], "value": partition[1]}
     return {"thread": side.load.thrfrg_S(identity)[0]}
 
 

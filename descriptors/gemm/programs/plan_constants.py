@@ -138,15 +138,15 @@ def epilogue_options(plan: Plan) -> dict[str, int]:
     Args:
         plan: the plan.
     """
-    made, parts = plan.epilogue, plan.epilogue.splits > 1
+    epilogue, parts = plan.epilogue, plan.epilogue.splits > 1
     options = {
-        "STAGED": made.staged is not None,
-        "PIECE_16": made.staged is not None and BITS[made.staged.type] == 16,
-        "PIECE_32": made.staged is not None and BITS[made.staged.type] == 32,
+        "STAGED": epilogue.staged is not None,
+        "PIECE_16": epilogue.staged is not None and BITS[epilogue.staged.type] == 16,
+        "PIECE_32": epilogue.staged is not None and BITS[epilogue.staged.type] == 32,
         "SPLIT": parts,
-        "TERMS": bool(made.terms),
-        "FINISHED": bool(made.terms) and not parts,  # with parts, the second kernel applies the terms
-        **{name.upper().replace("-", "_"): 1 for name in made.terms},
+        "TERMS": bool(epilogue.terms),
+        "FINISHED": bool(epilogue.terms) and not parts,  # with parts, the second kernel applies the terms
+        **{name.upper().replace("-", "_"): 1 for name in epilogue.terms},
     }
     return {name: int(value) for name, value in options.items() if value}
 
@@ -157,12 +157,12 @@ def epilogue_constants(plan: Plan) -> Iterator[str]:
     Args:
         plan: the plan.
     """
-    made = plan.epilogue
-    yield f"using TypeC = {CPP_TYPES[made.c]};"
-    yield f"constexpr int SPLITS = {made.splits};  // parts along K"
-    if made.staged is None:
+    epilogue = plan.epilogue
+    yield f"using TypeC = {CPP_TYPES[epilogue.c]};"
+    yield f"constexpr int SPLITS = {epilogue.splits};  // parts along K"
+    if epilogue.staged is None:
         return
-    one = made.staged
+    one = epilogue.staged
     yield f"constexpr int PIECES = {one.base}, PIECE_BYTES = {one.piece_bytes};  // of C, {BUFFERS} a writer"
     yield f"constexpr int PIECE_COLUMNS = {one.columns}, PIECE_ROWS = {one.rows}, PIECE_BITS = {BITS[one.type]};"
     yield f"constexpr CUtensorMapDataType C_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]};"

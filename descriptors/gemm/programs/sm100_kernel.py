@@ -224,9 +224,9 @@ def _stage(plan: BlackwellPlan) -> Iterator[str]:
         yield f"      multiply({_set(plan.accumulators)} + {one.column}, {words}, {idesc}{others}, {more});"
 
 
-def _set(held: TensorColumns) -> str:
+def _set(accumulators: TensorColumns) -> str:
     """Return the C expression for the first column of a tile's accumulators."""
-    return "set" if held.sets > 1 else "tmem"
+    return "set" if accumulators.sets > 1 else "tmem"
 
 
 def instructions(plan: BlackwellPlan) -> str:

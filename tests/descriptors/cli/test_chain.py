@@ -36,7 +36,7 @@ links = [
             "wrong: link 2, layout: tma puts (1,0) at byte 0x80, layout has",
         ),
         ([TMA, LAYOUT.replace("(64,1)", "(1,128)"), *TILE], 1, "wrong: link 2, layout: tma puts (0,1) at byte 0x2"),
-        ([TMA, WORD.replace("4000010000", "2000010000"), *TILE], 1, "word reads it from byte 0x240, where (4,0) lies"),
+        ([TMA, WORD.replace("4000010000", "2000010000"), *TILE], 1, "word reads it from byte 0x240, where (4,0) is"),
         ([TMA, LAYOUT, "ldmatrix.x4 warps=4x1", *TILE], 0, "incomplete: link 3, ldmatrix.x4, no later link says"),
         ([TMA, LAYOUT, "ldmatrix.x4 warps=4x1", *TILE, "--strict"], 1, "incomplete: link 3"),
     ],

@@ -195,7 +195,7 @@ def test_a_narrower_box_leaves_the_rest_of_the_tile_where_it_was() -> None:
     report = chain([*links, "layout S<3,3,3> o 0 o (128,64):(64,1)"], tile="128x64").verify()
     first = report.legs[0].links[1].first
     assert first is not None and first.element == (0, 32)
-    assert str(first) == "tma leaves (0,32) nowhere in shared memory, layout has it at byte 0x40, where nothing lies"
+    assert str(first) == "tma leaves (0,32) nowhere in shared memory, layout has it at byte 0x40, where no element is"
     assert report.legs[0].links[1].differing == 128 * 32
     whole = [links[0] + ";32,0@64"]
     with pytest.raises(DescriptorError, match="multiple of 128 bytes of shared memory, found 0x40"):
@@ -285,7 +285,7 @@ def test_pointers_of_ldmatrix_that_are_given_are_followed() -> None:
     report = chain(links, tile="16x64").verify()
     assert str(report.legs[0].links[2].first) == (
         "ldmatrix.x4 leaves (0,8) in value 2 of thread 0, mma.m16n8k16.A.bf16 has it in value 4 of thread 0, "
-        "where (8,0) lies"
+        "where (8,0) is"
     )
     with pytest.raises(
         DescriptorError, match="the address 0x8 of thread 0, instruction 1, is not a multiple of 16 bytes"
@@ -298,7 +298,7 @@ def test_ldmatrix_reads_16_bytes_from_where_a_thread_points_whatever_the_layout_
     report = chain(links, tile="16x16").verify()
     assert str(report.legs[0].links[2].first) == (
         "ldmatrix.x4 leaves (0,4) nowhere in registers, mma.m16n8k16.A.bf16 has it in value 0 of thread 2, "
-        "where nothing lies"
+        "where no element is"
     )
 
 
@@ -333,7 +333,7 @@ def test_what_ldmatrix_leaves_of_4_bits_must_be_shifted_and_of_6_bits_not(name: 
         for shift in ([], ["shift 2"], ["shift 1"], ["shift 1", "shift 1"])
     ]
     assert [proof.ok for proof in proofs] == [False, True, False, True]
-    assert "in value 0 of thread 0, from bit 2 of its byte, where nothing lies" in proofs[0].headline
+    assert "in value 0 of thread 0, from bit 2 of its byte, where no element is" in proofs[0].headline
     six = [layout, f"ldmatrix.m8n16.{count}.b8x16.b6x16_p32", f"fragment mma.m16n8k32.{name}.e3m2"]
     assert chain(six, tile=shape, dtype="e3m2").verify().ok
     with pytest.raises(DescriptorError, match=r"e2m1 elements do not have 8 bits; .* are e2m1_un"):
@@ -393,7 +393,7 @@ def test_a_store_box_by_box_brings_every_element_home_and_swapped_boxes_do_not()
     assert chain([*links, tma], tile="64x128", dtype="f32").verify().ok
     report = chain([*links, f"{tma} boxes=0,0@8192;64,0@0"], tile="64x128", dtype="f32").verify()
     assert str(report.legs[0].links[4].first) == (
-        "layout has (0,0) at byte 0x0, tma takes it from byte 0x2000, where (0,64) lies"
+        "layout has (0,0) at byte 0x0, tma takes it from byte 0x2000, where (0,64) is"
     )
     other = chain([*links, tma.replace("swizzle=128B", "swizzle=NONE")], tile="64x128", dtype="f32").verify()
     assert other.legs[0].wrong == (4,) and other.legs[0].links[4].first.element == (1, 0)  # type: ignore[union-attr]
