@@ -318,7 +318,7 @@ def test_each_set_is_stored_whole_and_freed_once_its_shared_columns_are_read(nam
 
 def test_an_inner_loop_takes_no_tiles_in_turn() -> None:
     with pytest.raises(
-        DescriptorError, match="one tile and one set of accumulators, found accumulators 2; use language='cuda'"
+        DescriptorError, match="an inner loop with two sets of accumulators is not supported; use language='cuda'"
     ):
         emit_plan(made(TURNS["own"] | {"accumulators": 2}), "ptx")
     assert "D_SET_COLUMNS 128u" in emit_plan(made(TURNS["own"] | {"accumulators": 2}), "header")
