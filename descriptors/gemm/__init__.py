@@ -1,11 +1,11 @@
-"""One instruction and its main loop, whole, and the programs written from it."""
+"""Plans of GEMM and convolution main loops, their proofs, and the programs that are written from them."""
 
-#: The open modules of this wing, and what they give other wings. From its other modules, other wings import only the
-#: public names of `descriptors`.
+#: The modules that other wings may import, and what they provide. From the other modules of this wing, they import only
+#: the public names of `descriptors`.
 INTERFACE = {
-    "accumulators": "where the accumulators are",
-    "budget": "the bytes of an mbarrier",
-    "contract": "contracts in TOML and their reports",
+    "accumulators": "the registers or columns of accumulators",
+    "budget": "the size of the barriers of a stage",
+    "contract": "expected values in TOML and their reports",
     "epilogue": "how C is stored",
     "mma_operand": "the operands of a main loop of mma.sync",
     "mma_planner": "the proof of a main loop of mma.sync",
@@ -14,5 +14,5 @@ INTERFACE = {
     "plan_request": "the checked arguments of a plan",
     "planner": "the proof of a plan",
     "programs.emit_plan": "the languages of a plan",
-    "programs.shift_ptx": "a convolution by shifts in PTX",
+    "programs.shift_ptx": "a shift convolution in PTX",
 }

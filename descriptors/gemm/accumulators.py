@@ -1,6 +1,6 @@
-"""Where a main loop keeps what it adds up: registers of ``wgmma``, or columns of tensor memory and what reads them.
+"""Choose where a main loop keeps its accumulators: registers (``wgmma``) or columns of tensor memory (``tcgen05``).
 
-Law: registers and columns hold as many elements as a CTA's share of the tile has, whatever the shape.
+Invariant: the registers or columns hold as many elements as a CTA's share of the tile has, for every shape.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> registers_of(main_loop("m64n128k16", "bf16", tile=(128, 128, 64))).elements
@@ -22,7 +22,7 @@ from descriptors.tmem.readout import Load, Readout, readout
 from layoutalg import Fragment, fragment
 from layoutalg.frozen import frozen, replace
 
-#: 32-bit registers that one thread can have, and that an SM has (CUDA C++ Programming Guide, compute capability 9.0).
+#: Number of 32-bit registers that a thread can have, and of an SM (CUDA C++ Programming Guide, compute capability 9.0).
 THREAD_REGISTERS, SM_REGISTERS = 255, 65536
 #: Threads of a warpgroup.
 WARPGROUP = 128
@@ -30,13 +30,13 @@ WARPGROUP = 128
 
 @frozen
 class Registers:
-    """Accumulators in registers; M block i is of warpgroup ``i % warpgroups``, as CUTLASS deals them out.
+    """Accumulators in registers. Warpgroup ``i % warpgroups`` has M block i, as in CUTLASS.
 
     Args:
         fragment: (thread, value) of a warpgroup -> element of one accumulator.
-        warpgroups: that multiply.
-        each: accumulators that each of them keeps.
-        registers: of a thread, for all its accumulators.
+        warpgroups: number of warpgroups that multiply.
+        each: number of accumulators of a warpgroup.
+        registers: number of registers that a thread needs for all its accumulators.
     """
 
     fragment: Fragment
@@ -46,20 +46,20 @@ class Registers:
 
     @property
     def elements(self) -> int:
-        """Elements of all accumulators of the CTA."""
+        """Number of elements of all accumulators of the CTA."""
         return self.fragment.shape[0] * self.fragment.shape[1] * self.each * self.warpgroups
 
 
 @frozen
 class TensorColumns:
-    """Accumulators in tensor memory, with all else that takes columns.
+    """Accumulators in tensor memory, and the other columns of the plan.
 
     Args:
-        plan: what lies in which columns of a CTA.
-        readout: the ``tcgen05.ld`` that reads an accumulator, and what its registers then hold.
-        firsts: the first column of each accumulator, M blocks fastest.
-        sets: how often all of them are there: 2 where one set is read while the other is written.
-        step: columns from a set to the next; 0 of one.
+        plan: the use of the columns of a CTA.
+        readout: the ``tcgen05.ld`` that reads an accumulator, and the fragment that it leaves in registers.
+        firsts: the first column of each accumulator of set 0, M blocks fastest.
+        sets: number of sets of accumulators: 2 if one set is read while the other is written.
+        step: columns from set 0 to set 1; 0 if there is only one set.
     """
 
     plan: ColumnPlan
@@ -70,17 +70,17 @@ class TensorColumns:
 
     @property
     def elements(self) -> int:
-        """Elements of all accumulators of a tile that the CTA has."""
+        """Number of elements of the CTA's accumulators of one tile."""
         return len(self.readout.loads) * self.readout.threads * self.readout.values * len(self.firsts)
 
     @property
     def columns(self) -> int:
-        """Columns of a set."""
+        """Number of columns of a set."""
         return self.readout.fragment.columns * len(self.firsts)
 
     @property
     def shared(self) -> range:
-        """The columns that both sets have; none where each has its own.
+        """The columns that both sets use; empty if they share none.
 
         >>> from descriptors.gemm.plan_request import main_loop
         >>> loop = main_loop("m128n256k64", "e2m1", tile=(128, 256, 256), kind="mxf4")
@@ -91,31 +91,35 @@ class TensorColumns:
         return range(begin, end) if self.sets > 1 and begin < end else range(0)
 
     def of(self, number: int) -> TensorColumns:
-        """A set alone, by its number."""
+        """Return one of the sets, by its number, as accumulators with a single set."""
         return replace(self, firsts=tuple(first + number * self.step for first in self.firsts), sets=1, step=0)
 
     def reads(self, number: int) -> tuple[tuple[tuple[int, Load], ...], int]:
-        """The loads of a warp of a set, (accumulator, load), those of shared columns first; and how many those are.
+        """Return a warp's loads of a set, those of shared columns first, and the number of loads of shared columns.
 
-        Once they are done the next tile may be multiplied, into the other set. Where each set has its own columns, all
-        of them count.
+        When the loads of shared columns are complete, the next tile may be multiplied into the other set. If the sets
+        share no columns, the number is that of all loads.
 
         Args:
-            number: of the set.
-        """
-        one, width = self.of(number), self.readout.move.columns
-        loads = [(i, load) for i in range(len(one.firsts)) for load in self.readout.loads if load.warp == 0]
+            number: number of the set.
 
-        def apart(each: tuple[int, Load]) -> bool:
-            begin = one.firsts[each[0]] + each[1].column
+        Returns:
+            Pairs of the index of an accumulator and a load of it, and the number of loads of shared columns.
+        """
+        firsts, width = self.of(number).firsts, self.readout.move.columns
+        loads = [(i, load) for i in range(len(firsts)) for load in self.readout.loads if load.warp == 0]
+
+        def is_unshared(pair: tuple[int, Load]) -> bool:
+            index, load = pair
+            begin = firsts[index] + load.column
             return begin >= self.shared.stop or begin + width <= self.shared.start
 
-        ordered = sorted(loads, key=apart) if self.shared else loads
-        return tuple(ordered), sum(not apart(each) for each in loads) if self.shared else len(loads)
+        ordered = sorted(loads, key=is_unshared) if self.shared else loads
+        return tuple(ordered), sum(not is_unshared(pair) for pair in loads) if self.shared else len(loads)
 
 
 def usual_warpgroups(blocks: int) -> int:
-    """How many warpgroups share so many M blocks, where nobody says it.
+    """Return the default number of warpgroups for a number of M blocks.
 
     >>> list(map(usual_warpgroups, (1, 2, 3, 4)))
     [1, 2, 3, 2]
@@ -124,14 +128,14 @@ def usual_warpgroups(blocks: int) -> int:
 
 
 def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
-    """The registers that the accumulators of a tile take on sm90.
+    """Return the registers that hold the accumulators of a tile on sm90.
 
     Args:
         loop: the instruction and the tile.
-        warpgroups: that multiply; 2 or 3 if they divide the M blocks, else 1, if left out.
+        warpgroups: number of warpgroups that multiply; by default 2 or 3 if they divide the M blocks, else 1.
 
     Raises:
-        DescriptorError: if the warpgroups do not divide the M blocks, or registers are short.
+        DescriptorError: if the warpgroups do not divide the M blocks, or there are not enough registers.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> lanes = registers_of(main_loop("m64n256k16", "bf16", tile=(128, 256, 64)))
@@ -170,22 +174,24 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
 
 
 def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
-    """Refuse accumulators that leave no registers for A: four a K block, kept until the instructions are done."""
-    of_a = 4 * loop.blocks[2] * blocks
-    if registers + of_a > THREAD_REGISTERS:
+    """Check that a thread has registers for A too: four per K block, until the instructions are complete."""
+    a_registers = 4 * loop.blocks[2] * blocks
+    if registers + a_registers > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators and A need {registers} + {of_a} registers a thread, a thread has at most "
+            f"plan: accumulators and A need {registers} + {a_registers} registers a thread, a thread has at most "
             f"{THREAD_REGISTERS}; {counted(loop.blocks[2], 'K block')} of {counted(blocks, 'M block')} a warpgroup",
             proposals=roomier(loop, loop.blocks[0] // blocks),
         )
 
 
 def roomier(loop: MainLoop, warpgroups: int | None = None) -> list[Advice]:
-    """Return what may need fewer registers, columns or bytes: more warpgroups, a narrower instruction, smaller tiles.
+    """Return changes that may need fewer registers, columns or bytes.
+
+    They are more warpgroups, a narrower instruction, and smaller tiles, in this order.
 
     Args:
         loop: the instruction and the tile.
-        warpgroups: warpgroups that multiply, on sm90.
+        warpgroups: number of warpgroups that multiply, on sm90.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> print(*roomier(main_loop("m64n256k16", "bf16", tile=(64, 512, 64)), 1)[:3], sep=" / ")
@@ -202,14 +208,15 @@ def roomier(loop: MainLoop, warpgroups: int | None = None) -> list[Advice]:
 
 
 def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
-    """The columns that the accumulators, and scale factors, of a tile take on sm100, and the load that reads them.
+    """Return the columns of a tile's accumulators and scale factors on sm100, and the load that reads accumulators.
 
     Args:
         loop: the instruction and the tile.
-        sets: 2 for accumulators that are written while others are read. They share columns where all do not fit.
+        sets: number of sets of accumulators; with 2, one is written while the other is read. They share columns if
+            tensor memory is too small for both.
 
     Raises:
-        DescriptorError: if columns are short.
+        DescriptorError: if there are not enough columns.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> columns = tensor_columns(main_loop("m128n256k16", "bf16", tile=(256, 256, 64)))
@@ -241,29 +248,29 @@ def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
             sparse=loop.sparse, legality=loop.legality, arch=loop.arch, accumulators=sets, overlapping=sets > 1,
         )  # fmt: skip
     parts = plan.parts[:count]
-    lanes_of_d = parts[0].fragment
-    assert lanes_of_d is not None
+    d_fragment = parts[0].fragment
+    assert d_fragment is not None
     step = plan.parts[count].column if sets > 1 else 0
-    held = TensorColumns(
-        plan, readout(lanes_of_d, "32x32b"), tuple(part.column for part in parts), sets=sets, step=step
+    columns = TensorColumns(
+        plan, readout(d_fragment, "32x32b"), tuple(part.column for part in parts), sets=sets, step=step
     )
-    return _released_early(held, loop) if held.shared else held
+    return _with_narrow_loads(columns, loop) if columns.shared else columns
 
 
-def _released_early(held: TensorColumns, loop: MainLoop) -> TensorColumns:
-    """Sets that share columns, read in steps so small that those columns are soon done.
+def _with_narrow_loads(columns: TensorColumns, loop: MainLoop) -> TensorColumns:
+    """Return sets that share columns with a load so narrow that few loads read shared columns.
 
     Raises:
-        DescriptorError: if every load reads one of them: then nothing is multiplied while a set is read.
+        DescriptorError: if every load reads a shared column; then nothing could be multiplied while a set is read.
     """
-    width = held.readout.fragment.columns
-    num = next(num for num in (32, 16, 8, 4, 2, 1) if width % num == 0)
-    finer = replace(held, readout=readout(held.readout.fragment, f"32x32b.x{num}"))
-    loads, first = finer.reads(0)
-    if first == len(loads):
+    width = columns.readout.fragment.columns
+    repeat = next(repeat for repeat in (32, 16, 8, 4, 2, 1) if width % repeat == 0)
+    narrow = replace(columns, readout=readout(columns.readout.fragment, f"32x32b.x{repeat}"))
+    loads, shared_loads = narrow.reads(0)
+    if shared_loads == len(loads):
         raise DescriptorError(
-            f"plan: the two sets of accumulators share {len(held.shared)} of {held.columns} columns, so that every "
-            "load reads a shared one and nothing is multiplied while a set is read",
+            f"plan: the two sets of accumulators share {len(columns.shared)} of {columns.columns} columns, so that "
+            "every load reads a shared one and nothing is multiplied while a set is read",
             proposals=[Advice({"accumulators": 1}), *roomier(loop)],
         )
-    return finer
+    return narrow

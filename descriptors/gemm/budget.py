@@ -1,12 +1,12 @@
-"""Where a plan keeps its data in shared memory, and how many stages fit.
+"""Assign the shared memory of a plan, and compute how many stages fit.
 
 One function places every region (``Budget.places``). The bytes that a plan uses, the largest number of stages and the
 addresses in a program all come from it.
 
-Law: as many stages as fit do fit, and one more does not.
+Invariant: ``most_stages`` stages fit, and one more does not.
 
->>> room = budget((("A", 16384), ("B", 16384)), 4)
->>> room.most_stages, budget(room.parts, room.most_stages).used <= room.capacity
+>>> example = budget((("A", 16384), ("B", 16384)), 4)
+>>> example.most_stages, budget(example.parts, example.most_stages).used <= example.capacity
 (7, True)
 """
 
@@ -20,26 +20,26 @@ from layoutalg.frozen import frozen, replace
 
 #: Bytes of the two barriers of a stage, full and empty: an mbarrier object is 8 bytes (PTX ISA 9.1, mbarrier object).
 BARRIER_BYTES = 16
-#: Bytes beside the stages on sm100: the address that ``tcgen05.alloc`` writes, and the barrier of the accumulators.
+#: Bytes after the stages on sm100: the address that ``tcgen05.alloc`` writes, and the barrier of the accumulators.
 EXTRA_BYTES = 16
-#: The same where two sets of accumulators are used in turn: the address, and two barriers for each set.
+#: The same with two sets of accumulators: the address, and two barriers for each set.
 EXTRA_BYTES_OF_SETS = 40
-#: Stages that are planned where nobody says how many: more hide no latency.
+#: The default upper limit for the number of stages; more stages hide no additional latency.
 USUAL_STAGES = 8
 
 
 @frozen
 class Budget:
-    """Shared memory of a CTA: both operands, the pieces of C, other parts of the stages, the barriers.
+    """The use of the shared memory of a CTA: both operands, pieces of C, other parts of the stages, and barriers.
 
     Args:
-        parts: names and bytes of what one stage holds, A and B first; without the barriers.
-        stages: how many stages are kept.
+        parts: name and bytes of each part of one stage, A and B first, without the barriers.
+        stages: number of stages.
         extra: bytes after the barriers of the stages.
         capacity: bytes that are available.
-        barrier_bytes: bytes of the barriers of a stage; 0 where threads copy.
-        pieces: bytes that hold pieces of C.
-        alignment: what the addresses of A, of B and of what follows B are multiples of.
+        barrier_bytes: bytes of the barriers of a stage; 0 if threads copy.
+        pieces: bytes of the pieces of C.
+        alignment: alignment of A, of B and of the region after B, in bytes.
     """
 
     parts: tuple[tuple[str, int], ...]
@@ -52,14 +52,14 @@ class Budget:
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes of a stage, with its barriers."""
+        """Size of a stage with its barriers, in bytes."""
         return sum(size for _, size in self.parts) + self.barrier_bytes
 
     def places(self, stages: int | None = None) -> dict[str, int]:
-        """Return the address of each part, of the pieces of C (``"C"``) and the barriers, and the ``"end"`` of all.
+        """Return the address of each part, of the pieces of C (``"C"``), and of the barriers, and the end (``"end"``).
 
         Args:
-            stages: how many stages; those of the budget if left out.
+            stages: number of stages; by default that of the budget.
 
         >>> Budget((("A", 1000), ("B", 24)), 2, 16, 232448, alignment=1024).places()
         {'A': 0, 'B': 2048, 'C': 3072, 'barriers': 3072, 'end': 3120}
@@ -77,7 +77,7 @@ class Budget:
 
     @property
     def used(self) -> int:
-        """The number of bytes from the first stage to the end of the last region."""
+        """Number of bytes from the first stage to the end of the last region."""
         return self.places()["end"]
 
     @property
@@ -90,7 +90,7 @@ class Budget:
 
     @property
     def limit(self) -> str:
-        """What limits the stages, in words.
+        """The reason why one more stage than ``most_stages`` does not fit.
 
         >>> budget((("A", 16384), ("B", 16384)), 7).limit
         'shared memory: an 8th stage needs 29824 bytes more than the 232448 there are'
@@ -115,16 +115,16 @@ def budget(
     pieces: int = 0,
     alignment: int = 1,
 ) -> Budget:
-    """Return the shared memory of so many stages.
+    """Return the use of shared memory for a number of stages, after checking that they fit.
 
     Args:
-        parts, extra, capacity, barrier_bytes, pieces, alignment: as ``Budget`` has them.
-        stages: how many; as many as fit, at most ``usual``, if left out.
-        usual: the largest number of stages that is chosen if ``stages`` is left out.
-        most: the largest capacity that the architecture has.
+        parts, extra, capacity, barrier_bytes, pieces, alignment: as in ``Budget``.
+        stages: number of stages; by default as many as fit, at most ``usual``.
+        usual: the largest number of stages that is chosen by default.
+        most: the largest shared memory of a CTA that the architecture supports, in bytes.
 
     Raises:
-        DescriptorError: if they do not fit; its ``advice`` is the number of stages that does.
+        DescriptorError: if the stages do not fit; a proposal has the number of stages that do.
 
     >>> budget((("A", 16384), ("B", 16384)), 8)
     Traceback (most recent call last):
@@ -133,13 +133,13 @@ def budget(
     """
     limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=most)
     count = 1 if stages is None else as_integer(stages, "plan: stages", minimum=1, maximum=MOST_STAGES)
-    room = Budget(parts, count, extra, limit, barrier_bytes, pieces, alignment)
-    if room.used > limit:
-        each = ", ".join(f"{name} {size}" for name, size in (*parts, ("barriers", barrier_bytes)) if size)
-        beside = f"; C through shared memory needs {pieces} bytes" if pieces else ""
+    planned = Budget(parts, count, extra, limit, barrier_bytes, pieces, alignment)
+    if planned.used > limit:
+        sizes = ", ".join(f"{name} {size}" for name, size in (*parts, ("barriers", barrier_bytes)) if size)
+        note = f"; C through shared memory needs {pieces} bytes" if pieces else ""
         raise DescriptorError(
-            f"plan: {counted(count, 'stage')} need{'s' * (count == 1)} {room.used} bytes of shared memory, {limit} are "
-            f"available; one stage is {room.stage_bytes} bytes ({each}){beside}",
-            proposals=[Advice({"stages": room.most_stages})] if room.most_stages else [],
+            f"plan: {counted(count, 'stage')} need{'s' * (count == 1)} {planned.used} bytes of shared memory, {limit} "
+            f"are available; one stage is {planned.stage_bytes} bytes ({sizes}){note}",
+            proposals=[Advice({"stages": planned.most_stages})] if planned.most_stages else [],
         )
-    return room if stages is not None else replace(room, stages=min(room.most_stages, usual))
+    return planned if stages is not None else replace(planned, stages=min(planned.most_stages, usual))

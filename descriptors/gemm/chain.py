@@ -1,22 +1,24 @@
-"""The chain of a kernel's data: every link, from global memory to global memory, proved against its neighbour.
+"""Follow every element of a tile through a kernel, link by link, and compare each link with the one before it.
 
-A chain has legs: A and B from global memory to the operand that an instruction multiplies, D from the accumulator back
-to global memory. A link either has the elements of the tile somewhere, a layout, a fragment, or moves what lies
-somewhere, a tensor copy, a word, ``ldmatrix``. The elements are followed one by one, as they are moved, whatever they
-are called; where a link says where it has them, each must lie there. The first that does not is told with both ends.
+A chain has legs: A and B from global memory to the operand that an instruction multiplies, and D from the accumulator
+back to global memory. Some links state where the elements of the tile are (a layout, a fragment). Other links move
+elements (a tensor copy, a descriptor, ``ldmatrix``). The chain follows each element through the moves. Where a link
+states the location of the elements, each element must have been moved there. The report of a leg has the first element
+that was not, with both locations.
 
-A link that is wrong is taken at its word from there on, so that every other one is judged too, against its neighbour.
-``proved``: every link was compared with its neighbour, for every element. ``incomplete``: some were not, which are
-named. What the chain does not look at: when a copy is done, and whether the numbers are added up right.
+After a wrong link, the chain continues with the locations that this link states, so that it also checks the later links
+against their neighbors. The verdict is ``proved`` if every link was compared with its neighbor for every element, and
+``incomplete`` if some links were not, which the report names. The chain checks neither when a copy completes nor the
+arithmetic of the product.
 
 >>> from descriptors.gemm.chain_notation import chain
 >>> links = ["tma type=bf16 extents=512x256 strides=1024 box=64x128 swizzle=128B",
 ...          "layout S<2,3,3> o 0 o (128,64):(64,1)", "word 0x4000004000010000 mma=64x16 advance=(2,4):(512,2)"]
 >>> report = chain(links, tile="128x64", dtype="bf16").verify()
->>> report.verdict, len(report.legs[0].wrong)  # the layout, which neither neighbour has
+>>> report.verdict, len(report.legs[0].wrong)  # neither neighbor agrees with the layout
 ('wrong', 2)
 >>> print(report.legs[0].links[1].first)
-tma puts (4,0) at byte 0x240, layout has it at byte 0x200, where (4,32) lies
+tma puts (4,0) at byte 0x240, layout has it at byte 0x200, where (4,32) is
 """
 
 from __future__ import annotations
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class Link(Protocol):
-    """What every link has.
+    """The interface of every link.
 
     Attributes:
-        noun: what it is called.
-        verbs: what it does to an element, said of what it leaves and of what it takes.
+        noun: the word that begins a link of this kind.
+        verbs: the verbs of messages about an element that the link leaves somewhere, and that it expects somewhere.
     """
 
     @property
@@ -55,13 +57,13 @@ class Link(Protocol):
 
 @frozen
 class Leg:
-    """One way of a tile through memories.
+    """The path of one tile through memories.
 
     Args:
-        name: ``A``, ``B``, ``D``; "" of a chain that is one leg.
-        tile: rows and columns: MN x K, of D M x N.
-        element: the type of its elements where it begins.
-        links: in order.
+        name: a name such as ``A``, ``B`` or ``D``; "" for a chain with a single leg.
+        tile: rows and columns: MN x K, or M x N for D.
+        element: the element type at the first link.
+        links: the links, in order.
     """
 
     name: str
@@ -72,15 +74,15 @@ class Leg:
 
 @frozen
 class Disagreement:
-    """The first element that two links have at different places.
+    """The first element that two links have at different locations.
 
     Args:
-        element: its coordinate in the tile.
-        left, right: names of the links.
-        lies: where the left one leaves it, as text; "" if nowhere.
-        expected: where the right one has it, or takes it from.
-        other: the element that lies there; "" if none does.
-        text: both ends in one sentence.
+        element: coordinate of the element in the tile.
+        left, right: names of the two links.
+        lies: where the left link leaves the element, as text; "" if nowhere.
+        expected: where the right link expects the element, as text.
+        other: the element that is there; "" if none is.
+        text: both locations in one sentence.
     """
 
     element: tuple[int, int]
@@ -97,17 +99,18 @@ class Disagreement:
 
 @frozen
 class LinkReport:
-    """What was found at a link.
+    """The verdict on a link.
 
     Args:
-        name: what it is called.
-        text: what it is.
-        verdict: ``begins``; ``proved``, against what stands before it; ``moves`` what the next one is held against;
-            ``wrong``; ``incomplete`` where it was not decided, or not reached.
-        compared: elements that were compared.
-        differing: how many of them lie elsewhere.
-        first: the first of those.
-        because: why it is incomplete; of a wrong link, why its word has no meaning.
+        name: name of the link.
+        text: the link as text.
+        verdict: ``begins`` for the first link; ``proved`` if it agrees with the link before it; ``moves`` if it only
+            moves elements, which the next link is compared with; ``wrong``; ``incomplete`` if it was not decided or not
+            reached.
+        compared: number of elements that were compared.
+        differing: number of compared elements that are elsewhere.
+        first: the first of these elements.
+        because: the reason for ``incomplete``; for a wrong link, why its descriptor has no meaning.
     """
 
     name: str
@@ -121,14 +124,14 @@ class LinkReport:
 
 @frozen
 class LegReport:
-    """What was found along a leg.
+    """The verdict on a leg.
 
     Args:
-        name: of the leg.
+        name: name of the leg.
         tile: rows and columns.
-        elements: of the tile that are there where the leg begins: all, or what is inside of the tensor.
-        links: what was found at each.
-        sharing: number of elements that share an address with another one, so that they cannot differ.
+        elements: number of elements of the tile that exist: all, or those inside the tensor.
+        links: the verdict on each link.
+        sharing: number of elements that share an address with another element and so cannot be distinguished.
     """
 
     name: str
@@ -139,12 +142,12 @@ class LegReport:
 
     @property
     def wrong(self) -> tuple[int, ...]:
-        """The numbers of the links that are wrong, from 0."""
+        """Indices of the wrong links."""
         return tuple(i for i, link in enumerate(self.links) if link.verdict == "wrong")
 
     @property
     def open(self) -> tuple[int, ...]:
-        """The numbers of those that nothing decided: also the last one, if it moves and nothing says where to."""
+        """Indices of the links that are not decided, which include a last link that moves or only begins."""
         last = len(self.links) - 1
         return tuple(
             i
@@ -158,10 +161,10 @@ class ChainReport(Told):
     """The verdict on a chain.
 
     Args:
-        legs: each way of it.
-        missing: legs that were not given where others were.
-        evidence: how what links move is known.
-        warnings: set bits of words that belong to no field.
+        legs: the verdict on each leg.
+        missing: names of the legs that were not given although others were.
+        evidence: how the behavior of the moving links is known.
+        warnings: warnings about descriptors, such as set bits that belong to no field.
     """
 
     legs: tuple[LegReport, ...]
@@ -178,7 +181,7 @@ class ChainReport(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether all of it is proved."""
+        """Whether the verdict is ``proved``."""
         return self.verdict == "proved"
 
     @property
@@ -187,10 +190,10 @@ class ChainReport(Told):
         missing = f"; not given: {', '.join(self.missing)}" if self.missing else ""
         for leg in self.legs:
             if leg.wrong:
-                link, more = leg.links[leg.wrong[0]], sum(len(one.wrong) for one in self.legs) - 1
-                which = f"{_at(leg, leg.wrong[0])}{f', and {more} more' if more else ''}"
+                link, more = leg.links[leg.wrong[0]], sum(len(leg.wrong) for leg in self.legs) - 1
+                place = f"{_at(leg, leg.wrong[0])}{f', and {more} more' if more else ''}"
                 why = link.because or link.first
-                return f"wrong: {which}: {why}; {link.differing} of {link.compared} elements{missing}"
+                return f"wrong: {place}: {why}; {link.differing} of {link.compared} elements{missing}"
         proved = "; ".join(_together(self.legs))
         undecided = [
             f"{_at(leg, i)}, {split_refusal(leg.links[i].because)[0] or _UNANSWERED}"
@@ -202,20 +205,20 @@ class ChainReport(Told):
         return f"proved: {proved}{missing}"
 
 
-_UNANSWERED = "nothing behind it says where the elements must be"
+_UNANSWERED = "no later link says where the elements must be"
 
 
 def _together(legs: Sequence[LegReport]) -> Iterator[str]:
-    """What was proved, said once of legs that follow one another and are alike: ``A of CTA 0, of CTA 1 ...``."""
-    for (first, said), alike in groupby(legs, lambda leg: (leg.name.partition(" ")[0], _proved(leg))):
+    """Yield what was proved, once for adjacent legs that are alike: ``A of CTA 0, of CTA 1 ...``."""
+    for (first, proved), alike in groupby(legs, lambda leg: (leg.name.partition(" ")[0], _proved(leg))):
         names = [leg.name for leg in alike]
-        name = ", ".join(some_texts([names[0], *(one.removeprefix(f"{first} ") for one in names[1:])], 4))
-        if said:
-            yield f"{name} {said}" if name else said
+        name = ", ".join(some_texts([names[0], *(other.removeprefix(f"{first} ") for other in names[1:])], 4))
+        if proved:
+            yield f"{name} {proved}" if name else proved
 
 
 def _proved(leg: LegReport) -> str:
-    """How many elements, through which links; "" if none was compared."""
+    """Return the number of proved elements and the links that they go through; "" if none was compared."""
     compared = [i for i, link in enumerate(leg.links) if link.verdict == "proved"]
     if not compared:
         return ""
@@ -234,12 +237,12 @@ def _at(leg: LegReport, index: int) -> str:
 
 @frozen
 class Chain:
-    """Links in order, of one leg or of several.
+    """The links of one or several legs.
 
     Args:
-        legs: each way.
-        arch: ``sm90`` or ``sm100``; "" if nobody said it.
-        missing: legs that a whole product has and this chain has not.
+        legs: the legs.
+        arch: the architecture, such as ``sm90`` or ``sm100``; "" if it was not given.
+        missing: names of the legs that a whole product has and this chain does not.
     """
 
     legs: tuple[Leg, ...]
@@ -250,8 +253,8 @@ class Chain:
         """Follow every element along every leg.
 
         Raises:
-            DescriptorError: if a link cannot be: a map that the driver refuses, a fragment that does not cover the
-                tile, a link that takes from another memory than the one before it leaves the elements in.
+            DescriptorError: if a link is not possible: a tensor map that the driver rejects, a fragment that does not
+                cover the tile, a link that takes elements from another memory than the one that they are in.
 
         >>> from descriptors.gemm.chain_notation import chain
         >>> print(chain(["layout (8,8):(8,1)", "ldmatrix.x1", "fragment mma.m8n8k16.C"], tile="8x8").verify().headline)
@@ -259,22 +262,22 @@ class Chain:
         """
         walks = [_Walk(leg, self.arch) for leg in self.legs]
         reports = tuple(walk.report() for walk in walks)
-        remarks = list(dict.fromkeys(one for walk in walks for one in walk.remarks))
+        remarks = list(dict.fromkeys(remark for walk in walks for remark in walk.remarks))
         compared = any(link.compared for leg in reports for link in leg.links)
         usual = "measured on a Hopper GPU" if compared else "nothing was compared"
-        warnings = tuple(one for walk in walks for one in walk.warnings)
+        warnings = tuple(warning for walk in walks for warning in walk.warnings)
         return ChainReport(reports, self.missing, "; ".join(remarks) or usual, warnings)
 
 
 class _Author(NamedTuple):
-    """Who left the elements where they are."""
+    """The link that left the elements where they are: its name and its verb."""
 
     name: str
     verb: str
 
 
 class _Walk:
-    """One leg, walked: where the elements are, and who left them there."""
+    """The walk along one leg: where the elements are after each link, and which link left them there."""
 
     def __init__(self, leg: Leg, arch: str) -> None:
         self.leg = leg
@@ -283,11 +286,11 @@ class _Walk:
         self.remarks: list[str] = []
         self.warnings: list[str] = []
         self.author = _Author("", "")
-        #: For every element the first one that is stored at the same address; None where all have their own.
+        #: For every element, the first element at the same address; None if all addresses are different.
         self.stored_with: Any = None
 
     def report(self) -> LegReport:
-        """What was found, link by link."""
+        """Return the verdict on the leg, link by link."""
         reports: list[LinkReport] = []
         reason = ""
         for index, link in enumerate(self.leg.links):
@@ -298,7 +301,7 @@ class _Walk:
                 reports.append(self._link(index, link))
             except UndecidedLinkError as error:
                 reports.append(LinkReport(_name(link), str(link), "incomplete", because=str(error)))
-                reason = f"not reached behind {_name(link)}"
+                reason = f"not reached, because {_name(link)} is not decided"
             except LayoutError as error:
                 where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
                 raise DescriptorError(f"chain: {where}, {link.noun}: {error}") from None
@@ -306,6 +309,7 @@ class _Walk:
         return LegReport(self.leg.name, self.leg.tile, elements, tuple(reports), self._shared())
 
     def _link(self, index: int, link: Link) -> LinkReport:
+        """Follow the elements through one link, and return the verdict on it."""
         tile = replace(self.tile, after=self._after(index))
         remark = getattr(link, "remark", None)
         if remark is not None and remark(tile):
@@ -313,7 +317,7 @@ class _Walk:
         if isinstance(link, Words):
             where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
             self.warnings += [f"{where}, {_name(link)}: {warning}" for warning in link.warnings(tile)]
-        # A move is judged by the home that the link itself has behind it, if it has one.
+        # If a link has a move and then a home, the home judges the move.
         compared, first, differing, verdict = 0, None, 0, "moves"
         last: tuple[Move, Contents] | None = None
         for step in link.steps(tile):
@@ -359,10 +363,10 @@ class _Walk:
 
     def _check_inside(self) -> None:
         if not self.carried.any():
-            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
+            raise DescriptorError("the whole tile is outside the tensor")
 
     def _settle(self, home: Home) -> None:
-        """Take a home at its word: what the next link is held against."""
+        """Take the locations of a home as those of the elements, with which the next link is compared."""
         import numpy as np
 
         kept = self.carried[home.elements]
@@ -377,19 +381,19 @@ class _Walk:
     def _contents(self, move: Move) -> Contents:
         contents = self.tile.contents
         if contents is None or contents.space != move.source:
-            lies = f"{self.author.name} leaves them in {contents.space}" if contents else "nothing stands before it"
-            raise DescriptorError(f"takes elements from {move.source}, and {lies}")
+            reason = f"{self.author.name} leaves them in {contents.space}" if contents else "no link before it has any"
+            raise DescriptorError(f"it takes elements from {move.source}, but {reason}")
         return contents
 
     def _compared(self, home: Home) -> tuple[Numbers, Numbers]:
-        """Which places of a home hold another element than they must, and which were looked at."""
+        """Return which locations of a home have another element than the home states, and which were compared."""
         import numpy as np
 
         contents = self.tile.contents
         assert contents is not None
         if contents.space != home.space:
             raise DescriptorError(
-                f"has elements in {home.space}, and {self.author.name} leaves them in {contents.space}"
+                f"it has elements in {home.space}, but {self.author.name} leaves them in {contents.space}"
             )
         covered = np.zeros(self.tile.size, dtype=bool)
         covered[home.elements] = True
@@ -398,8 +402,8 @@ class _Walk:
             self._check_inside()
         kept = self.carried[home.elements]
         if (self.carried & ~covered).any():
-            gone = int(np.flatnonzero(self.carried & ~covered)[0])
-            raise DescriptorError(f"must have every element of the tile, found none of {self.tile.named(gone)}")
+            missing = int(np.flatnonzero(self.carried & ~covered)[0])
+            raise DescriptorError(f"it does not have element {self.tile.named(missing)} of the tile")
         wrong: Numbers = (self._stored_as(contents.at(home.places)) != self._stored_as(home.elements)) & kept
         return wrong, kept
 
@@ -419,12 +423,12 @@ class _Walk:
         return int(counts[counts > 1].sum())
 
     def _disagreement(self, link: Link, home: Home, wrong: Any, last: tuple[Move, Contents] | None) -> Disagreement:
-        """The first element that lies elsewhere: of a link that moves, what it takes for it."""
+        """Describe the first element that is elsewhere; for a link that moves elements, where it takes it from."""
         import numpy as np
 
-        places = np.flatnonzero(wrong)
-        at = places[np.argmin(home.elements[places])]
-        element, expected, contents = int(home.elements[at]), int(home.places[at]), self.tile.contents
+        indices = np.flatnonzero(wrong)
+        index = indices[np.argmin(home.elements[indices])]
+        element, expected, contents = int(home.elements[index]), int(home.places[index]), self.tile.contents
         assert contents is not None
         space, word = home.space, "from" if link.verbs[1] in ("takes", "reads") else preposition(home.space)
         if last is not None:
@@ -437,34 +441,34 @@ class _Walk:
         lies, columns = contents.where(element), self.tile.columns
         left = "" if lies is None else f"{preposition(space)} {place_text(space, lies, columns)}"
         right = f"{word} {place_text(space, expected, columns)}"
-        name, there = self.tile.named(element), f"{self.tile.named(other)} lies" if other >= 0 else "nothing lies"
-        begins = f"{self.author.name} {self.author.verb} {name} {left}"
+        name, content = self.tile.named(element), f"{self.tile.named(other)} is" if other >= 0 else "no element is"
+        moved = f"{self.author.name} {self.author.verb} {name} {left}"
         if lies is None:
-            begins = f"{self.author.name} leaves {name} nowhere in {space}"
-        text = f"{begins}, {_name(link)} {link.verbs[1]} it {right}, where {there}"
+            moved = f"{self.author.name} leaves {name} nowhere in {space}"
+        text = f"{moved}, {_name(link)} {link.verbs[1]} it {right}, where {content}"
         other_name = self.tile.named(other) if other >= 0 else ""
         return Disagreement(divmod(element, columns), self.author.name, _name(link), left, right, other_name, text)
 
     def _nowhere(self, link: Link, element: int, before: Contents) -> Disagreement:
-        """An element that a link does not move at all."""
+        """Describe an element that a link does not move at all."""
         lies, columns = before.where(element), self.tile.columns
         left = "" if lies is None else f"{preposition(before.space)} {place_text(before.space, lies, columns)}"
         name = self.tile.named(element)
-        begins = f"{self.author.name} {self.author.verb} {name} {left}"
+        moved = f"{self.author.name} {self.author.verb} {name} {left}"
         if lies is None:
-            begins = f"{self.author.name} leaves {name} nowhere in {before.space}"
-        text = f"{begins}, {_name(link)} does not move it"
+            moved = f"{self.author.name} leaves {name} nowhere in {before.space}"
+        text = f"{moved}, {_name(link)} does not move it"
         return Disagreement(divmod(element, columns), self.author.name, _name(link), left, "", "", text)
 
     def _after(self, index: int) -> Home | None:
-        """Where the next link has the elements in memory."""
-        following = next((one for one in self.leg.links[index + 1 :] if not isinstance(one, Conversion)), None)
+        """Return where the next link states that the elements are in memory; None if it does not."""
+        following = next((link for link in self.leg.links[index + 1 :] if not isinstance(link, Conversion)), None)
         memory = getattr(following, "memory", None)
         home: Home | None = memory(self.tile) if memory else None
         return home
 
     def _pass(self, link: Link, tile: Tile) -> None:
-        """What the next link knows of this one."""
+        """Record what the next link needs to know about this one."""
         if not isinstance(link, Conversion):
             self.author = _Author(_name(link), link.verbs[0])
         memory = getattr(link, "memory", None)
@@ -475,12 +479,12 @@ class _Walk:
 
 
 def _name(link: Link) -> str:
-    """What a link is called: an instruction and a fragment by their own names."""
+    """Return the name of a link in messages: the own name of an instruction or a fragment, else the noun."""
     own = str(link).partition(" ")[0]
     named = link.noun in ("ldmatrix", "tcgen05", "copy") or (link.noun == "fragment" and own[:1].isalpha())
     return own if named else link.noun
 
 
 def product_legs(legs: Sequence[Leg]) -> tuple[str, ...]:
-    """Which of A, B and D of a product no leg is."""
+    """Return which of A, B and D are not among the legs."""
     return tuple(name for name in ("A", "B", "D") if name not in [leg.name for leg in legs])

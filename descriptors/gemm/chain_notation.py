@@ -1,4 +1,4 @@
-"""How a chain is written: a line a link, a noun and what it is, options as NAME=VALUE; and as TOML, leg by leg.
+"""Parse chains: each link is a text of a noun, its value and options NAME=VALUE; a TOML file has the links of each leg.
 
     tensor LAYOUT [address=BYTES]
     convolution NxHxWxC filters=KxRxS [stride=HxW] [dilation=HxW] [padding=HxW] [operand=A|B] [row=N] [tap=R,S]
@@ -18,11 +18,11 @@
     convert TYPE
     shift BITS
 
-Law: what a text says twice is refused, and so is what no link takes.
+Invariant: an option that is given twice, or that the link does not have, is refused.
 
 >>> chain(["layout (8,8):(8,1) base=0 base=16"], tile="8x8")
 Traceback (most recent call last):
-descriptors.errors.DescriptorError: chain: link 1: base must be given once, found 16 too
+descriptors.errors.DescriptorError: chain: link 1: base is given twice, as 0 and 16
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from descriptors.gemm.memory_links import (
 from descriptors.gemm.register_links import (
     MOST_VALUES,
     Conversion,
-    Held,
+    FragmentLink,
     MatrixMove,
     Shift,
     ThreadCopy,
@@ -62,9 +62,9 @@ from descriptors.targets import tensor_architecture
 from descriptors.tmem.copies import tmem_copy
 from layoutalg import ComposedLayout, Fragment, Layout, TiledCopy, fragment
 
-#: Types of results that are no operand's, by an operand's type of their width.
+#: Types of results that are not operand types, mapped to an operand type of the same width.
 _RESULTS = {"f32": "tf32", "s32": "tf32", "u32": "tf32", "b32": "tf32", "b16": "bf16", "b8": "u8"}
-#: Keys of a file.
+#: The keys of a TOML file.
 _KEYS = ("dtype", "d_dtype", "tile", "instruction", "arch", "links", "A", "B", "D")
 _MAP_NAMES = {name.casefold() for pair in ARGUMENTS.items() for name in pair}
 
@@ -78,22 +78,24 @@ def chain(
     instruction: str | None = None,
     arch: str = "",
 ) -> Chain:
-    """A chain of links.
+    """Return a chain of links.
 
     Args:
-        links: texts, in order; or values: a ``TensorMap``, a ``Layout`` of shared memory, a ``Fragment``, a
-            ``TiledCopy`` (a load behind a layout, else a store). Or several legs by their names, ``A``, ``B``, ``D``.
-        tile: rows and columns of the one leg; M, N and K of several.
-        dtype: type of an element of A and B, or where the one leg begins.
-        d_dtype: type of an element of D where it begins.
-        instruction: its shape, as in ``m64n128k16``: what words read that do not say it.
-        arch: the architecture; as the words say if left out.
+        links: the links in order, as texts or as values: a ``TensorMap``, a ``Layout`` of shared memory, a
+            ``Fragment``, or a ``TiledCopy`` (a load if a layout or tensor is before it, else a store). Or a mapping of
+            leg names ``A``, ``B`` and ``D`` to such links.
+        tile: rows and columns for a single leg; M, N and K for several legs.
+        dtype: element type of A and B, or at the beginning of a single leg.
+        d_dtype: element type at the beginning of D.
+        instruction: shape of the instruction, such as ``m64n128k16``; it gives the blocks of descriptors without
+            ``mma=``.
+        arch: the architecture; by default the one that the descriptors imply.
 
     Returns:
-        the chain, whose ``verify()`` is the verdict.
+        The chain; its method ``verify()`` returns the verdict.
 
     Raises:
-        DescriptorError: if a text says no link; the message names which.
+        DescriptorError: if a text is not a link; the message has its number.
 
     >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
     tcgen05.ld.32x32b.x8
@@ -113,91 +115,100 @@ def chain(
         extents, kind, side = kinds[name]
         legs.append(_leg(name, texts, extents, _element(kind), (shape[side], shape[2]) if shape else None))
     if not legs:
-        raise DescriptorError("chain: must have links, found none")
+        raise DescriptorError("chain: there are no links")
     _check_blocks(legs)
     return Chain(tuple(legs), arch, product_legs(legs))
 
 
 def _check_blocks(legs: Sequence[Leg]) -> None:
-    """Refuse legs whose blocks no instruction multiplies with one another."""
+    """Check that one instruction can multiply the blocks of A, B and D.
+
+    Raises:
+        DescriptorError: if the blocks of A and B have different K, or those of B and D different N.
+    """
     blocks = {leg.name: link.mma for leg in legs for link in leg.links if isinstance(link, Words)}
     if {"A", "B"} <= blocks.keys() and blocks["A"][1] != blocks["B"][1]:
-        read = " and ".join(f"{rows}x{columns} of {name}" for name, (rows, columns) in sorted(blocks.items()))
-        raise DescriptorError(f"chain: one instruction must read as much of K from A and B, found {read}")
-    results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, Held)]
-    held = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
-    if held and "B" in blocks and blocks["B"][0] != int(held[1]):
+        (_, a_k), (_, b_k) = blocks["A"], blocks["B"]
+        raise DescriptorError(f"chain: one instruction reads {a_k} elements of K from A and {b_k} from B")
+    results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, FragmentLink)]
+    match = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
+    if match and "B" in blocks and blocks["B"][0] != int(match[1]):
         raise DescriptorError(
-            f"chain: the N of {results[0]} must be the rows of B that an instruction reads, found {blocks['B'][0]}"
+            f"chain: N of {results[0]} is {match[1]}, but an instruction reads {blocks['B'][0]} rows of B"
         )
 
 
 def parse_chain(text: str) -> Chain:
-    """The chain of a TOML text: ``dtype``, ``tile``, and ``links``, or ``A``, ``B`` and ``D``, each a list of texts.
+    r"""Parse a chain from TOML: ``tile``, and either ``links`` or some of ``A``, ``B`` and ``D``, each a list of texts.
 
     Raises:
-        DescriptorError: if it is no TOML, a key is unknown or missing, or as `chain`.
+        DescriptorError: if the text is not TOML, a key is unknown or missing, or a link is wrong as for `chain`.
 
-    >>> toml = 'dtype = "bf16"\\ntile = "64x16"\\nlinks = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"]'
+    >>> toml = 'dtype = "bf16"\ntile = "64x16"\nlinks = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"]'
     >>> print(parse_chain(toml).verify().headline)
-    incomplete: link 2, ldmatrix.x4, nothing behind it says where the elements must be
+    incomplete: link 2, ldmatrix.x4, no later link says where the elements must be
     """
     if not isinstance(text, str):
-        raise DescriptorError(f"chain: the file must be a text, found {brief(text)}")
+        raise DescriptorError(f"chain: the file is {brief(text)}, not text")
     table = read(text, "chain")
     for key in table:
         if key not in _KEYS:
             raise ChoiceError("chain: a key of the file", key, _KEYS)
     legs: dict[str, Any] = {name: table[name] for name in ("A", "B", "D") if name in table}
     if bool(legs) is ("links" in table) or "tile" not in table:
-        raise DescriptorError("chain: the file must have tile, and links or some of A, B and D, found " + _found(table))
+        keys = ", ".join(table) or "no keys"
+        raise DescriptorError(
+            f"chain: the file has {keys}, and not exactly tile with either links or some of A, B and D"
+        )
     for name, links in (legs or {"links": table["links"]}).items():
         if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
-            raise DescriptorError(f"chain: {name} must be a list of texts, found {brief(links)}")
+            raise DescriptorError(f"chain: {name} is {brief(links)}, not a list of texts")
     options = {key: table[key] for key in ("dtype", "d_dtype", "instruction", "arch") if key in table}
     for name, value in options.items():
         if not isinstance(value, str):
-            raise DescriptorError(f"chain: {name} must be a text, found {brief(value)}")
+            raise DescriptorError(f"chain: {name} is {brief(value)}, not text")
     return chain(legs or table["links"], tile=table["tile"], **options)
-
-
-def _found(table: Mapping[str, Any]) -> str:
-    return ", ".join(table) or "nothing"
 
 
 def _leg(
     name: str, links: Sequence[object], tile: tuple[int, ...], element: ElementType, block: tuple[int, int] | None
 ) -> Leg:
     if isinstance(links, (str, bytes)) or not isinstance(links, Sequence) or not links:
-        raise DescriptorError(f"chain: links must be a list of texts, found {brief(links)}")
+        raise DescriptorError(f"chain: links is {brief(links)}, not a list of links")
     read_links: list[Link] = []
-    for number, one in enumerate(links, 1):
+    for number, link in enumerate(links, 1):
         try:
-            read_links.append(_link(one, read_links, block))
+            read_links.append(_link(link, read_links, block))
         except LayoutError as error:
             where = f"{name + ', ' if name else ''}link {number}"
             raise DescriptorError(f"chain: {where}: {error}") from None
     if tile[0] * tile[1] > MOST_VALUES:
-        raise DescriptorError(f"chain: a tile must have at most {MOST_VALUES} elements, found {tile[0]}x{tile[1]}")
+        raise DescriptorError(f"chain: the tile of {tile[0]}x{tile[1]} has more than {MOST_VALUES} elements")
     return Leg(name, (tile[0], tile[1]), element, tuple(read_links))
 
 
-def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
-    """The link of a text; of a value of the algebra the link that it is."""
-    match one:
+def _link(link: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
+    """Return the link for a text or a value.
+
+    Args:
+        link: the text or value.
+        before: the links before it.
+        block: rows and columns of the block that the instruction reads; None if no instruction was given.
+    """
+    match link:
         case Fragment():
-            return Held(one)
+            return FragmentLink(link)
         case TiledCopy():
-            return ThreadCopy(_direction(before), Held(one.fragment("D")))
+            return ThreadCopy(_direction(before), FragmentLink(link.fragment("D")))
         case Layout() | ComposedLayout():
-            return SharedLayout(one)
+            return SharedLayout(link)
         case TensorMap():
-            return TensorCopy(one)
-    if not isinstance(one, str):
-        if callable(getattr(one, "steps", None)) and hasattr(one, "noun"):
-            return one  # type: ignore[return-value]  # a link
-        raise DescriptorError(f"a link must be a text, found {brief(one)}")
-    noun, said, options = _split(one)
+            return TensorCopy(link)
+    if not isinstance(link, str):
+        if callable(getattr(link, "steps", None)) and hasattr(link, "noun"):
+            return link  # type: ignore[return-value]  # a link
+        raise DescriptorError(f"{brief(link)} is not a link")
+    noun, argument, options = _split(link)
     head = "matrix" if noun.split(".")[0] in ("ldmatrix", "stmatrix") else noun.split(".")[0]
     if head not in _LINKS:
         names = [*(name for name in _LINKS if name not in ("matrix", "tcgen05")), "ldmatrix.x4", "tcgen05.ld.32x32b.x8"]
@@ -206,69 +217,77 @@ def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) ->
     for name in options:
         if name not in known and not (head == "tma" and name.casefold() in _MAP_NAMES):
             raise ChoiceError(f"{noun}: an option", name, known)
-    return build(noun, said, options, before, block)
+    return build(noun, argument, options, before, block)
 
 
 def _direction(before: Sequence[Link]) -> str:
+    """Return ``"load"`` if a layout or a tensor is before the link, else ``"store"``."""
     last = next((link for link in reversed(before) if not isinstance(link, Conversion)), None)
     return "load" if isinstance(last, (SharedLayout, TensorLayout)) else "store"
 
 
 def _split(text: str) -> tuple[str, str, dict[str, str]]:
-    """Noun, what stands behind it, and options."""
+    """Split the text of a link into noun, value and options."""
     head, *rest = re.split(r"\s+(?=[A-Za-z_0-9]+=)", text.strip())
-    noun, _, said = head.partition(" ")
+    noun, _, argument = head.partition(" ")
     options: dict[str, str] = {}
     for part in rest:
         name, _, value = part.partition("=")
         if name in options:
-            raise DescriptorError(f"{name} must be given once, found {brief(value)[:40].strip(chr(39))} too")
+            first, second = (brief(text, 40).strip("'") for text in (options[name], value))
+            raise DescriptorError(f"{name} is given twice, as {first} and {second}")
         options[name] = value.strip()
-    return noun, said.strip(), options
+    return noun, argument.strip(), options
 
 
-def _tensor(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return TensorLayout(_need(said, "tensor", "a layout, (row,column) to elements"), _number(options, "address"))
+def _tensor(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return TensorLayout(
+        _required(argument, "tensor", "a layout, (row,column) to elements"), _number(options, "address")
+    )
 
 
-def _convolution(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _convolution(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     pairs: dict[str, Any] = {
-        name: _sides(name, options[name]) for name in ("stride", "dilation", "padding") if name in options
+        name: _one_or_two(name, options[name]) for name in ("stride", "dilation", "padding") if name in options
     }
     filters = _extents("filters", options.get("filters", ""), 3)
-    one = convolution(_extents("convolution", said, 4), filters, **pairs)
-    r, s = (*_sides("tap", options.get("tap", "0,0")), 0)[:2]
+    layer = convolution(_extents("convolution", argument, 4), filters, **pairs)
+    r, s = (*_one_or_two("tap", options.get("tap", "0,0")), 0)[:2]
     operand = choose("convolution: operand", options.get("operand", "A"), {"A": False, "B": True})
     row, channel, address = (_number(options, name) for name in ("row", "channel", "address"))
-    if r >= one.taps[0] or s >= one.taps[1]:
-        raise DescriptorError(f"convolution: the tap must be one of {one.taps[0]}x{one.taps[1]}, found {r},{s}; {one}")
-    return ConvolutionTensor(one, operand, row, r * one.taps[1] + s, channel, address)
+    if r >= layer.taps[0] or s >= layer.taps[1]:
+        raise DescriptorError(f"convolution: tap {r},{s} is not one of {layer.taps[0]}x{layer.taps[1]} taps; {layer}")
+    return ConvolutionTensor(layer, operand, row, r * layer.taps[1] + s, channel, address)
 
 
-def _copy(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _copy(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     arguments = " ".join(f"{name}={value}" for name, value in options.items() if name.casefold() in _MAP_NAMES)
-    one = parse_tensor_map(_need(f"{said} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=..."))
+    tensor_map = parse_tensor_map(
+        _required(f"{argument} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=...")
+    )
     boxes = [box.split("@") for box in options.get("boxes", "").split(";") if box.strip()]
     if any(len(box) != 2 for box in boxes):
-        raise DescriptorError(f"tma: boxes must read like 0,0@0;64,0@0x4000, found {options['boxes'][:60]}")
-    places = tuple((_signed("boxes", at), _int("boxes", address)) for at, address in boxes)
+        raise DescriptorError(f"tma: boxes {options['boxes'][:60]} is not written like 0,0@0;64,0@0x4000")
+    places = tuple((_signed("boxes", coordinates), _int("boxes", address)) for coordinates, address in boxes)
     origin = _signed("origin", options["origin"]) if "origin" in options else ()
-    return TensorCopy(one, places, _number(options, "base"), origin, as_major(options.get("major", "K")))
+    return TensorCopy(tensor_map, places, _number(options, "base"), origin, as_major(options.get("major", "K")))
 
 
-def _layout(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _layout(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     unit = as_unit(options.get("unit", "elements"))
     swizzle = str(as_swizzle_mode(options["swizzle"])) if "swizzle" in options else ""
-    text = _need(said, "layout", "a layout, (row,column) to elements")
+    text = _required(argument, "layout", "a layout, (row,column) to elements")
     return SharedLayout(text, _number(options, "base"), unit, swizzle)
 
 
-def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Words:
+def _word(
+    _: str, argument: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None
+) -> Words:
     mma = _extents("mma", options["mma"], 2) if "mma" in options else block
     if mma is None:
-        raise DescriptorError("word: must say what one instruction reads, like mma=64x16")
+        raise DescriptorError("word: mma is missing, what one instruction reads; write it like mma=64x16")
     layout = next((link for link in reversed(before) if isinstance(link, SharedLayout)), None)
-    word = _int("word", said.replace("'", "").replace("_", "")) if said else None
+    word = _int("word", argument.replace("'", "").replace("_", "")) if argument else None
     major = as_major(options["major"]) if "major" in options else None
     sparse = bool(_number(options, "sparse"))
     return Words(word, (mma[0], mma[1]), _advance(options.get("advance")), major, layout, sparse=sparse)
@@ -281,80 +300,84 @@ def _advance(text: str | None) -> str | tuple[tuple[int, ...], tuple[int, ...]] 
     return _signed("advance", rows), _signed("advance", columns)
 
 
-def _matrix(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+def _matrix(noun: str, argument: str, options: dict[str, str], _: object, __: object) -> Link:
     fragment(noun)
-    _nothing(noun, said)
+    _check_no_value(noun, argument)
     return MatrixMove(noun, _groups(options), options.get("pointers"), _raked(options))
 
 
-def _fragment(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _fragment(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     what = "a name, or (thread, value) to row + rows * column"
-    return Held(_need(said, "fragment", what), _groups(options), _raked(options))
+    return FragmentLink(_required(argument, "fragment", what), _groups(options), _raked(options))
 
 
-def _thread_copy(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+def _thread_copy(noun: str, argument: str, options: dict[str, str], _: object, __: object) -> Link:
     if "threads" in options or "values" in options:
-        if said or not {"threads", "values"} <= options.keys():
-            raise DescriptorError(f"{noun}: must have threads= and values=, or a fragment")
-        held = tiled_fragment(options["threads"], options["values"])
-        return ThreadCopy(noun, Held(held, _groups(options) or (1, 1), _raked(options)))
-    return ThreadCopy(noun, Held(said, _groups(options), _raked(options)) if said else None)
+        if argument:
+            raise DescriptorError(f"{noun}: a fragment is given, and threads= or values= too")
+        if not {"threads", "values"} <= options.keys():
+            raise DescriptorError(f"{noun}: only one of threads= and values= is given")
+        tiled = tiled_fragment(options["threads"], options["values"])
+        return ThreadCopy(noun, FragmentLink(tiled, _groups(options) or (1, 1), _raked(options)))
+    return ThreadCopy(noun, FragmentLink(argument, _groups(options), _raked(options)) if argument else None)
 
 
-def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    m, n = _extents("accumulator", said, 2)
+def _accumulator(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    m, n = _extents("accumulator", argument, 2)
     columns = _signed("columns", options["columns"]) if "columns" in options else ()
     pair = _int("cta_group", options.get("cta_group", "1"))
     ws = as_flag(bool(_number(options, "ws")), "accumulator: ws")
-    made = Accumulators((m, n), options.get("dtype", "f32"), pair, ws, columns)
-    assert made.fragment  # what there is not is refused here
-    return made
+    accumulators = Accumulators((m, n), options.get("dtype", "f32"), pair, ws, columns)
+    assert accumulators.fragment  # raises an error if the accumulator does not exist
+    return accumulators
 
 
-def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
+def _tensor_move(noun: str, argument: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
     copies = noun.startswith("tcgen05.cp")
     for name in options:
-        if (name in ("column", "offset")) is copies:  # the others are those of a copy
-            raise DescriptorError(f"{noun}: {name} is no option of it")
+        if (name in ("column", "offset")) is copies:  # all other options are those of copies
+            raise DescriptorError(f"{noun} has no option {name}")
     if copies:
         columns = _signed("columns", options["columns"]) if "columns" in options else ()
         copy = tmem_copy(noun.removeprefix("tcgen05.cp."))
-        return CellCopy(copy, _word(noun, said, options, before, (1, 1)), columns, _number(options, "blocks"))
-    _nothing(noun, said)
+        return CellCopy(copy, _word(noun, argument, options, before, (1, 1)), columns, _number(options, "blocks"))
+    _check_no_value(noun, argument)
     offset = _int("offset", options["offset"]) if "offset" in options else None
     return TensorMove(tensor_move(noun, offset), _int("column", options["column"]) if "column" in options else None)
 
 
-def _factors(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    pointers = _need(said, "factors", "pointers like 0x80,0x80000080; of several blocks of rows with ; between them")
-    blocks = tuple(_signed("factors", one) for one in pointers.split(";"))
+def _factors(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    pointers = _required(
+        argument, "factors", "pointers like 0x80,0x80000080; of several blocks of rows with ; between them"
+    )
+    blocks = tuple(_signed("factors", block) for block in pointers.split(";"))
     count, each, group = (max(1, _int(name, options.get(name, usual))) for name, usual in _OF_FACTORS.items())
     return FactorReads(blocks, count, each, bool(_number(options, "halves")), group)
 
 
-#: Numbers of a link ``factors``, and what they are if left out.
+#: Numeric options of a link ``factors`` and their defaults.
 _OF_FACTORS = {"count": "1", "each": "1", "group": "4"}
 
 
-def _bulk(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+def _bulk(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
     return BulkCopy(
-        _int("bulk", _need(said, "bulk", "a number of bytes")), *(_number(options, n) for n in ("from", "to"))
+        _int("bulk", _required(argument, "bulk", "a number of bytes")), *(_number(options, n) for n in ("from", "to"))
     )
 
 
-def _cells(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Cells(_need(said, "cells", "a layout, (row,column) to lane << 16 | column in elements"))
+def _cells(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Cells(_required(argument, "cells", "a layout, (row,column) to lane << 16 | column in elements"))
 
 
-def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Conversion(_element(said))
+def _convert(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Conversion(_element(argument))
 
 
-def _shift(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Shift(_int("shift", said))
+def _shift(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Shift(_int("shift", argument))
 
 
-#: What builds a link, by the first word of its noun, and the options that it takes.
+#: The function that builds a link, and its options, by the first part of the noun.
 _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tensor": (_tensor, ("address",)),
     "convolution": (
@@ -388,7 +411,7 @@ def _instruction(name: str | None) -> tuple[int, int, int] | None:
     text = name.casefold() if isinstance(name, str) else ""
     match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", text, re.ASCII)
     if match is None:
-        raise DescriptorError(f"chain: instruction must read like m64n128k16, found {brief(name)}")
+        raise DescriptorError(f"chain: instruction {brief(name)} is not written like m64n128k16")
     return int(match[1]), int(match[2]), int(match[3])
 
 
@@ -410,25 +433,25 @@ def _raked(options: dict[str, str]) -> bool:
 def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
     numbers = value
     if isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value.strip("()")):
-        numbers = [int(one) for one in re.split("[x,]", value.strip("()"))]
+        numbers = [int(number) for number in re.split("[x,]", value.strip("()"))]
     if (
         not isinstance(numbers, Sequence)
         or isinstance(numbers, str)
         or len(numbers) != count
-        or not all(type(one) is int and 0 < one <= 1 << 20 for one in numbers)
+        or not all(type(number) is int and 0 < number <= 1 << 20 for number in numbers)
     ):
         example = {2: "128x64", 3: "128x128x64"}.get(count, "8x56x56x64")
-        raise DescriptorError(f"chain: {what} must be {count} extents like {example}, found {brief(value)}")
+        raise DescriptorError(f"chain: {what} {brief(value)} is not {count} extents like {example}")
     return tuple(numbers)
 
 
 def _signed(what: str, text: str) -> tuple[int, ...]:
-    return tuple(_int(what, one, signed=True) for one in text.strip().strip("()").split(","))
+    return tuple(_int(what, number, signed=True) for number in text.strip().strip("()").split(","))
 
 
-def _sides(what: str, text: str) -> tuple[int, ...]:
-    """One number, or those along H and W."""
-    return tuple(_int(what, one) for one in re.split("[x,]", text.strip("() ")))
+def _one_or_two(what: str, text: str) -> tuple[int, ...]:
+    """Return one number, or the numbers along H and W."""
+    return tuple(_int(what, number) for number in re.split("[x,]", text.strip("() ")))
 
 
 def _number(options: dict[str, str], name: str) -> int:
@@ -441,15 +464,15 @@ def _int(what: str, text: str, *, signed: bool = False) -> int:
         number = int(bare, 16) if bare[:2].casefold() == "0x" else int(bare)
         if what == "word" or abs(number) < FARTHEST:
             return number
-    raise DescriptorError(f"{what} must be a number below {FARTHEST}, found {brief(text)}")
+    raise DescriptorError(f"{what} {brief(text)} is not a number below {FARTHEST}")
 
 
-def _need(said: str, noun: str, what: str) -> str:
-    if not said:
-        raise DescriptorError(f"{noun}: must be followed by {what}")
-    return said
+def _required(argument: str, noun: str, what: str) -> str:
+    if not argument:
+        raise DescriptorError(f"{noun}: its value is missing; write {what} after it")
+    return argument
 
 
-def _nothing(noun: str, said: str) -> None:
-    if said:
-        raise DescriptorError(f"{noun}: nothing must follow but options, found {said[:60]}")
+def _check_no_value(noun: str, argument: str) -> None:
+    if argument:
+        raise DescriptorError(f"{noun}: {argument[:60]} is not an option like NAME=VALUE")

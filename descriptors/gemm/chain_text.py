@@ -1,6 +1,6 @@
-"""The verdict on a chain, told: for a person a table of its links, for a program plain data.
+"""Present the verdict on a chain: as a table of its links, or as plain data.
 
-Law: text and data have one verdict, and the same links.
+Invariant: text and data have the same verdict and the same links.
 
 >>> from descriptors.gemm.chain_notation import chain
 >>> links = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1", "fragment wgmma.m64n8k16.A"]
@@ -19,7 +19,7 @@ from descriptors.records import Record, attributes
 from descriptors.smem.instructions.legality import split_refusal
 from descriptors.text import aligned, extents_text
 
-#: What a person reads for each verdict on a link.
+#: The text for each verdict on a link.
 _SAID = {
     "begins": "begins here",
     "proved": "agrees",
@@ -30,7 +30,7 @@ _SAID = {
 
 
 def tell(report: ChainReport) -> str:
-    """A verdict for a person: the answer, then every link, and at each that is wrong both ends.
+    """Return a verdict as text: the answer, then every link, with both locations at each wrong link.
 
     >>> from descriptors.gemm.chain_notation import chain
     >>> print(tell(chain(["fragment mma.m16n8k16.C", "store", "tensor (16,8):(1,16)"], tile="16x8").verify()))
@@ -61,7 +61,7 @@ def _leg_lines(leg: LegReport) -> Iterator[str]:
 
 
 def _what(link: LinkReport) -> str:
-    """What a link is, without what its name says."""
+    """Return a link's text without its name."""
     return link.text.removeprefix(link.name).strip()
 
 
@@ -71,7 +71,7 @@ def _said(link: LinkReport) -> str:
     return _SAID[link.verdict] + (f": {split_refusal(link.because)[0]}" if link.because else "")
 
 
-#: An element at which two links disagree.
+#: The first element at which two links disagree, as plain data.
 FIRST = Record(element=[int], **attributes(Disagreement, "left right lies expected other text"))
 #: A verdict as plain data.
 record = Record(

@@ -1,12 +1,12 @@
-"""What a project relies on, written in TOML, held against what is derived: words, offsets, layouts, whole plans.
+r"""Compare the expected values of a TOML file with derived values: descriptors, offsets, layouts and whole plans.
 
-A section ``[operand.NAME]`` has arguments of ``derive``, a section ``[plan.NAME]`` those of ``plan``, or of
-``mma_plan`` for an instruction of ``mma.sync``; the table ``expect`` in it has keys of the JSON that these commands
-write, a path with dots where one lies in another. Layouts are compared as functions, words as numbers.
+A section ``[operand.NAME]`` has the arguments of ``derive``. A section ``[plan.NAME]`` has those of ``plan``, or of
+``mma_plan`` for an instruction of ``mma.sync``. The table ``expect`` of a section has keys of the JSON that these
+commands write, with dots for nested keys. Layouts are compared as functions, descriptors as numbers.
 
-Law: what is derived for a section without expectations, put into it, holds.
+Invariant: the values that ``missing`` writes for a section without expectations agree.
 
->>> toml = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = "128x64"\\nmma = "64x16"\\n'
+>>> toml = '[operand.a]\ndtype = "bf16"\nmajor = "K"\nswizzle = "128B"\ntile = "128x64"\nmma = "64x16"\n'
 >>> print(check_contract(toml + missing(toml)).headline)
 5 values hold, of 1 section
 """
@@ -33,13 +33,13 @@ from descriptors.text import Told, counted
 from layoutalg import Swizzle, parse_layout, size
 from layoutalg.frozen import frozen
 
-#: What answers each kind of section, and the arguments of a section: those of the function, and where the operand lies.
-#: A section ``[plan.NAME]`` of an instruction of ``mma.sync`` has the kind ``mma``.
+#: The function for each kind of section, and the arguments of a section: those of the function, and for an operand also
+#: ``base``. A section ``[plan.NAME]`` for an instruction of ``mma.sync`` has the kind ``mma``.
 _DOORS: dict[str, Callable[..., Any]] = {"operand": derive, "plan": plan, "mma": mma_plan}
 _KEYS = {kind: tuple(name for name in signature(door).parameters if name != "verify") for kind, door in _DOORS.items()}
 _KEYS["operand"] += ("base",)
 
-#: Short names of what an operand's JSON has further in.
+#: Short names for nested keys of an operand's JSON.
 SHORT = {
     "word": "descriptor.word",
     "layout": "smem_tile",
@@ -47,7 +47,7 @@ SHORT = {
     "leading_byte_offset": "descriptor.fields.leading_byte_offset",
     "stride_byte_offset": "descriptor.fields.stride_byte_offset",
 }
-#: What is written for a section that relies on nothing yet.
+#: The keys that ``missing`` writes for each kind of section.
 DEFAULTS = {
     "operand": ("word", "layout", "advance", "transposed", "alignment_bytes"),
     "plan": (
@@ -58,7 +58,7 @@ DEFAULTS = {
         "warps", "operands.A.layout", "operands.A.move", "operands.B.layout", "operands.B.move", "shared_memory.used",
     ),
 }  # fmt: skip
-#: What may be written as people say it, ``128x64``, or as a list.
+#: The arguments that may be written like ``128x64`` or as a list.
 _EXTENTS = (
     *(name for name, row in ARGUMENTS.items() if row.is_list),
     *(row.name for row in plan_arguments.ARGUMENTS if row.kind == "extents"),
@@ -69,16 +69,16 @@ _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"
 
 @frozen
 class Expectation:
-    """One value that a project relies on, beside the derived one.
+    """One expected value of a file and the derived value.
 
     Args:
-        section: as in ``operand.a``.
-        key: the path, as the file has it.
-        line: of the file; 0 if it was not found.
-        stated: what the file has.
-        actual: what is derived.
-        ok: whether they are the same.
-        where: the first index at which lists differ; () if they are none.
+        section: name of the section, such as ``operand.a``.
+        key: the key as it is in the file, with dots.
+        line: line number in the file; 0 if it was not found.
+        stated: the value in the file.
+        actual: the derived value.
+        ok: whether the values agree.
+        where: indices of the first difference of two lists; () if the values are not lists.
     """
 
     section: str
@@ -92,16 +92,16 @@ class Expectation:
     def __str__(self) -> str:
         at = "".join(f"[{index}]" for index in self.where)
         stated, actual = (_at(value, self.where) for value in (self.stated, self.actual))
-        return f"{self.section}: {self.key}{at} must be {_text(actual)}, found {_text(stated)}"
+        return f"{self.section}: {self.key}{at} is {_text(stated)}; the derived value is {_text(actual)}"
 
 
 @frozen
 class ContractReport(Told):
-    """What a file relies on, held.
+    """The result of comparing the expected values of a file with the derived values.
 
     Args:
-        values: every one of them, in the order of the file.
-        sections: how many sections there are.
+        values: the comparison of each value, in the order of the file.
+        sections: number of sections.
     """
 
     values: tuple[Expectation, ...]
@@ -109,35 +109,36 @@ class ContractReport(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether all of it holds."""
-        return all(one.ok for one in self.values)
+        """Whether all values agree."""
+        return all(value.ok for value in self.values)
 
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        wrong = sum(not one.ok for one in self.values)
+        wrong = sum(not value.ok for value in self.values)
         about = f"of {counted(self.sections, 'section')}"
         if wrong:
             return f"{wrong} of {counted(len(self.values), 'value')} {'is' if wrong == 1 else 'are'} wrong, {about}"
         return f"{counted(len(self.values), 'value')} {'holds' if len(self.values) == 1 else 'hold'}, {about}"
 
 
-#: The refusal of a file without sections.
+#: The message about a file without sections.
 _NO_SECTION = "check: the file has no section [operand.NAME] or [plan.NAME]"
 
 
 def check_contract(text: str) -> ContractReport:
-    """Hold what a file relies on against what is derived, which is proved first.
+    r"""Compare the expected values of a file with derived values, which are proved first.
 
     Args:
-        text: TOML.
+        text: the file, in TOML.
 
     Raises:
-        DescriptorError: if it is no TOML, a key is unknown, or a section has no derivation; with the line.
+        DescriptorError: if the text is not TOML, a key is unknown, or nothing can be derived for a section; the message
+            has the line number.
 
-    >>> toml = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = [128, 64]\\nmma = "64x16"\\n'
+    >>> toml = '[operand.a]\ndtype = "bf16"\nmajor = "K"\nswizzle = "128B"\ntile = [128, 64]\nmma = "64x16"\n'
     >>> print(check_contract(toml + 'expect.word = 0x4000404000010010').values[0])
-    operand.a: word must be 0x4000404000010000, found 0x4000404000010010
+    operand.a: word is 0x4000404000010010; the derived value is 0x4000404000010000
     """
     lines, values, count = lines_of(text), list[Expectation](), 0
     for section, arguments, expected in _sections(text, lines):
@@ -151,18 +152,18 @@ def check_contract(text: str) -> ContractReport:
     if not count:
         raise DescriptorError(_NO_SECTION)
     if not values:
-        raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
+        raise DescriptorError("check: the file has no table expect; --init writes one")
     return ContractReport(tuple(values), count)
 
 
 def missing(text: str) -> str:
-    """The tables ``expect`` of the sections that have none, with the values that are derived.
+    """Return the missing tables ``expect`` of a file, with derived values.
 
     Args:
-        text: TOML.
+        text: the file, in TOML.
 
     Raises:
-        DescriptorError: as ``check_contract``.
+        DescriptorError: as for ``check_contract``.
     """
     lines, tables = lines_of(text), []
     sections = list(_sections(text, lines))
@@ -180,17 +181,17 @@ def missing(text: str) -> str:
 
 
 def tell(report: ContractReport, name: str = "<toml>") -> str:
-    """A report for a person: a line for each value that is wrong, and how many hold.
+    """Return a report as text: a line for each value that disagrees, then the headline.
 
     >>> print(tell(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1), "a.toml"))
-    a.toml:7: operand.a: word must be 2, found 1
+    a.toml:7: operand.a: word is 1; the derived value is 2
     a.toml: 1 of 1 value is wrong, of 1 section
     """
-    wrong = [f"{name}:{one.line}: {one}" for one in report.values if not one.ok]
+    wrong = [f"{name}:{value.line}: {value}" for value in report.values if not value.ok]
     return "\n".join([*wrong, f"{name}: {report.headline}"])
 
 
-#: A report as plain data; ``name`` is that of the file.
+#: A report as plain data; ``name`` is the file name.
 record = Record(
     "Contract",
     file=Row(str, Option("name", "<toml>")),
@@ -203,79 +204,80 @@ record = Record(
 )
 
 
-#: What SARIF calls a value that is wrong.
+#: The SARIF rule for a value that disagrees.
 _RULE = {
     "id": "relied-on",
-    "shortDescription": {"text": "what a project relies on must be what is derived"},
-    "help": {"text": "mend the value, or what uses it. Source: descriptors derive and descriptors plan, with --json"},
+    "shortDescription": {"text": "an expected value differs from the derived value"},
+    "help": {"text": "Correct the value, or the code that uses it. Source: descriptors derive and plan, with --json"},
     "defaultConfiguration": {"level": "error"},
 }
 
 
-def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Reports as SARIF 2.1.0: a result for each value that is wrong.
+def sarif(reports: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Return reports as SARIF 2.1.0, with a result for each value that disagrees.
 
     Args:
-        held: the name of each file, and what it relies on.
-        refused: the name of each file that could not be read, and why.
+        reports: name and report of each file.
+        refused: name of each file that could not be read, and the reason.
 
     >>> report = ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1)
     >>> [one["message"]["text"] for one in sarif([("a.toml", report)])["runs"][0]["results"]]
-    ['operand.a: word must be 2, found 1']
+    ['operand.a: word is 1; the derived value is 2']
     """
     results = [
         {
             "ruleId": _RULE["id"],
             "level": "error",
-            "message": {"text": str(one)},
-            "locations": [place(name, one.line)],
-            "partialFingerprints": {FINGERPRINT: fingerprint(one.section, one.key, _text(one.stated))},
+            "message": {"text": str(value)},
+            "locations": [place(name, value.line)],
+            "partialFingerprints": {FINGERPRINT: fingerprint(value.section, value.key, _text(value.stated))},
         }
-        for name, report in held
-        for one in report.values
-        if not one.ok
+        for name, report in reports
+        for value in report.values
+        if not value.ok
     ]
-    files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in held]
+    files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in reports]
     return log([_RULE], files, results, [], refused)
 
 
-#: Characters of a TOML file, and of a key with its dots: tomllib needs memory with the square of the parts of a key.
+#: Limits of the characters of a TOML file, and of a dotted key. The memory that tomllib needs grows with the square of
+#: the number of parts of a key.
 MOST_TEXT, MOST_KEY = 4 << 20, 1000
-#: Lists and tables inside of one another.
+#: Limit of the nesting of lists and tables.
 MOST_DEPTH = 32
-#: What may be a key with dots.
+#: Matches everything that may be a dotted key.
 _DOTTED = re.compile(r"[\w\-\"'. \t]*\.[\w\-\"'. \t]*")
 
 
 def read(text: str, operation: str = "check") -> dict[str, Any]:
-    """The tables of TOML.
+    r"""Parse TOML.
 
     Args:
         text: the file.
-        operation: for messages.
+        operation: the operation that messages name.
 
     Raises:
-        DescriptorError: if it is none; with the line.
+        DescriptorError: if the text is not TOML or exceeds a limit.
 
-    >>> read("a = 1\\nb = ")
+    >>> read("a = 1\nb = ")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: the file must be TOML, found Invalid value (at end of document)
+    descriptors.errors.DescriptorError: check: the file is not TOML; Invalid value (at end of document)
     """
-    import tomllib  # only where a file is read
+    import tomllib  # imported here so that commands that read no file start faster
 
     if len(text) > MOST_TEXT:
-        raise DescriptorError(f"{operation}: a TOML file must have at most {MOST_TEXT} characters, found {len(text)}")
+        raise DescriptorError(f"{operation}: the TOML file has {len(text)} characters, more than {MOST_TEXT}")
     for number, line in enumerate(text.split("\n"), 1):
         if max(map(len, _DOTTED.findall(line)), default=0) > MOST_KEY:
-            raise DescriptorError(f"{operation}: line {number}: a key must have at most {MOST_KEY} characters")
+            raise DescriptorError(f"{operation}: line {number}: a key has more than {MOST_KEY} characters")
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"{operation}: the file must be TOML, found {str(error)[:200]}") from None
+        raise DescriptorError(f"{operation}: the file is not TOML; {str(error)[:200]}") from None
     except RecursionError:
         raise _too_deep(operation) from None
     except ValueError:  # Python refuses integers of more digits than it converts
-        raise DescriptorError(f"{operation}: a number in a TOML file must have at most 4300 digits") from None
+        raise DescriptorError(f"{operation}: a number in the TOML file has more than 4300 digits") from None
     level: list[Any] = [tables]
     for _ in range(MOST_DEPTH):
         level = [
@@ -288,13 +290,13 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
 
 
 def _too_deep(operation: str) -> DescriptorError:
-    return DescriptorError(f"{operation}: lists and tables of a TOML file must be nested at most {MOST_DEPTH} deep")
+    return DescriptorError(f"{operation}: lists and tables of the TOML file are nested more than {MOST_DEPTH} deep")
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """The line of every section and key, by its path.
+    r"""Return the line number of every section and key, by its path.
 
-    >>> lines_of('[operand.a]\\ndtype = "bf16"\\nexpect.word = 1')
+    >>> lines_of('[operand.a]\ndtype = "bf16"\nexpect.word = 1')
     {'operand.a': 1, 'operand': 1, 'operand.a.dtype': 2, 'operand.a.expect.word': 3}
     """
     numbers: dict[str, int] = {}
@@ -314,13 +316,13 @@ def _unquoted(path: str) -> str:
 
 
 def _kind(section: str, table: dict[str, Any]) -> str:
-    """Return the kind of a section: which function answers it."""
+    """Return the kind of a section: a key of ``_DOORS``."""
     kind = section.partition(".")[0]
     return "mma" if kind == "plan" and is_mma(table.get("instruction"), table.get("arch")) else kind
 
 
 def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
-    """The arguments of a section, extents read."""
+    """Return the arguments of a section, with extents such as ``128x64`` as tuples."""
     kind, arguments = _kind(section, table), dict[str, Any]()
     for key, value in table.items():
         if key == "expect":
@@ -328,40 +330,41 @@ def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> di
         where = f"check: line {lines.get(f'{section}.{key}', lines.get(section, 0))}: {section}.{key}"
         if key not in _KEYS[kind]:
             near = get_close_matches(key, _KEYS[kind], n=1)
-            hint = f"; did you mean {near[0]}?" if near else f"; {', '.join(_KEYS[kind])}"
-            raise DescriptorError(f"{where} must be an argument of {_DOORS[kind].__name__}{hint}")
+            hint = f" (did you mean {near[0]}?)" if near else f"; the arguments are {', '.join(_KEYS[kind])}"
+            raise DescriptorError(f"{where} is not an argument of {_DOORS[kind].__name__}{hint}")
         if key in _EXTENTS and isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value):
             value = tuple(int(one) for one in re.split("[x,]", value))
         elif not isinstance(value, (str, int, bool, list)):
-            raise DescriptorError(f"{where} must be text, a number, true, false or a list, found {brief(value)}")
+            raise DescriptorError(f"{where} is {brief(value)}, not text, a number, true, false or a list")
         arguments[key] = tuple(value) if isinstance(value, list) else value
     return arguments
 
 
 def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Name, arguments and expectations of every section."""
+    """Yield name, arguments and expected values of every section."""
     for kind, group in read(text).items():
         where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
         if kind not in ("operand", "plan") or not isinstance(group, dict):
-            raise DescriptorError(f"{where}a section must be [operand.NAME] or [plan.NAME], found {brief(kind)}")
+            raise DescriptorError(f"{where}{brief(kind)} is not a section [operand.NAME] or [plan.NAME]")
         for name, table in group.items():
             section = f"{kind}.{name}"
             if not isinstance(table, dict):
-                raise DescriptorError(f"check: [{section}] must be a table, found {brief(table)}")
+                raise DescriptorError(f"check: [{section}] is {brief(table)}, not a table")
             expected = table.get("expect", {})
             if not isinstance(expected, dict):
-                raise DescriptorError(f"check: {section}.expect must be a table, found {brief(expected)}")
+                raise DescriptorError(f"check: {section}.expect is {brief(expected)}, not a table")
             yield section, _arguments(section, table, lines), expected
 
 
 def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
-    """The JSON of what a section asks for."""
+    """Return the JSON of the operand or plan of a section."""
     door = _DOORS[_kind(section, arguments)]
     if door is mma_plan:
         arguments.setdefault("instruction", None)  # the only one of the type
     lacking = [
-        name for name, one in signature(door).parameters.items()
-        if one.default is one.empty and one.kind is not one.VAR_KEYWORD and name not in arguments
+        name for name, parameter in signature(door).parameters.items()
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+        and name not in arguments
     ]  # fmt: skip
     where = f"check: line {lines.get(section, 0)}: [{section}]"
     if lacking:
@@ -371,7 +374,7 @@ def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> d
             return dict(answers.record(door(**arguments)))
         base = arguments.pop("base", 0)
         return dict(answers.record(derive(**arguments), base=base))
-    except (LayoutError, TypeError) as error:  # of Python where an argument has another type
+    except (LayoutError, TypeError) as error:  # TypeError: Python rejects the type of an argument
         raise DescriptorError(f"{where}: {error}") from None
 
 
@@ -384,29 +387,29 @@ def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _value(section: str, answer: dict[str, Any], path: str, line: int) -> Any:
-    """The value that a path leads to."""
-    at: Any = answer
+    """Return the value at a path of the JSON."""
+    value: Any = answer
     for step in (SHORT.get(path, path) if section.startswith("operand.") else path).split("."):
-        known = _steps(at)
+        known = _steps(value)
         if step not in known:
-            near = get_close_matches(step, [*known, *(SHORT if at is answer else ())], n=1)
-            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known[:12])}" if known else ""
+            near = get_close_matches(step, [*known, *(SHORT if value is answer else ())], n=1)
+            hint = f" (did you mean {near[0]}?)" if near else f"; the keys are {', '.join(known[:12])}" if known else ""
             raise DescriptorError(
-                f"check: line {line}: {section}.expect.{path} must be a key of its JSON, found {step}{hint}"
+                f"check: line {line}: {section}.expect.{path} is not in the section's JSON, which has no {step}{hint}"
             )
-        at = at[step] if isinstance(at, dict) else at[int(step)]
-    return at["text"] if isinstance(at, dict) and "text" in at else at
+        value = value[step] if isinstance(value, dict) else value[int(step)]
+    return value["text"] if isinstance(value, dict) and "text" in value else value
 
 
-def _steps(at: Any) -> list[str]:
-    """What a path may go on with: keys, or indices."""
-    if isinstance(at, dict):
-        return list(at)
-    return [str(i) for i in range(len(at))] if isinstance(at, (list, tuple)) else []
+def _steps(value: Any) -> list[str]:
+    """Return the possible next steps of a path: keys, or indices."""
+    if isinstance(value, dict):
+        return list(value)
+    return [str(i) for i in range(len(value))] if isinstance(value, (list, tuple)) else []
 
 
 def _difference(stated: Any, actual: Any) -> tuple[int, ...] | None:
-    """Where two values differ first; () if they are no lists, None if they do not."""
+    """Return the indices of the first difference of two values; () if they are not lists, None if they agree."""
     if isinstance(stated, (list, tuple)) and isinstance(actual, (list, tuple)):
         if len(stated) != len(actual):
             return ()
@@ -419,7 +422,7 @@ def _difference(stated: Any, actual: Any) -> tuple[int, ...] | None:
 
 
 def _plain(value: Any) -> Any:
-    """A number, whether it is written as one or as text."""
+    """Return a hexadecimal text as a number, and other values as they are."""
     if isinstance(value, str) and value[:2].casefold() == "0x":
         try:
             return int(value, 16)
@@ -432,16 +435,16 @@ def _same_layout(stated: Any, actual: Any) -> bool:
     if not isinstance(stated, str) or not isinstance(actual, str):
         return False
     try:
-        one, other = parse_layout(stated), parse_layout(actual)
-        if isinstance(one, Swizzle) or isinstance(other, Swizzle):
-            return one == other
-        return bool(size(one) == size(other)) and all(one(i) == other(i) for i in range(size(one)))
+        first, second = parse_layout(stated), parse_layout(actual)
+        if isinstance(first, Swizzle) or isinstance(second, Swizzle):
+            return first == second
+        return bool(size(first) == size(second)) and all(first(i) == second(i) for i in range(size(first)))
     except LayoutError:
         return False
 
 
-def _at(value: Any, where: tuple[int, ...]) -> Any:
-    for index in where:
+def _at(value: Any, indices: tuple[int, ...]) -> Any:
+    for index in indices:
         value = value[index]
     return value
 
@@ -457,7 +460,7 @@ def _key(path: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML has it."""
+    """Return a value in TOML notation."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):

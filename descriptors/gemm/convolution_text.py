@@ -1,6 +1,6 @@
-"""The convolution of a plan, told: its extents, the tensor maps of its operands, and the steps of its main loop.
+"""Present the convolution of a plan as text or plain data: extents, tensor maps and steps of the main loop.
 
-Law: text and data have the same tensor maps, and a row for each step.
+Invariant: text and data have the same tensor maps, and a row for each step.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False,
@@ -26,45 +26,45 @@ from descriptors.smem.tma.map_notation import arguments_text
 from descriptors.smem.words.tensor_map import Im2colWindow
 from descriptors.text import aligned, counted, extents_text, tuple_text
 
-#: Steps of a main loop that are listed; --json has them all.
+#: Number of steps that are listed; --json has them all.
 _LISTED = 32
 #: How the model of im2col copies is known.
 _KNOWN = "measured on a Hopper GPU"
 
 
 def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What one wants to know of the convolution first; nothing of a plain product."""
+    """Yield the rows of the convolution for ``tell_plan``; none for a plain product."""
     if plan.implicit is None:
         return
-    one, implicit = plan.implicit.convolution, plan.implicit
-    yield "conv", f"{one}: {extents_text(_output(one))}"
-    depth, rest = implicit.tile[2], one.channels % implicit.tile[2]
+    layer, implicit = plan.implicit.convolution, plan.implicit
+    yield "conv", f"{layer}: {extents_text(_output(layer))}"
+    depth, rest = implicit.tile[2], layer.channels % implicit.tile[2]
     zeros = f", {depth - rest} of them zero in the last of a tap" if rest else ""
     yield "", f"{implicit.headline}: a tap, {depth} channels{zeros}"
     for side in (plan.a, plan.b):
         yield f"map of {side.matrix}", arguments_text(implicit.of(side.matrix))
 
 
-def _output(one: Convolution) -> tuple[int, ...]:
-    """N, P, Q and K."""
-    return (one.images, *one.outputs, one.filters)
+def _output(layer: Convolution) -> tuple[int, ...]:
+    """Return N, P, Q and K."""
+    return (layer.images, *layer.outputs, layer.filters)
 
 
-def _other(one: Convolution) -> Matrix:
-    """The operand of the filters."""
-    return "B" if one.operand == "A" else "A"
+def _other(layer: Convolution) -> Matrix:
+    """Return the operand that contains the filters."""
+    return "B" if layer.operand == "A" else "A"
 
 
 def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
-    """How the boxes of an operand are copied.
+    """Yield the lines of the copies of an operand.
 
     Args:
-        implicit: the maps.
+        implicit: the convolution.
         side: the operand.
     """
-    made = implicit.of(side.matrix)
-    window = isinstance(made.box, Im2colWindow)
-    yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(made)}"
+    tensor_map = implicit.of(side.matrix)
+    window = isinstance(tensor_map.box, Im2colWindow)
+    yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(tensor_map)}"
     for box in side.boxes:
         row, k = side.first_row(box), box.origin[1]
         letter = "M" if side.matrix == "A" else "N"
@@ -73,25 +73,25 @@ def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
 
 
 def step_lines(plan: Plan) -> Iterator[str]:
-    """The steps of the main loop at the first tile; nothing of a plain product."""
+    """Yield the lines of the steps of the main loop at the first tile; none for a plain product."""
     if plan.implicit is None:
         return
     implicit = plan.implicit
     yield f"Convolution: {counted(implicit.steps, 'step')}, a tap and {implicit.tile[2]} channels each"
-    one = implicit.convolution
-    (stride_h, stride_w), (pad_h, pad_w) = one.stride, one.padding
-    p, q = one.outputs
+    layer = implicit.convolution
+    (stride_h, stride_w), (pad_h, pad_w) = layer.stride, layer.padding
+    p, q = layer.outputs
     row = f"{p * q} n + {q} p + q"
-    yield f"   pixel      (n, p, q) is row {row} of {one.operand}: a box begins at w = {stride_w} q - {pad_w}"
+    yield f"   pixel      (n, p, q) is row {row} of {layer.operand}: a box begins at w = {stride_w} q - {pad_w}"
     yield f"              and h = {stride_h} p - {pad_h}; what a tap's offsets move out of the activations is zero"
-    pixels, filters = one.operand, _other(one)
+    pixels, filters = layer.operand, _other(layer)
     rows: list[tuple[object, ...]] = [
         ("step", "tap r,s", f"{pixels} c,w,h,n", "offsets w,h", f"{filters} c,tap,filter")
     ]
     for step in range(min(implicit.steps, _LISTED)):
-        *at, right, down = implicit.place(pixels, step, 0)
-        places = (at, (right, down), implicit.place(filters, step, 0))
-        rows.append((step, _joined(one.tap(implicit.step(step)[0])), *map(_joined, places)))
+        *coordinates, right, down = implicit.place(pixels, step, 0)
+        places = (coordinates, (right, down), implicit.place(filters, step, 0))
+        rows.append((step, _joined(layer.tap(implicit.step(step)[0])), *map(_joined, places)))
     yield from aligned(rows, ">", indent=3)
     if implicit.steps > _LISTED:
         yield f"   ... and {implicit.steps - _LISTED} more (--json has them all)"

@@ -1,15 +1,15 @@
-"""The epilogue of a program: the way of the accumulators from registers to C in global memory.
+"""Plan the epilogue of a program: how the accumulators go from registers to C in global memory.
 
-Stored from registers, what a thread has goes to C as it is, without shared memory: on sm90 two neighbours of a row, so
-that a warp's store touches eight rows; on sm100 a row, so that it touches 32. Staged, a warpgroup of sm90 writes an
-accumulator into shared memory, a piece of 64 rows and at most 128 bytes of each row at a time, and the copy engine
-stores the piece as a box while the next one is written; so does a warp of sm100 with the rows of its own lanes. What is
-stored may be narrower than the accumulator. Rows of C are then whole 16 bytes.
+There are two ways. From registers, each thread stores its values directly to C. On sm90 these are two neighbors in a
+row, so that one store of a warp touches eight rows; on sm100 they are a row, so that it touches 32 rows. Staged, a
+warpgroup (sm90) or a warp (sm100, the rows of its own lanes) writes a piece of an accumulator into shared memory, and
+TMA stores the piece as a box while the next piece is written. On sm90 a piece has 64 rows; a row has at most 128 bytes.
+The staged elements may be narrower than the accumulators. Rows of C must then be multiples of 16 bytes.
 
-A product of little M and N and much K is cut along K: each part goes to a matrix of its own, and a second kernel adds
-them in their order, so that the same product has the same bits each time.
+A product with small M and N and large K can be split along K. Each part has a matrix of its own, and a second kernel
+adds the parts in order, so that the result has the same bits every time.
 
-Law: every element of a piece is written once, to the byte that the copy engine takes for it.
+Invariant: every element of a piece is written once, to the byte from which TMA takes it.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> loop = main_loop("m64n128k16", "bf16", tile=(128, 128, 64))
@@ -46,21 +46,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Bits of an element of C, of a part along K, or of an accumulator.
+#: Bits of an element of C, of a part along K, or of an accumulator, by type.
 BITS = {"f32": 32, "s32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
-#: Element types of C as a tensor map has them.
+#: Data types of the tensor map of C, by the type of C.
 MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
-#: Types that C may have, by that of the accumulators.
+#: Supported types of C, by the type of the accumulators.
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32",)}
-#: Rows of a piece on sm90: those of an instruction. Pieces of each writer: one is stored while the next is written.
+#: Rows of a piece on sm90, as of an instruction, and pieces of each writer: one is stored while the next is written.
 ROWS, BUFFERS = 64, 2
-#: Warps that store on sm100: each reads a quarter of the lanes of tensor memory.
+#: Number of warps that store on sm100; each reads a quarter of the lanes of tensor memory.
 WARPS = 4
-#: The most parts along K: more tiles than a GPU has processors serve nobody.
+#: The largest number of parts along K; with more tiles than a GPU has SMs there is nothing to gain.
 MOST_SPLITS = 64
-#: What is done to a sum before it is stored, in this order.
+#: Terms that are applied to a sum before it is stored, in this order.
 TERMS = {name: name for name in ("row-scales", "alpha-beta", "bias")}
-#: How C is stored, as people say it.
+#: The ways in which C can be stored.
 STORES = {"registers": "registers", "tma": "tma"}
 _BOX_BYTES = 128
 _MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: SwizzleMode.NONE}
@@ -68,14 +68,14 @@ _MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: S
 
 @frozen
 class Pieces:
-    """What is kept of C in shared memory.
+    """The buffers of C in shared memory: pieces of accumulators on their way to global memory.
 
     Args:
-        type: of an element as it is stored.
-        columns: of a piece.
-        writers: warpgroups of sm90, or warps of sm100, that store, each its own pieces.
-        base: where the first piece is, in bytes.
-        rows: of a piece: 64 of sm90; of sm100 those that a warp has.
+        type: type of a stored element.
+        columns: columns of a piece.
+        writers: number of warpgroups (sm90) or warps (sm100) that store, each with pieces of its own.
+        base: address of the first piece, in bytes.
+        rows: rows of a piece: 64 on sm90; on sm100 the rows of a warp.
     """
 
     type: str
@@ -86,41 +86,41 @@ class Pieces:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a row of a piece: 16, 32, 64 or 128."""
+        """Size of a row of a piece in bytes: 16, 32, 64 or 128."""
         return self.columns * BITS[self.type] // 8
 
     @property
     def piece_bytes(self) -> int:
-        """Bytes of a piece."""
+        """Size of a piece in bytes."""
         return self.rows * self.row_bytes
 
     @property
     def pieces(self) -> int:
-        """How many there are."""
+        """Number of pieces."""
         return self.writers * BUFFERS
 
     @property
     def bytes(self) -> int:
-        """Shared memory of all pieces."""
+        """Size of all pieces in bytes."""
         return self.pieces * self.piece_bytes
 
     def address(self, writer: int, turn: int) -> int:
-        """Where a piece begins, in bytes.
+        """Return the address of a piece, in bytes.
 
         Args:
-            writer: whose it is.
-            turn: how many pieces it has written before.
+            writer: index of the warpgroup or warp that writes it.
+            turn: number of pieces that this writer has written before.
         """
         return self.base + (writer * BUFFERS + turn % BUFFERS) * self.piece_bytes
 
     @property
     def swizzle(self) -> SwizzleMode:
-        """As wide as a row is."""
+        """The swizzle mode whose width is that of a row."""
         return _MODES[self.row_bytes]
 
     @property
     def layout(self) -> Layout | ComposedLayout:
-        """(row, column) to the element of a piece, for a picture or a count of banks."""
+        """The layout of a piece: (row, column) to an offset in elements."""
         plain, swizzle = Layout((self.rows, self.columns), (self.columns, 1)), self.swizzle.swizzle
         if swizzle is None:
             return plain
@@ -129,22 +129,22 @@ class Pieces:
 
     @property
     def matrices(self) -> bool:
-        """Whether ``stmatrix.x4`` writes it, of sm90: elements of 16 bits, two core matrices side by side."""
+        """Whether ``stmatrix.x4`` writes a piece: on sm90, 16-bit elements, at least two core matrices in a row."""
         return self.rows == ROWS and BITS[self.type] == 16 and self.columns >= 16
 
     def pointer(self, thread: int) -> tuple[int, int]:
-        """Row and column that a thread of the warpgroup points ``stmatrix.x4`` at, for the first 16 columns.
+        """Return row and column of the address that a thread passes to ``stmatrix.x4``, for the first 16 columns.
 
-        Matrices 0 and 1 are the upper and the lower 8 rows of a warp's 16, as the registers of an accumulator are; 2
-        and 3 those of the next 8 columns.
+        Matrices 0 and 1 are the upper and the lower 8 of a warp's 16 rows, in the order of an accumulator's registers;
+        matrices 2 and 3 are those of the next 8 columns.
         """
         return thread % 16 + thread // 32 * 16, thread % 32 // 16 * 8
 
     def element_bytes(self, of: Fragment | None) -> NDArray[np.int64]:
-        """The byte of a piece that each value of each thread is written to: axes (thread, value of the piece).
+        """Return the byte offset in a piece of each value of each thread: axes (thread, value of the piece).
 
         Args:
-            of: (thread, value) to row + 64 column, of the whole accumulator; None where a thread has a row.
+            of: (thread, value) to row + 64 column of the whole accumulator; None if each thread has a row.
         """
         import numpy as np
 
@@ -168,9 +168,9 @@ class Epilogue:
 
     Args:
         c: the type of C.
-        splits: parts along K, each with a matrix of its own; 1 of none.
-        terms: what is done to a sum before it is stored, of ``TERMS``.
-        staged: the pieces in shared memory; None where registers go to C as they are.
+        splits: number of parts along K, each with a matrix of its own; 1 if K is not split.
+        terms: the terms of ``TERMS`` that are applied to a sum before it is stored.
+        staged: the pieces in shared memory; None if C is stored from registers.
     """
 
     c: str
@@ -180,12 +180,12 @@ class Epilogue:
 
     @property
     def staged_bytes(self) -> int:
-        """Shared memory of the pieces; 0 of none."""
+        """Size of the pieces in shared memory in bytes; 0 without pieces."""
         return 0 if self.staged is None else self.staged.bytes
 
     @property
     def map_arguments(self) -> tuple[tuple[str, str], ...]:
-        """What ``cuTensorMapEncodeTiled`` is called with for C, or for its parts along K; () where none is.
+        """Names and values of the ``cuTensorMapEncodeTiled`` arguments for C or its parts along K; () without a map.
 
         >>> from descriptors.gemm.plan_request import main_loop
         >>> made = epilogue_of(main_loop("m64n64k16", "bf16", tile=(64, 64, 64)), 1, splits=2)
@@ -194,19 +194,19 @@ class Epilogue:
         """
         if self.staged is None:
             return ()
-        one, parts = self.staged, self.splits > 1
-        size = BITS[one.type] // 8
+        pieces, parts = self.staged, self.splits > 1
+        size = BITS[pieces.type] // 8
         scaled = f" * {size}" if size > 1 else ""
         return (
-            ("tensorDataType", f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]}"),
+            ("tensorDataType", f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[pieces.type]}"),
             ("tensorRank", "3" if parts else "2"),
             ("globalAddress", "parts" if parts else "C"),
             ("globalDim", f"{{N, M, {self.splits}}}" if parts else "{N, M}"),
             ("globalStrides", f"{{N{scaled}, M * N{scaled}}}" if parts else f"{{N{scaled}}}"),
-            ("boxDim", f"{{{one.columns}, {one.rows}{', 1' * parts}}}"),
+            ("boxDim", f"{{{pieces.columns}, {pieces.rows}{', 1' * parts}}}"),
             ("elementStrides", "{1, 1, 1}" if parts else "{1, 1}"),
             ("interleave", "CU_TENSOR_MAP_INTERLEAVE_NONE"),
-            ("swizzle", f"CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()}"),
+            ("swizzle", f"CU_TENSOR_MAP_SWIZZLE_{str(pieces.swizzle).upper()}"),
             ("l2Promotion", "CU_TENSOR_MAP_L2_PROMOTION_NONE"),
             ("oobFill", "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE"),
         )
@@ -216,10 +216,10 @@ class Epilogue:
         parts += f", with {' and '.join(self.terms)}" if self.terms else ""
         if self.staged is None:
             return f"{self.c}, from registers{parts}"
-        one = self.staged
+        pieces = self.staged
         return (
-            f"{self.c}, through {counted(one.pieces, 'piece')} of {one.rows}x{one.columns} {one.type} in "
-            f"shared memory, {one.swizzle}, stored as boxes{parts}"
+            f"{self.c}, through {counted(pieces.pieces, 'piece')} of {pieces.rows}x{pieces.columns} {pieces.type} in "
+            f"shared memory, {pieces.swizzle}, stored as boxes{parts}"
         )
 
 
@@ -234,21 +234,21 @@ def epilogue_of(
     splits: int = 1,
     terms: Sequence[str] = (),
 ) -> Epilogue:
-    """The epilogue that was asked for.
+    """Return the epilogue for the arguments of ``plan``.
 
     Args:
         loop: the instruction and the tile.
-        writers: warpgroups of sm90, or warps of sm100, that store.
-        rows: that a writer has at a time.
-        values: columns that it has at a time; those of the instruction if left out.
-        c: the type of C; that of the accumulators if left out.
-        store: ``"registers"`` or ``"tma"``; tma where C is narrower than the accumulators, or K is cut, else registers,
-            if left out.
-        splits: parts along K.
-        terms: what is done to a sum: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``, in this order.
+        writers: number of warpgroups (sm90) or warps (sm100) that store.
+        rows: rows of an accumulator that a writer stores at a time.
+        values: columns that a writer has in registers at a time; by default those of the instruction.
+        c: the type of C; by default that of the accumulators.
+        store: ``"registers"`` or ``"tma"``; by default ``"tma"`` if C is narrower than the accumulators or K is split,
+            else ``"registers"``.
+        splits: number of parts along K.
+        terms: the names of the terms.
 
     Raises:
-        DescriptorError: if there is no such epilogue.
+        DescriptorError: if an argument is not supported, or the arguments are not supported together.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> print(epilogue_of(main_loop("m64n96k16", "bf16", tile=(128, 96, 64)), 2, store="tma"))
@@ -257,25 +257,26 @@ def epilogue_of(
     kind = choose("plan: c_dtype", loop.d if c is None else c, {name: name for name in BITS})
     parts = as_integer(splits, "plan: splits", minimum=1, maximum=MOST_SPLITS)
     if kind not in RESULTS[loop.d]:
-        some = " or ".join(RESULTS[loop.d])
+        some = ", ".join(RESULTS[loop.d])
         raise DescriptorError(
-            f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}",
-            proposals=[Advice({"c_dtype": one}) for one in RESULTS[loop.d]],
+            f"plan: C is {kind}, which {loop.d} accumulators are not converted to; supported: {some}",
+            proposals=[Advice({"c_dtype": name}) for name in RESULTS[loop.d]],
         )
-    done = _terms(terms, loop.d)
+    chosen_terms = _terms(terms, loop.d)
     needed = kind != loop.d or parts > 1
-    way = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
-    if way == "registers":
+    chosen_store = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
+    if chosen_store == "registers":
         if needed:
             what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
             raise DescriptorError(
-                f"plan: {what} must be stored through shared memory, found store registers",
+                f"plan: {what} cannot be stored from registers, only through shared memory",
                 proposals=[Advice({"store": "tma"})],
             )
-        return Epilogue(kind, terms=done)
+        return Epilogue(kind, terms=chosen_terms)
     if parts > 1 and loop.d == "f16":
         raise DescriptorError(
-            "plan: parts along K must be of f32 or s32 accumulators, found f16", proposals=[Advice({"splits": 1})]
+            "plan: the accumulators are f16, and splits needs f32 or s32 accumulators",
+            proposals=[Advice({"splits": 1})],
         )
     stored = kind if parts == 1 else loop.d
     m, n, k = loop.extents
@@ -284,46 +285,49 @@ def epilogue_of(
     if row < 16:
         wide = 128 // BITS[stored]
         if values is not None and (loop.extents[0], loop.cta_group) == (128, 2):
-            wide *= 2  # a thread has half of a row
-        what = "a row of an accumulator" if values is None else "what a load gives a thread of a row"
+            wide *= 2  # a thread has only half of a row
+        what = "a row of an accumulator" if values is None else "the part of a row that one load gives a thread"
         raise DescriptorError(
-            f"plan: {what} must be whole 16 bytes of {stored} to be stored by the copy engine, found {width} elements",
+            f"plan: {what} is {counted(width, 'element')} of {stored}, {width * BITS[stored] // 8} bytes; TMA stores "
+            "multiples of 16 bytes",
             proposals=[
-                Advice({"instruction": (m, one, k), "tile": (loop.tile[0], times * one, loop.tile[2])})
-                for one in (n // wide * wide, -(-n // wide) * wide)
-                for times in (loop.blocks[1], -(-loop.tile[1] // max(1, one)))
-                if one
+                Advice({"instruction": (m, columns, k), "tile": (loop.tile[0], times * columns, loop.tile[2])})
+                for columns in (n // wide * wide, -(-n // wide) * wide)
+                for times in (loop.blocks[1], -(-loop.tile[1] // max(1, columns)))
+                if columns
             ],
         )
-    return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
+    return Epilogue(kind, parts, chosen_terms, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
 
 
-def check_columns(made: Epilogue, filters: int) -> None:
-    """Refuse a convolution whose rows of C the copy engine does not store.
+def check_columns(epilogue: Epilogue, filters: int) -> None:
+    """Check that TMA can store the rows of C of a convolution.
 
     Args:
-        made: its epilogue.
-        filters: elements of a row of C.
+        epilogue: the epilogue.
+        filters: number of filters: elements of a row of C.
 
     Raises:
-        DescriptorError: if they are not whole 16 bytes.
+        DescriptorError: if TMA stores C and a row is not a multiple of 16 bytes.
     """
-    if made.staged is None or not filters * BITS[made.staged.type] % 128:
+    if epilogue.staged is None or not filters * BITS[epilogue.staged.type] % 128:
         return
-    whole = 128 // BITS[made.staged.type]
+    whole = 128 // BITS[epilogue.staged.type]
     raise DescriptorError(
-        f"plan: outputs of a pixel must be whole 16 bytes of {made.staged.type} to be stored by the copy engine, found "
-        f"{filters} filters; {-(-filters // whole) * whole} are the next",
+        f"plan: {filters} filters make a row of C {filters * BITS[epilogue.staged.type] // 8} bytes of "
+        f"{epilogue.staged.type}; TMA stores multiples of 16 bytes, such as {-(-filters // whole) * whole} filters",
         proposals=[Advice({"store": "registers"})],
     )
 
 
 def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
     if isinstance(terms, str):
-        terms = [one.strip() for one in terms.split(",")]
+        terms = [name.strip() for name in terms.split(",")]
     if not isinstance(terms, (tuple, list)):
-        raise DescriptorError(f"plan: terms must be names of terms, found {brief(terms)}")
-    asked = {choose("plan: terms", one, TERMS) for one in terms}
-    if asked and d != "f32":
-        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}", proposals=[Advice({"terms": ()})])
-    return tuple(name for name in TERMS if name in asked)
+        raise DescriptorError(f"plan: terms is {brief(terms)}, not a list of names; supported: {', '.join(TERMS)}")
+    chosen = {choose("plan: terms", name, TERMS) for name in terms}
+    if chosen and d != "f32":
+        raise DescriptorError(
+            f"plan: the accumulators are {d}, and terms need f32 accumulators", proposals=[Advice({"terms": ()})]
+        )
+    return tuple(name for name in TERMS if name in chosen)

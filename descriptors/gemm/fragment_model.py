@@ -1,21 +1,21 @@
-"""The model of fragments: which element an instruction takes from each register, and what ``ldmatrix`` puts there.
+"""Model of fragments: the element that an instruction reads from each register, and that ``ldmatrix`` loads into it.
 
-The judge of how A gets into registers, so it shares no code with the fragments that it judges. A register holds E
-elements of 32 bits together; register r of thread t of a warpgroup is, for ``wgmma``, the E elements from
+The model judges the loads of operands into registers, so it shares no code with the fragments. A register contains E
+elements, 32 bits together. For ``wgmma``, register r of thread t of a warpgroup has the E elements from
 
     row = 16 (t/32) + t%32/4 + 8 (r%2)        column = 4 E (r/2) + E (t%4)
 
-on. ``ldmatrix.x4`` gives a thread's register r what lies in matrix r, whose row i has 16 bytes from the address that
-lane 8 r + i of the warp gives: the 4 bytes from 4 (t%4) on of row t%32/4; with ``.trans``, of 16-bit elements alone,
-those of the turned matrix: elements t%32/4 of rows 2 (t%4) and 2 (t%4) + 1.
+on. ``ldmatrix.x4`` loads matrix r into register r. Row i of this matrix is the 16 bytes at the address that lane
+8 r + i of the warp passes. A thread gets the 4 bytes from 4 (t%4) on of row t%32/4. With ``.trans``, which is for
+16-bit elements only, it gets those of the transposed matrix: elements t%32/4 of rows 2 (t%4) and 2 (t%4) + 1.
 
-A warp of ``mma.sync`` has of A what the first warp of ``wgmma`` has, of B column t/4 in the place of the row, without
-the 8 rows below; of D and C, value v, row t/4 + 8 (v/2) and column 2 (t%4) + v%2.
+For ``mma.sync``, a warp has of A what the first warp has for ``wgmma``. Of B it has column t/4 instead of the row,
+without the 8 rows below. Of D and C, value v is in row t/4 + 8 (v/2) and column 2 (t%4) + v%2.
 
 Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix; matrix fragments of mma. All were measured on
 an H200.
 
-Law: every element of a K block has a place of its own.
+Invariant: every element of a K block is in exactly one place.
 
 >>> len(set(map(tuple, wgmma_a_elements(2).reshape(-1, 2).tolist()))) == 64 * 16
 True
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Threads of a warpgroup, registers of A of each, lanes of a warp.
+#: Threads of a warpgroup, registers of A of a thread, lanes of a warp.
 THREADS, REGISTERS, LANES = 128, 4, 32
 
 
 def wgmma_a_elements(each: int) -> NDArray[np.int64]:
-    """Row and column of every element of A in registers: axes (thread, register, element, 2).
+    """Return row and column of every element of A in registers: axes (thread, register, element, 2).
 
     Args:
-        each: elements of a register.
+        each: number of elements of a register.
 
     >>> wgmma_a_elements(4)[37, 3, 1].tolist()
     [25, 21]
@@ -50,15 +50,15 @@ def wgmma_a_elements(each: int) -> NDArray[np.int64]:
 
 
 def ldmatrix_bytes(pointers: NDArray[np.int64], each: int, *, trans: bool = False) -> NDArray[np.int64]:
-    """The address that each element of each register comes from: axes (thread, register, element).
+    """Return the address from which each element of each register is loaded: axes (thread, register, element).
 
     Args:
-        pointers: what every thread gives as its address, in bytes; whole warps of threads.
-        each: elements of a register; 2 with ``trans``.
-        trans: whether the matrices are turned.
+        pointers: the address that every thread passes, in bytes, for whole warps.
+        each: number of elements of a register; 2 with ``trans``.
+        trans: whether the matrices are transposed.
 
     >>> import numpy as np
-    >>> [ldmatrix_bytes(16 * np.arange(32), 2, trans=turned)[5, 1].tolist() for turned in (False, True)]
+    >>> [ldmatrix_bytes(16 * np.arange(32), 2, trans=trans)[5, 1].tolist() for trans in (False, True)]
     [[148, 150], [162, 178]]
     """
     import numpy as np
@@ -71,11 +71,11 @@ def ldmatrix_bytes(pointers: NDArray[np.int64], each: int, *, trans: bool = Fals
 
 
 def mma_elements(operand: str, each: int) -> NDArray[np.int64]:
-    """What ``mma.sync`` of M 16, N 8 and 32 bytes of K has in its registers: axes (thread, register, element, 2).
+    """Return the fragment of ``mma.sync`` with M 16, N 8 and 32 bytes of K: axes (thread, register, element, 2).
 
     Args:
-        operand: ``"A"``: row and k; ``"B"``: column and k; ``"D"``: row and column.
-        each: elements of a register of A or B; of D there are two values in a row.
+        operand: ``"A"`` for row and k, ``"B"`` for column and k, or ``"D"`` for row and column.
+        each: number of elements of a register of A or B; 2 for D, where two values of a row count as a register.
 
     >>> [mma_elements(name, 2)[5, 1].tolist() for name in "ABD"]
     [[[9, 2], [9, 3]], [[1, 10], [1, 11]], [[9, 2], [9, 3]]]
@@ -90,11 +90,11 @@ def mma_elements(operand: str, each: int) -> NDArray[np.int64]:
 
 
 def scale_lanes(index: int, threads: int) -> NDArray[np.int64]:
-    """The lane from whose register a block-scaled ``mma.sync`` takes the factors of a row of A, or a column of B.
+    """Return the lane from which a block-scaled ``mma.sync`` reads the factors of each row of A, or column of B.
 
     Args:
-        index: 0 of A, whose row t/4 + 8 (t%2) lanes 2 threads and 2 threads + 1 of each four have; 1 of B,
-            whose column t/4 lane ``threads`` of each four has.
+        index: 0 for A: lanes 2 ``threads`` and 2 ``threads`` + 1 of each four have the factors of row t/4 + 8 (t%2).
+            1 for B: lane ``threads`` of each four has the factors of column t/4.
         threads: the thread selector.
 
     Source: PTX ISA 9.1, block scaling for mma.sync; CUTLASS mma_traits_sm120.hpp. Not measured.
@@ -109,10 +109,10 @@ def scale_lanes(index: int, threads: int) -> NDArray[np.int64]:
 
 
 def container_bit(bits: int) -> int:
-    """The bit of its byte from which kinds f8f6f4 and mxf8f6f4 read an element, which ``ldmatrix`` has at 0.
+    """Return the bit of a byte from which kinds f8f6f4 and mxf8f6f4 read an element; ``ldmatrix`` leaves it at bit 0.
 
     Args:
-        bits: of the element.
+        bits: number of bits of the element.
 
     Source: PTX ISA 9.1, mma (element types of 4 and 6 bits); CUTLASS, fp4_shift_A.
 

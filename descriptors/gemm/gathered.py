@@ -1,11 +1,11 @@
-"""The proof that the copies of a convolution bring what its definition says, to where the words read it.
+"""Prove that the copies of a convolution bring the elements of its definition to the places that descriptors read.
 
-The boxes of a stage land by the copy model and are read by the words: that says which row of which box, and which of
-its channels, each place (row, k) of a tile is. The rows of a box are followed by the model of im2col copies, from the
-coordinates of every tile and tap, into the tensor that the map describes. The judge is the definition: an array of the
-activations, padded, of which every tap takes a slice; it knows no tiles, no corners and no start.
+The boxes of a stage are stored by the copy model and read by the descriptors. This gives for each place (row, k) of a
+tile the box, the row of the box and the channel. The model of im2col copies gives the element of the tensor for each
+row of a box, from the coordinates of every tile and tap. The result is compared with the definition: a padded array of
+the activations, of which every tap takes a slice. The definition uses no tiles, corners or start coordinates.
 
-Law: a map whose corner is another one is refuted.
+Invariant: the proof fails for a tensor map with another corner.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
@@ -15,8 +15,8 @@ Law: a map whose corner is another one is refuted.
 1530 rows of all tiles and taps are the convolution's
 >>> box = replace(made.implicit.a.box, upper=(0, -1))
 >>> print(replace(made, implicit=replace(made.implicit, a=replace(made.implicit.a, box=box))).verify().gathered)
-1186 of 1530 rows of all tiles and taps are not the convolution's; row 10 of A at tap (0,0) must be activation \
-(n,h,w) = (0,0,0), is zero
+1186 of 1530 rows of all tiles and taps are not the convolution's; row 10 of A at tap (0,0) is zero instead \
+of activation (n,h,w) = (0,0,0)
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[Any]
 
-#: The most rows, each at every tap, that are followed.
+#: The largest number of rows, each counted at every tap, that a proof follows.
 _MOST_ROWS = 1 << 28
-#: What no copy brings.
+#: The number of a place that no copy fills.
 _NOTHING = -2
 
 
 def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
-    """Follow every row of every tile, at every tap, from the definition to the place that a word reads.
+    """Compare every row of every tile, at every tap, with the definition of the convolution.
 
     Args:
-        implicit: the maps and the steps.
-        plan: the plan's operands.
+        implicit: the tensor maps and the steps.
+        plan: the plan.
 
     Raises:
-        DescriptorError: if there are too many.
+        DescriptorError: if there are too many rows.
     """
-    one = implicit.convolution
-    count = (one.pixels + one.filters) * one.taps[0] * one.taps[1]
+    layer = implicit.convolution
+    count = (layer.pixels + layer.filters) * layer.taps[0] * layer.taps[1]
     if count > _MOST_ROWS:
         raise DescriptorError(
-            f"plan: a proof of a convolution must have at most {_MOST_ROWS} rows, each at every tap, found {count}: "
-            "give fewer images, which are all alike"
+            f"plan: the convolution has {count} rows, counted at every tap, and a proof follows at most {_MOST_ROWS}; "
+            "plan it with fewer images, which are all alike"
         )
     proofs = [_Side(implicit, plan, index).proof() for index in (0, 1)]
     first = next((proof.first for proof in proofs if not proof.ok), "")
@@ -66,7 +66,7 @@ def gathered(implicit: ImplicitGemm, plan: PlannedLoop) -> Gathered:
 
 
 class _Side:
-    """One operand: which row of which box each place of a tile is, and what these rows are in the tensor."""
+    """One operand: the row and box of each place of a tile, and the elements of the tensor in these rows."""
 
     def __init__(self, implicit: ImplicitGemm, plan: PlannedLoop, index: int) -> None:
         self.implicit, self.index = implicit, index
@@ -79,38 +79,38 @@ class _Side:
         self.places = _read(plan, self.side, self.map, index)
 
     def proof(self) -> Gathered:
-        """What differs from the definition."""
+        """Return the comparison with the definition."""
         import numpy as np
 
-        one, extent = self.implicit.convolution, self.implicit.tile[self.index]
+        layer, extent = self.implicit.convolution, self.implicit.tile[self.index]
         total = self.implicit.rows(self.side.matrix)
-        tiles, taps, pair = self.implicit.tiles[self.index], one.taps[0] * one.taps[1], self.loop.cta_group
+        tiles, taps, pair = self.implicit.tiles[self.index], layer.taps[0] * layer.taps[1], self.loop.cta_group
         astray = self._channels()
         if astray:
             return Gathered(total * taps, total * taps, astray)
-        # Columns of the tile that come from other boxes, but from the same rows, are alike.
+        # Columns of the tile that come from the same rows of different boxes have the same result.
         rows = np.unique(self._rows(), axis=1)
         blocks = self.loop.blocks[1] if self.index else 1
         differing, first = 0, ""
         for cta in range(pair):
             local = np.arange(extent).reshape(blocks, pair, -1)[:, cta].ravel()
-            lies = (np.arange(tiles)[:, None] * extent + local).ravel()
+            indices = (np.arange(tiles)[:, None] * extent + local).ravel()
             coordinates = self._coordinates(cta)
             for tap in range(taps):
                 wanted = np.append(
-                    tap_elements(one, tap, filters=not self.pixels), np.full(tiles * extent - total, ZERO)
-                )[lies]
-                got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(lies), -1)
+                    tap_elements(layer, tap, filters=not self.pixels), np.full(tiles * extent - total, ZERO)
+                )[indices]
+                got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(indices), -1)
                 wrong = (got != wanted[:, None]).any(axis=1)
                 if wrong.any() and not first:
-                    at = int(np.argmax(wrong))
-                    odd = got[at][got[at] != wanted[at]][0]
-                    first = self._difference(int(lies[at]), tap, int(wanted[at]), int(odd))
+                    wrong_index = int(np.argmax(wrong))
+                    odd = got[wrong_index][got[wrong_index] != wanted[wrong_index]][0]
+                    first = self._difference(int(indices[wrong_index]), tap, int(wanted[wrong_index]), int(odd))
                 differing += int(np.count_nonzero(wrong))
         return Gathered(total * taps, differing, first)
 
     def _rows(self) -> Numbers:
-        """(row, k) of a tile to the row of the boxes, those of one origin counted once; ``_NOTHING`` is not there."""
+        """Return for each (row, k) of a tile the row of its box, with boxes of the same first row counted once."""
         import numpy as np
 
         number = {origin: i for i, origin in enumerate(self.origins)}
@@ -119,22 +119,25 @@ class _Side:
         return rows
 
     def _channels(self) -> str:
-        """The first place of a tile that holds another channel than its own; "" if none does."""
+        """Describe the first place of a tile that has a wrong channel; "" if there is none."""
         import numpy as np
 
         box, _, channel = self.places
         begin = np.array([one.origin[1] for one in self.side.boxes])
-        lies = np.where(box < 0, _NOTHING, begin[box] + channel)
-        wrong = np.argwhere(lies != np.arange(lies.shape[1]))
+        channels = np.where(box < 0, _NOTHING, begin[box] + channel)
+        wrong = np.argwhere(channels != np.arange(channels.shape[1]))
         if self.map.extents[0] != self.implicit.convolution.channels:
             return f"the map of {self.side.matrix} has {self.map.extents[0]} channels"
         if not len(wrong):
             return ""
         row, k = (int(x) for x in wrong[0])
-        return f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(lies[row, k])} of its boxes lies"
+        return f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(channels[row, k])} of its boxes is"
 
     def _coordinates(self, cta: int) -> Numbers:
-        """(copy, row, dimension) of every tile's boxes, without channels and before a tap's offsets."""
+        """Return coordinates of the rows of every tile's boxes, without channels and offsets of a tap.
+
+        Axes (copy, row, dimension).
+        """
         import numpy as np
 
         boxes = [next(box for box in self.side.boxes if box.origin[0] == origin) for origin in self.origins]
@@ -148,39 +151,42 @@ class _Side:
         return im2col_coordinates(self.map.extents[1:-1], window.lower, window.upper, steps, starts, self.rows)
 
     def _elements(self, coordinates: Numbers, tap: int) -> Numbers:
-        """Which pixel of the activations, or which filter and tap, each row of each copy is."""
+        """Return the pixel of the activations, or the filter and tap, of each row of each copy."""
         import numpy as np
 
-        step, one = tap * self.implicit.blocks, self.map
-        at = self.implicit.place(self.side.matrix, step, 0)
+        step, tensor_map = tap * self.implicit.blocks, self.map
+        origin = self.implicit.place(self.side.matrix, step, 0)
         if self.pixels:
-            moved = coordinates + np.array([*at[4:], 0])
+            moved = coordinates + np.array([*origin[4:], 0])
         else:
-            place = np.full_like(coordinates, at[1])
+            place = np.full_like(coordinates, origin[1])
             moved = np.concatenate([place, coordinates], axis=2)
-        inside = ((moved >= 0) & (moved < np.array(one.extents[1:]))).all(axis=2)
-        pixel, rest = np.divmod((moved * np.array(one.strides)).sum(axis=2), one.extents[0] * one.data_type.bits // 8)
+        inside = ((moved >= 0) & (moved < np.array(tensor_map.extents[1:]))).all(axis=2)
+        pixel, rest = np.divmod(
+            (moved * np.array(tensor_map.strides)).sum(axis=2), tensor_map.extents[0] * tensor_map.data_type.bits // 8
+        )
         elements: Numbers = np.where(inside, np.where(rest == 0, pixel, _NOTHING), ZERO)
         return elements
 
-    def _difference(self, row: int, tap: int, wanted: int, found: int) -> str:
-        one = self.implicit.convolution
-        at = "({},{})".format(*one.tap(tap))
-        return f"row {row} of {self.side.matrix} at tap {at} must be {self._named(wanted)}, is {self._named(found)}"
+    def _difference(self, row: int, tap: int, wanted: int, actual: int) -> str:
+        layer = self.implicit.convolution
+        tap_text = "({},{})".format(*layer.tap(tap))
+        difference = f"{self._named(actual)} instead of {self._named(wanted)}"
+        return f"row {row} of {self.side.matrix} at tap {tap_text} is {difference}"
 
     def _named(self, element: int) -> str:
-        one = self.implicit.convolution
+        layer = self.implicit.convolution
         if element < 0:
             return "zero" if element == ZERO else "nothing of the tensor"
         if not self.pixels:
-            k, tap = divmod(element, one.taps[0] * one.taps[1])
-            return f"tap ({','.join(map(str, one.tap(tap)))}) of filter {k}"
-        row, w = divmod(element, one.width)
-        return f"activation (n,h,w) = ({row // one.height},{row % one.height},{w})"
+            k, tap = divmod(element, layer.taps[0] * layer.taps[1])
+            return f"tap ({','.join(map(str, layer.tap(tap)))}) of filter {k}"
+        row, w = divmod(element, layer.width)
+        return f"activation (n,h,w) = ({row // layer.height},{row % layer.height},{w})"
 
 
 def _read(plan: PlannedLoop, side: StagedOperand, map_: TensorMap, index: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Box, row and channel in the box, of each place (row, k) of the first stage; box -1 where nothing lands."""
+    """Return box, row and channel in the box for each place (row, k) of the first stage; box -1 if no copy fills it."""
     import numpy as np
 
     memory, size = empty(), map_.landing_extents[0] * map_.landing_extents[-1]

@@ -1,12 +1,13 @@
-"""A convolution as a product: rows of one operand are output pixels, of the other filters, K its taps and channels.
+"""Express a convolution as a matrix product: output pixels by filters, with taps and channels as K.
 
-Pixels are in A, so that the product is N P Q K as activations are N H W C, or, as Algorithm 2 of the article on the
-Blackwell tensor core has them, in B, filters in A: the same product, transposed. A step of the main loop is one tap
-and as many channels as a stage has of K; taps are counted s fastest, as the filters lie, channels faster still. A tap
-whose channels are no whole stages leaves a rest, which is zero in both operands. Tiles take output pixels as they lie,
-q fastest, then p, then n: a tile may hold the end of a row, or of an image, and the beginning of the next.
+The output pixels are the rows of A, so that the product is N P Q K as the activations are N H W C. Or they are the rows
+of B and the filters those of A, as in Algorithm 2 of the article on the Blackwell tensor core: the same product,
+transposed. A step of the main loop is one tap and as many channels as K of a stage. Channels vary fastest, then the
+column s of the filter, then its row r, as the filters are stored. If the channels of a tap are not a whole number of
+stages, the remainder of the last stage is zero in both operands. Tiles take output pixels in the order of memory: q
+fastest, then p, then n. A tile may therefore contain the end of a row, or of an image, and the beginning of the next.
 
-Law: the steps have every tap and channel once.
+Invariant: the steps have every tap and channel once.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), verify=False,
@@ -33,11 +34,11 @@ _OPERANDS: tuple[Matrix, Matrix] = ("A", "B")
 
 @frozen
 class ImplicitGemm:
-    """How the copies of a main loop gather a convolution.
+    """How the copies of a main loop gather the operands of a convolution.
 
     Args:
-        convolution: what is computed.
-        a, b: the tensor maps of the operands: im2col of the activations, tiled of the filters.
+        convolution: the convolution.
+        a, b: the tensor maps of the operands: im2col for the activations, tiled for the filters.
         tile: M, N and K of a stage.
     """
 
@@ -47,42 +48,45 @@ class ImplicitGemm:
     tile: tuple[int, int, int]
 
     def of(self, matrix: Matrix) -> TensorMap:
-        """The map of A or of B."""
+        """Return the tensor map of A or of B."""
         return self.a if matrix == "A" else self.b
 
     @property
     def blocks(self) -> int:
-        """Steps of a tap: stages of channels, the last maybe ragged."""
+        """Number of steps of a tap: stages of channels, of which the last may be partial."""
         return -(-self.convolution.channels // self.tile[2])
 
     @property
     def steps(self) -> int:
-        """Steps of the main loop."""
+        """Number of steps of the main loop."""
         return self.convolution.taps[0] * self.convolution.taps[1] * self.blocks
 
     @property
     def tiles(self) -> tuple[int, int]:
-        """Tiles along M and along N."""
+        """Number of tiles along M and along N."""
         m, n = (self.rows(matrix) for matrix in _OPERANDS)
         return -(-m // self.tile[0]), -(-n // self.tile[1])
 
     def rows(self, matrix: Matrix) -> int:
-        """Rows of an operand in all: output pixels, or filters."""
+        """Return the number of rows of an operand: output pixels, or filters."""
         return self.convolution.pixels if matrix == self.convolution.operand else self.convolution.filters
 
     def step(self, number: int) -> tuple[int, int]:
-        """The tap of a step, and its first channel."""
+        """Return the tap of a step, and its first channel."""
         tap, block = divmod(number, self.blocks)
         return tap, block * self.tile[2]
 
     def place(self, matrix: Matrix, step: int, row: int, k: int = 0) -> tuple[int, ...]:
-        """Coordinates of a box: of pixels c, w, h, n and a tap's offsets along w and h, of filters c, tap, filter.
+        """Return the coordinates of a box.
 
         Args:
             matrix: the operand.
-            step: of the main loop.
-            row: the output pixel, or the filter, at which the box begins.
-            k: the column of the tile at which it begins.
+            step: the step of the main loop.
+            row: the output pixel or the filter at which the box begins.
+            k: the column of the tile at which the box begins.
+
+        Returns:
+            c, w, h, n and the tap's offsets along w and h for pixels; c, tap and filter for filters.
         """
         tap, channel = self.step(step)
         if matrix == self.convolution.operand:
@@ -99,48 +103,58 @@ class ImplicitGemm:
 
 
 def implicit_gemm(
-    one: Convolution, loop: MainLoop, a: StagedOperand, b: StagedOperand, splits: int = 1
+    layer: Convolution, loop: MainLoop, a: StagedOperand, b: StagedOperand, splits: int = 1
 ) -> ImplicitGemm:
-    """The tensor maps of a convolution whose operands are staged so.
+    """Return the tensor maps of a convolution for staged operands.
+
+    Args:
+        layer: the convolution.
+        loop: the instruction and the tile.
+        a, b: the staged operands.
+        splits: number of parts along K.
 
     Raises:
-        DescriptorError: if operands are not K-major, sparse, scaled, or of elements that are no whole bytes; if there
-            are more parts along K than steps.
-        TmaError: if no driver takes such a map, or the instruction no such offset.
+        DescriptorError: if operands are MN-major, sparse, scaled, or do not have elements of 8, 16 or 32 bits, or if
+            there are more parts along K than steps.
+        TmaError: if the driver rejects a tensor map, or an offset of a tap is out of range.
     """
     if loop.sparse or loop.scale is not None:
-        what = "sparse" if loop.sparse else "scaled"
-        raise DescriptorError(f"plan: operands of a convolution must be dense and without scale factors, found {what}")
+        feature = "sparse" if loop.sparse else "scaled"
+        raise DescriptorError(
+            f"plan: {feature} operands of a convolution are not supported, only dense ones without scale factors"
+        )
     for side in (a, b):
         element, major = side.derivation.element, side.derivation.major
         if major is Major.MN:
             raise DescriptorError(
-                f"plan: operands of a convolution must be K-major, for channels lie together in N H W C and K R S C, "
-                f"found {side.matrix} MN-major"
+                f"plan: {side.matrix} is MN-major, and operands of a convolution are supported K-major only; channels "
+                "are contiguous in N H W C and K R S C"
             )
         if element.bits not in (8, 16, 32):
-            raise DescriptorError(f"plan: elements of a convolution must have 8, 16 or 32 bits, found {element}")
+            raise DescriptorError(
+                f"plan: {element} elements of a convolution are not supported, only elements of 8, 16 or 32 bits"
+            )
     maps = []
     for side in (a, b):
         channels, rows = side.tma.box
-        write = activation_map if side.matrix == one.operand else filter_map
-        maps.append(write(one, side.derivation.element, channels, rows, side.tma.swizzle_code))
-    implicit = ImplicitGemm(one, maps[0], maps[1], loop.tile)
+        write = activation_map if side.matrix == layer.operand else filter_map
+        maps.append(write(layer, side.derivation.element, channels, rows, side.tma.swizzle_code))
+    implicit = ImplicitGemm(layer, maps[0], maps[1], loop.tile)
     if splits > implicit.steps:
         raise DescriptorError(
-            f"plan: splits must be at most the {counted(implicit.steps, 'step')}, found {splits}; {one}"
+            f"plan: {splits} splits are more than the {counted(implicit.steps, 'step')} of the main loop; {layer}"
         )
     return implicit
 
 
 @frozen
 class Gathered:
-    """What the copies of a convolution were found to gather, for every tile and tap.
+    """The comparison of a convolution's copies with its definition, for every tile and tap.
 
     Args:
-        rows: of A and B, each at every tap, that were compared.
-        differing: that are not what the definition says.
-        first: the first of them; "" if none.
+        rows: number of compared rows of A and B, each counted at every tap.
+        differing: number of rows that differ from the definition.
+        first: description of the first of them; "" if none differs.
     """
 
     rows: int
@@ -149,7 +163,7 @@ class Gathered:
 
     @property
     def ok(self) -> bool:
-        """Whether all are right."""
+        """Whether no row differs."""
         return not self.differing
 
     def __str__(self) -> str:

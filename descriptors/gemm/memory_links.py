@@ -1,9 +1,9 @@
-"""Links of a chain in memory: tensors, tensor copies either way, a layout of shared memory, descriptor words.
+"""Chain links in memory: tensors, tensor copies in both directions, layouts of shared memory, and descriptors.
 
-Each says where it has the elements of the tile, or what it moves, by the rules that are kept elsewhere: the copy model,
-the read model, the layouts of the algebra.
+Each link states where the elements of the tile are, or what it moves. The rules come from the copy model, the read
+model and the layouts of the algebra.
 
-Law: the copy of a tile, its layout and its words are one function.
+Invariant: the copy of a tile and its layout put every element at the same place.
 
 >>> from descriptors.gemm.places import Contents, Tile
 >>> from descriptors.smem.operands.operand import as_element_type
@@ -52,29 +52,29 @@ if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
 
-#: Offsets and addresses that a link may say: with them, in bits, all sums stay within 64 bits.
+#: The limit of offsets and addresses of a link, so that all sums, in bits, fit 64 bits.
 FARTHEST = 1 << 50
 
 
 class UndecidedLinkError(DescriptorError):
-    """A link of which nobody here knows what it moves: the chain ends there, undecided and not wrong."""
+    """Raised for a link whose moves are not known. The rest of the chain is then undecided, not wrong."""
 
 
-#: How the way from shared memory to global memory is known.
+#: How it is known what copies from shared to global memory do.
 STORES = "that a TMA store takes what a load puts is the CUDA guide's word, not measured"
-#: What addresses and sizes of ``cp.async.bulk`` are multiples of (PTX ISA 9.1, cp.async.bulk).
+#: Alignment of the addresses and sizes of ``cp.async.bulk``, in bytes (PTX ISA 9.1, cp.async.bulk).
 BULK_BYTES = 16
-#: Swizzles whose landing the copy model has.
+#: The largest swizzle code that the copy model supports.
 _MODELLED_SWIZZLES = 4
 
 
 @frozen
 class TensorLayout:
-    """A tensor in global memory: the part of it that the tile is.
+    """The tile as a part of a tensor in global memory.
 
     Args:
-        layout: (row, column) of the tile to offset, in elements; or its notation.
-        address: of offset 0, in bytes.
+        layout: (row, column) of the tile to an offset in elements; or its notation.
+        address: address of offset 0, in bytes.
     """
 
     layout: Layout | ComposedLayout | str
@@ -86,23 +86,23 @@ class TensorLayout:
         return str(self.layout)
 
     def memory(self, tile: Tile) -> Home:
-        """Where it has the elements."""
+        """Return where the elements are."""
         table = table_of(self.layout, (tile.rows, tile.columns), "tensor")
         places = table * tile.element.bits + 8 * self.address
         return Home(GLOBAL, tile.all().ravel(), places.ravel())
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.memory(tile)
 
 
 @frozen
 class BulkCopy:
-    """``cp.async.bulk`` from global to shared memory: bytes as they lie.
+    """``cp.async.bulk`` from global to shared memory, which copies bytes unchanged.
 
     Args:
-        bytes: how many.
-        source, target: the first byte in global and in shared memory.
+        bytes: number of bytes.
+        source, target: address of the first byte in global and in shared memory.
     """
 
     bytes: int
@@ -115,28 +115,28 @@ class BulkCopy:
         return f"{self.bytes} bytes from {self.source:#x} to {self.target:#x}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         for what, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
             if number % BULK_BYTES:
-                raise DescriptorError(f"bulk: {what} must be a multiple of {BULK_BYTES}, found {number}")
+                raise DescriptorError(f"bulk: {what} is {number}, which is not a multiple of {BULK_BYTES}")
         if not 0 < self.bytes <= SMEM_BYTES:
-            raise DescriptorError(f"bulk: bytes must be 16 to {SMEM_BYTES}, found {self.bytes}")
+            raise DescriptorError(f"bulk: the number of bytes is {self.bytes}, not 16 to {SMEM_BYTES}")
         places = np.arange(0, 8 * self.bytes, tile.element.storage_bits, dtype=np.int64)
         yield Move(GLOBAL, SHARED, places + 8 * self.source, places + 8 * self.target)
 
 
 @frozen
 class ConvolutionTensor:
-    """What a tile of a convolution is, by its definition: rows at a tap, with so many channels; zeros are not there.
+    """The tile of a convolution by its definition: rows at one tap, and channels. Padding zeros are not in memory.
 
     Args:
-        convolution: whose activations, or filters, lie in global memory.
-        filters: whether rows are filters and no output pixels.
-        row, tap, channel: of the first element of the tile.
-        address: of the tensor, in bytes.
-        run: rows that follow one another, where the CTAs of a pair have every other run; 0 if all do.
+        convolution: the convolution whose activations or filters are in global memory.
+        filters: whether the rows are filters instead of output pixels.
+        row, tap, channel: row, tap and channel of the first element of the tile.
+        address: address of the tensor, in bytes.
+        run: number of consecutive rows if the CTAs of a pair have alternating runs; 0 if all rows are consecutive.
     """
 
     convolution: Convolution
@@ -154,36 +154,36 @@ class ConvolutionTensor:
         return f"{'filters' if self.filters else 'pixels'} from {self.row} on at {tap} of {self.convolution}"
 
     def memory(self, tile: Tile) -> Home:
-        """Where it has the elements."""
+        """Return where the elements are."""
         import numpy as np
 
-        one = self.convolution
+        layer = self.convolution
         local = np.arange(tile.rows)
-        lies = self.row + local + (local // self.run * self.run if self.run else 0)
-        numbers = tap_elements(one, self.tap, filters=self.filters)
-        rows = np.where(lies < len(numbers), numbers[np.minimum(lies, len(numbers) - 1)], ZERO)
+        indices = self.row + local + (local // self.run * self.run if self.run else 0)
+        numbers = tap_elements(layer, self.tap, filters=self.filters)
+        rows = np.where(indices < len(numbers), numbers[np.minimum(indices, len(numbers) - 1)], ZERO)
         channels = self.channel + np.arange(tile.columns)
-        there = (rows[:, None] != ZERO) & (channels < one.channels)
-        places = (rows[:, None] * one.channels + channels) * tile.element.bits + 8 * self.address
-        return Home(GLOBAL, tile.all()[there], places[there])
+        in_memory = (rows[:, None] != ZERO) & (channels < layer.channels)
+        places = (rows[:, None] * layer.channels + channels) * tile.element.bits + 8 * self.address
+        return Home(GLOBAL, tile.all()[in_memory], places[in_memory])
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.memory(tile)
 
 
 @frozen
 class TensorCopy:
-    """Tensor copies between global and shared memory: loads where the tile lies in the first, stores in the second.
+    """Tensor copies between global and shared memory: loads if the tile is in global memory, else stores.
 
     Args:
         map: the tensor map.
-        boxes: coordinates in the tensor, fastest first, of an im2col map the offsets of a tap behind them, and the
-            shared-memory address of each box, in bytes; () for boxes side by side that cover the tile, the first
-            dimension of the tensor slowest, one behind the other.
-        base: shared-memory address of the first of those, in bytes.
+        boxes: for each box, its coordinates in the tensor, fastest first, and its address in shared memory, in bytes.
+            For an im2col map, the offsets of a tap may follow the coordinates. () for adjacent boxes that cover the
+            tile, stored one after the other, with the first dimension of the tensor slowest.
+        base: address in shared memory of the first box if ``boxes`` is (), in bytes.
         origin: coordinates of the tile in the tensor, fastest first; () for the first element.
-        major: whether dimension 0 of the tensor is the columns of the tile, ``K``, or its rows, ``MN``.
+        major: whether dimension 0 of the tensor is the columns (``K``) or the rows (``MN``) of the tile.
     """
 
     map: TensorMap
@@ -200,29 +200,33 @@ class TensorCopy:
         return f"box {box}{f', interleave {self.map.slice_bytes}B' * bool(self.map.interleave)}{swizzle}"
 
     def text(self, tile: Tile) -> str:
-        """The same, with the place of each box."""
+        """Return the link as text, with the address of each box."""
         boxes = self._boxes(tile)
-        return str(self) + (f", {len(boxes)} boxes at {some(hex(at) for _, at in boxes)}" if len(boxes) > 1 else "")
+        if len(boxes) == 1:
+            return str(self)
+        return f"{self}, {len(boxes)} boxes at {some(hex(address) for _, address in boxes)}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves; of a tensor of which nobody said how it lies, what follows from the map."""
+        """Yield what the copies move; if no other link states where the tile is in global memory, also that."""
         self._check(tile)
-        there, inside, shared = self._places(tile)
-        there, shared = there[inside], shared[inside]
-        if len(there) > tile.size:
-            must = f"boxes must bring the {tile.size} elements of the tile and no others, found {len(there)}"
-            raise DescriptorError(f"tma: {must}: a tile of all of them shows where they go")
+        places, inside, shared = self._places(tile)
+        places, shared = places[inside], shared[inside]
+        if len(places) > tile.size:
+            raise DescriptorError(
+                f"tma: the boxes copy {len(places)} elements, more than the {tile.size} of the tile; use a tile with "
+                "all elements that they copy"
+            )
         if tile.contents is None:
             yield self._tensor(tile)
         if tile.contents is None or tile.contents.space == GLOBAL:
-            yield Move(GLOBAL, SHARED, there, shared)
+            yield Move(GLOBAL, SHARED, places, shared)
             return
-        yield Move(SHARED, GLOBAL, shared, there)
+        yield Move(SHARED, GLOBAL, shared, places)
         if tile.after is None:
             yield self._tensor(tile)._replace(clips=True)
 
     def remark(self, tile: Tile) -> str:
-        """How what it moves is known, if not from a Hopper GPU."""
+        """Return how it is known what the copies move; "" if it was measured on a Hopper GPU."""
         if self.map.data_type.stored is None or self.map.swizzle >= _MODELLED_SWIZZLES:
             return DOCUMENTED
         stores = tile.contents is not None and tile.contents.space == SHARED
@@ -231,15 +235,15 @@ class TensorCopy:
         return STORES if tile.contents is not None and tile.contents.space == SHARED else ""
 
     def _check(self, tile: Tile) -> None:
-        one = self.map
-        if one.swizzle > _MODELLED_SWIZZLES:
-            raise UndecidedLinkError("where an element of a tensor that is swizzled so lands was not measured")
-        if one.data_type.bits != tile.element.bits:
+        tensor_map = self.map
+        if tensor_map.swizzle > _MODELLED_SWIZZLES:
+            raise UndecidedLinkError("where elements land with this swizzle of the tensor map was not measured")
+        if tensor_map.data_type.bits != tile.element.bits:
             raise DescriptorError(
-                f"tma: the map's elements must have the {tile.element.bits} bits of {tile.element}, found "
-                f"{one.data_type.bits}; {one.data_type}"
+                f"tma: the map's elements have {tensor_map.data_type.bits} bits ({tensor_map.data_type}), and those of "
+                f"the tile {tile.element.bits} ({tile.element})"
             )
-        for refusal in one.refusals():
+        for refusal in tensor_map.refusals():
             if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch and has_tcgen05(tile.arch):
                 continue
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
@@ -247,9 +251,10 @@ class TensorCopy:
     def _boxes(self, tile: Tile) -> tuple[tuple[tuple[int, ...], int], ...]:
         landing, steps = self.map.landing_extents, self.map.steps
         origin = self.origin or (0,) * self.map.rank
-        if any(len(at) not in self._counts() for at in (origin, *(at for at, _ in self.boxes))):
-            numbers = " or ".join(map(str, self._counts()))
-            raise DescriptorError(f"tma: coordinates must be {numbers} numbers, as the map's rank is")
+        for coordinates in (origin, *(coordinates for coordinates, _ in self.boxes)):
+            if len(coordinates) not in self._counts():
+                numbers, text = " or ".join(map(str, self._counts())), ",".join(map(str, coordinates))
+                raise DescriptorError(f"tma: the coordinates {text} are not {numbers} numbers, as the map's rank needs")
         if self.boxes:
             return self.boxes
         if prod(landing) == tile.size:
@@ -257,16 +262,17 @@ class TensorCopy:
         if prod(landing) > tile.size:
             whole = (prod(landing[1:]), landing[0]) if self.major is Major.K else (landing[0], prod(landing[1:]))
             raise DescriptorError(
-                f"tma: a box must not be larger than the tile of {tile.rows}x{tile.columns}, found a box of "
-                f"{extents_text(landing)}, fastest first; a tile of {extents_text(whole)} is the whole box, whose "
-                "other links then move all of it"
+                f"tma: the box of {extents_text(landing)} (fastest dimension first) is larger than the tile of "
+                f"{tile.rows}x{tile.columns}; a tile of {extents_text(whole)} is the whole box, which all links "
+                "then move"
             )
         extents = (tile.columns, tile.rows) if self.major is Major.K else (tile.rows, tile.columns)
         if self.map.rank != 2 or any(whole % part for whole, part in zip(extents, landing, strict=True)):
             zeros = ",".join("0" * self.map.rank)
             raise DescriptorError(
-                f"tma: the tile of {tile.rows}x{tile.columns} must be whole boxes of {landing}, fastest first, or "
-                f"every box be named by its coordinates and its address: boxes={zeros}@0;{zeros}@0x4000"
+                f"tma: the tile of {tile.rows}x{tile.columns} is not a whole number of boxes of "
+                f"{extents_text(landing)} (fastest dimension first); give the coordinates and the address of each box, "
+                f"like boxes={zeros}@0;{zeros}@0x4000"
             )
         counts = [whole // part for whole, part in zip(extents, landing, strict=True)]
         pitch = self.map.row_pitch_bytes * prod(landing[1:])
@@ -277,7 +283,7 @@ class TensorCopy:
         return tuple(boxes)
 
     def _places(self, tile: Tile) -> tuple[Numbers, Any, Numbers]:
-        """Global place of each element of each box, whether it is inside of the tensor, and its shared place."""
+        """Return for each element of each box its global place, whether the tensor has it, and its shared place."""
         import numpy as np
 
         boxes, landing = self._boxes(tile), self.map.landing_extents
@@ -287,7 +293,7 @@ class TensorCopy:
         addresses = [address for _, address in boxes]
         shared = landing_bits(self.map.landing_rows, addresses, bits=bits, swizzle=self.map.swizzle)
         index = np.arange(prod(landing), dtype=np.int64)
-        if self.map.interleave:  # the elements of a slice have one coordinate
+        if self.map.interleave:  # all elements of a slice have the same coordinate
             element, index, landing = index % landing[0], index // landing[0], landing[1:]
         else:
             element = np.zeros_like(index)
@@ -302,16 +308,16 @@ class TensorCopy:
         return (places + element * bits).ravel(), inside.ravel(), shared.ravel()
 
     def _counts(self) -> tuple[int, ...]:
-        """How many numbers the coordinates of a box may be: with a tap's offsets, of an im2col map."""
+        """Return the allowed lengths of a box's coordinates; an im2col map also allows the offsets of a tap."""
         rank = self.map.rank
         return (rank, 2 * rank - 2) if isinstance(self.map.box, Im2colWindow) else (rank,)
 
     def _gathered(self, boxes: list[tuple[int, ...]], window: Im2colWindow, index: Numbers) -> list[Any]:
-        """Coordinates of each element of each im2col box."""
+        """Return the coordinates of each element of each im2col box, one array per dimension."""
         import numpy as np
 
         rank, apart = self.map.rank, self.map.slice_dimension
-        channels = 0 if apart is None else apart  # the dimension beside those along which pixels go on
+        channels = 0 if apart is None else apart  # the dimension other than those along which pixels advance
         others = [i for i in range(rank) if i != channels]
         extents, steps = ([of[i] for i in others[:-1]] for of in (self.map.extents, self.map.element_strides))
         starts = np.array([[at[i] for i in others] for at in boxes], dtype=np.int64)
@@ -320,34 +326,34 @@ class TensorCopy:
         pixels[..., :-1] += offsets_[:, None]
         count = window.channels if apart is None else 1
         first = np.array([at[channels] for at in boxes], dtype=np.int64)[:, None]
-        found = [pixels[:, index // count, i] for i in range(rank - 1)]
-        return [*found[:channels], first + index % count, *found[channels:]]
+        coordinates = [pixels[:, index // count, i] for i in range(rank - 1)]
+        return [*coordinates[:channels], first + index % count, *coordinates[channels:]]
 
     def _addresses(self, coordinates: list[Any]) -> tuple[Any, Any]:
-        """The global place of each coordinate, and whether it is inside of the tensor."""
+        """Return the global place of each coordinate, and whether it is inside the tensor."""
         unit = 8 * self.map.slice_bytes or self.map.data_type.bits
         place, inside = coordinates[0] * unit + 8 * self.map.address, coordinates[0] >= 0
-        for one, stride in zip(coordinates[1:], self.map.strides, strict=True):
-            place = place + one * (8 * stride)
-        for one, extent in zip(coordinates, self.map.extents, strict=True):
-            inside = inside & (one >= 0) & (one < extent)
+        for coordinate, stride in zip(coordinates[1:], self.map.strides, strict=True):
+            place = place + coordinate * (8 * stride)
+        for coordinate, extent in zip(coordinates, self.map.extents, strict=True):
+            inside = inside & (coordinate >= 0) & (coordinate < extent)
         return place, inside
 
     def _tensor(self, tile: Tile) -> Home:
-        """Where the tile lies in a tensor of two dimensions, what is inside of it."""
+        """Return where the tile is in a tensor of at most two dimensions, without elements outside the tensor."""
         import numpy as np
 
         if self.map.rank > 2:
-            what = "convolution" if isinstance(self.map.box, Im2colWindow) else "tensor, (row,column) to elements"
+            noun = "convolution" if isinstance(self.map.box, Im2colWindow) else "tensor"
             raise DescriptorError(
-                f"tma: of a tensor of {self.map.rank} dimensions it must be said how the tile lies in it: a link "
-                f"{what}, before a load and after a store"
+                f"tma: the tensor has {self.map.rank} dimensions, and no link says where the tile is in it; add a link "
+                f"{noun}, before a load or after a store"
             )
         rows, columns = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
         origin, steps = (*self.origin, 0, 0), (*self.map.steps, 1)
         along = (columns, rows) if self.major is Major.K else (rows, columns)
-        at = [along[0] + origin[0], along[1] * steps[1] + origin[1]][: self.map.rank]
-        places, inside = self._addresses(at)
+        coordinates = [along[0] + origin[0], along[1] * steps[1] + origin[1]][: self.map.rank]
+        places, inside = self._addresses(coordinates)
         return Home(GLOBAL, tile.all()[inside], places[inside])
 
 
@@ -356,9 +362,9 @@ class SharedLayout:
     """A layout of shared memory.
 
     Args:
-        layout: (row, column) of the tile to offset; or its notation.
+        layout: (row, column) of the tile to an offset; or its notation.
         base: address of offset 0, in bytes.
-        unit: what offsets and swizzle count.
+        unit: the unit of offsets and swizzle.
         swizzle: name of the swizzle mode that is applied to a plain layout; "" for a layout that is stored as written.
     """
 
@@ -373,17 +379,17 @@ class SharedLayout:
         return str(self.layout)
 
     def text(self, tile: Tile) -> str:
-        """Return the layout that is stored, with the swizzle that was given beside it."""
+        """Return the stored layout as text, including the swizzle mode that was given separately."""
         if not self.swizzle:
             return str(self)
         return stored_text(replace(self, base=0).tile(tile.element), tile.element)
 
     def tile(self, element: ElementType) -> Layout | ComposedLayout:
-        """The layout in elements, from its address on."""
+        """Return the layout in elements, with its address included in the offsets."""
         bits = element.storage_bits
         try:
             layout = explicit_tile(self.layout, element, self.swizzle or None, self.unit)[0]
-        except DescriptorError:  # a swizzle that no tensor core has, which registers may be stored by
+        except DescriptorError:  # a swizzle without a hardware mode, which threads can still use for stores
             layout = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
             if self.swizzle or self.unit != "elements" or not isinstance(layout, ComposedLayout):
                 raise
@@ -395,29 +401,30 @@ class SharedLayout:
         return ComposedLayout(Layout(1 << 30, 1), first, layout)
 
     def memory(self, tile: Tile) -> Home:
-        """Where it has the elements."""
+        """Return where the elements are."""
         table = table_of(self.tile(tile.element), (tile.rows, tile.columns), "layout")
         return Home(SHARED, tile.all().ravel(), (table * tile.element.storage_bits).ravel())
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.memory(tile)
 
 
 @frozen
 class Words:
-    """Descriptor words: what the instructions read, block by block, as the operand that they multiply.
+    """Descriptors: what the instructions read, block by block, as the operand that they multiply.
 
     Args:
-        word: of the first block; None for the word and the advance that are derived from the layout before it.
+        word: the descriptor of the first block; None to derive descriptor and advance from the layout before it.
         mma: rows and columns of a block.
-        advance: (row block, column block) to what is added to the word, in 16-byte units; its notation will do, or
-            the sums' two parts, one for each row block and one for each column block.
+        advance: (row block, column block) to the number added to the descriptor, in 16-byte units; or its notation, or
+            a pair of tuples whose elements are added: one for the row blocks and one for the column blocks.
         major: the contiguous dimension; None for that of the layout before it.
-        layout: the layout before it, if there is one.
-        cp: the shape of the ``tcgen05.cp`` that reads with them; "" of operands.
+        layout: the layout before it; None if there is none.
+        cp: the shape of the ``tcgen05.cp`` that reads with the descriptors; "" for operands.
         sparse: whether a sparse instruction reads the operand.
-        legality: ``"off"`` if the instruction was checked before; else one must read such blocks.
+        legality: ``"off"`` if the instruction was checked before; otherwise an instruction must exist that reads such
+            blocks.
     """
 
     word: int | None
@@ -436,14 +443,14 @@ class Words:
         return f"{word}, blocks of {self.mma[0]}x{self.mma[1]}"
 
     def text(self, tile: Tile) -> str:
-        """The same, with the word that is derived."""
+        """Return the link as text, with the descriptor even if it is derived."""
         if self.word is not None:
             return str(self)
         word = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
         return f"{word_text(word)}, derived for {tile.arch or 'sm90'}, blocks of {self.mma[0]}x{self.mma[1]}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What the words read, and the operand that it must be."""
+        """Yield what the descriptors read, and the operand that this must be."""
         import numpy as np
 
         try:
@@ -451,7 +458,7 @@ class Words:
         except DescriptorError:
             if not self.unreadable(tile):
                 raise
-            takes = np.zeros((0, 0, 0), np.int64)  # a word without a meaning moves no element
+            takes = np.zeros((0, 0, 0), np.int64)  # a descriptor without a meaning moves no element
             yield Move(SHARED, OPERAND, takes.ravel(), takes.ravel())
             yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
             return
@@ -461,14 +468,14 @@ class Words:
         yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
 
     def remark(self, tile: Tile) -> str:
-        """How the walk of the words is known, if not from a Hopper GPU."""
+        """Return how it is known what the descriptors read; "" if it was measured on a Hopper GPU."""
         arch = self._arch(tile)
         if has_wgmma(arch):
             return DOCUMENTED if self.cp else ""
         return known(arch)
 
     def _arch(self, tile: Tile) -> str:
-        """The architecture whose instructions read the words."""
+        """Return the architecture whose instructions read with the descriptors."""
         return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
 
     def warnings(self, tile: Tile) -> tuple[str, ...]:
@@ -482,7 +489,7 @@ class Words:
         return tuple(map(str, (*bit_warnings(self.word, arch), *beyond)))
 
     def unreadable(self, tile: Tile) -> str:
-        """Return why the given word has no meaning, so that it reads no element; "" if it has one."""
+        """Return why the given descriptor has no meaning, so that it reads no element; "" if it has one."""
         if self.word is None:
             return ""
         try:
@@ -498,12 +505,12 @@ class Words:
         return ""
 
     def _typed(self, tile: Tile) -> int:
-        """Return the given word, with the version that its reader requires."""
+        """Return the given descriptor with the version that its reader requires."""
         assert self.word is not None
         return with_version(self.word, self._reader(tile))
 
     def unread(self, tile: Tile) -> str:
-        """Return why no instruction reads the blocks as an operand; "" if one does, or that was checked before."""
+        """Return why no instruction reads such blocks; "" if one does, or if this was checked before."""
         if self.cp or self.legality == "off":
             return ""
         arch, mode = self._arch(tile), self._mode(tile)
@@ -513,23 +520,24 @@ class Words:
         return refusal
 
     def _mode(self, tile: Tile) -> SwizzleMode:
-        """The swizzle mode of the words."""
+        """Return the swizzle mode of the descriptors."""
         first = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
         mode: SwizzleMode = smem_word(word_format(self._arch(tile))).decode(first)["swizzle"]
         return mode
 
     def places(self, tile: Tile) -> Any:
-        """The place that each element of each block is read from: axes (block, row, column), row blocks first.
+        """Return the place that each element of each block is read from: axes (block, row, column), row blocks first.
 
         Raises:
-            DescriptorError: if the tile is not whole blocks, or a word has no meaning.
+            DescriptorError: if the tile is not a whole number of blocks, or a descriptor has no meaning.
         """
         import numpy as np
 
         counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
         if (counts[0] * self.mma[0], counts[1] * self.mma[1]) != (tile.rows, tile.columns):
             raise DescriptorError(
-                f"word: the tile of {tile.rows}x{tile.columns} must be whole blocks of {self.mma[0]}x{self.mma[1]}"
+                f"word: the tile of {tile.rows}x{tile.columns} is not a whole number of blocks of "
+                f"{self.mma[0]}x{self.mma[1]}"
             )
         words = self._words(tile, counts)
         unit = address_bits(tile.element)
@@ -544,25 +552,26 @@ class Words:
         return read.astype(np.int64) * unit
 
     def _reader(self, tile: Tile) -> str:
-        """The architecture whose instructions or copies read with the words."""
+        """Return the architecture whose instructions or copies read with the descriptors."""
         return self._copying(tile) if self.cp else self._arch(tile)
 
     @staticmethod
     def _copying(tile: Tile) -> str:
-        """The architecture whose copies to tensor memory read with the words."""
+        """Return the architecture whose copies to tensor memory read with the descriptors."""
         return tile.arch if tile.arch and has_tcgen05(tile.arch) else "sm100"
 
     def _major(self, tile: Tile) -> Major:
+        """Return the contiguous dimension: the given one, that of the layout, or K."""
         if self.major is not None or self.layout is None:
             return self.major or Major.K
         return contiguous_major(plain(self.layout.tile(tile.element)), tile.element)
 
     def _words(self, tile: Tile, counts: tuple[int, int]) -> list[int]:
-        """The word of every block, along the rows first."""
+        """Return the descriptor of every block, row blocks first."""
         pairs = [(i, k) for k in range(counts[1]) for i in range(counts[0])]
         if self.word is None:
             if self.layout is None:
-                raise DescriptorError("word: must be a number where no layout stands before it")
+                raise DescriptorError("word: no number is given, and no layout is before it to derive one from")
             layout = self.layout.tile(tile.element)
             arch: Any = self._copying(tile) if self.cp else tile.arch or "sm90"
             d = derive(
@@ -572,16 +581,19 @@ class Words:
             return [d.word(i, k) for i, k in pairs]
         if self.advance is None and len(pairs) > 1:
             raise DescriptorError(
-                f"word: {len(pairs)} blocks need an advance, (row block, column block) to 16-byte units, like "
-                f"advance=({counts[0]},{counts[1]}):(512,2); derive prints it"
+                f"word: the tile has {len(pairs)} blocks, and no advance is given; give (row block, column block) to "
+                f"16-byte units, like advance=({counts[0]},{counts[1]}):(512,2), which `descriptors derive` prints"
             )
         word = self._typed(tile)
         if self.advance is None:
             return [word]
         if isinstance(self.advance, tuple):
-            if (len(self.advance[0]), len(self.advance[1])) != counts:
-                found = f"{len(self.advance[0])} and {len(self.advance[1])}"
-                raise DescriptorError(f"word: an advance must have {counts[0]} and {counts[1]} numbers, found {found}")
+            lengths = (len(self.advance[0]), len(self.advance[1]))
+            if lengths != counts:
+                raise DescriptorError(
+                    f"word: the advance has {lengths[0]} and {lengths[1]} numbers, and the tile {counts[0]} and "
+                    f"{counts[1]} blocks"
+                )
             return [word + self.advance[0][i] + self.advance[1][k] for i, k in pairs]
         if isinstance(self.advance, str):
             _check_two_lists(self.advance, counts)
@@ -610,10 +622,15 @@ def _check_two_lists(advance: str, counts: tuple[int, int]) -> None:
 
 
 def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
-    """The offsets of a layout of two modes with these extents, as an array.
+    """Return the offsets of a layout with two modes of the given sizes, as an array.
+
+    Args:
+        layout: the layout, or its notation.
+        extents: the required sizes of the two modes.
+        what: the subject of messages.
 
     Raises:
-        DescriptorError: if it is none, or has others.
+        DescriptorError: if it is not such a layout, or an offset exceeds ``FARTHEST``.
 
     >>> table_of("(2,(2,2)):(1,(8,4))", (2, 4), "layout").tolist()
     [[0, 8, 4, 12], [1, 9, 5, 13]]
@@ -624,12 +641,12 @@ def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
     modes = [int(size(value, mode=[i])) for i in range(2)] if _has_two_modes(value) else []
     if modes != list(extents):
         raise DescriptorError(
-            f"{what}: must have two modes of {extents[0]} and {extents[1]}, found {value}"
-            + (f" of {modes[0]} and {modes[1]}" if modes else "")
+            f"{what}: {value} does not have two modes of {extents[0]} and {extents[1]} elements"
+            + (f" but of {modes[0]} and {modes[1]}" if modes else "")
         )
     table: Any = offsets(value).astype(np.int64).reshape(extents)
     if table.size and int(np.abs(table).max()) > FARTHEST:
-        raise DescriptorError(f"{what}: offsets must stay below {FARTHEST}, found more; {value}")
+        raise DescriptorError(f"{what}: {value} has offsets above {FARTHEST}")
     return table
 
 

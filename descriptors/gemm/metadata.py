@@ -1,26 +1,28 @@
-"""Matrices of which two of four are zero: what is stored of them, and the metadata that say where it belongs.
+"""Compress 2:4 sparse matrices, and pack the metadata that give the position of each stored element.
 
-Of every four elements of a row of A along K at most two are not zero, of tf32 one of every two. A sparse instruction
-takes those alone, half of K, and four bits for each group: the positions of the two in the group, two bits each, the
-first in the low ones (codes 4, 8, 9, c, d, e); of tf32 the code 4 or e for the first or the second of two. Of 4-bit
-elements, which sm100 alone has, it is pairs that are zero or stored: two of four, of every eight elements.
+Of every four elements of a row of A along K, at most two are not zero; of tf32, one of every two. A sparse instruction
+gets only the stored elements, half of K, and four bits of metadata for each group: the positions of its two stored
+elements, two bits each, with the first in the low bits (codes 4, 8, 9, c, d, e). For tf32 the code is 4 or e for the
+first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four pairs,
+of every eight elements.
 
-``wgmma.mma_async.sp`` reads the codes from a register of the threads: of 8-bit elements one register of 128 threads has
-those of K 64; of others a selector says which half of the threads is read, so that the two halves hold the codes of two
-K blocks, and no thread a bit in vain. Packed for sm90, the words that the 128 threads of a warpgroup take lie one after
-the other; first all along K, then the next 64 rows::
+``wgmma.mma_async.sp`` reads the codes from one register of the threads. For 8-bit elements, one register of 128 threads
+has the codes of K 64. For other elements, only half of the threads are read, and a selector chooses the half. The two
+halves hold the codes of two K blocks, so that all bits are used. Packed for sm90, the 32-bit words for the 128 threads
+of a warpgroup follow one another; first all along K, then the next 64 rows::
 
     word = ((m/64) (K / covered) + k / covered) 128 + thread
 
-``tcgen05.mma.sp`` reads them from tensor memory. Packed for sm100 they are what ``tcgen05.cp.128x128b`` copies to four
-columns: 16 bytes for each of 128 lanes; first all along K, then the next 128 rows. Of 4 and 8 bits an instruction takes
-two columns, of others one of two: the selector in its descriptor says which, and the column that it is given is even.
+``tcgen05.mma.sp`` reads the codes from tensor memory. Packed for sm100, they have the format that
+``tcgen05.cp.128x128b`` copies to four columns: 16 bytes for each of 128 lanes; first all along K, then the next 128
+rows. For 4-bit and 8-bit elements an instruction reads two columns. For others it reads one of two columns: it gets an
+even column, and the selector in its instruction descriptor chooses between this column and the next.
 
 Source: PTX ISA 9.1, wgmma.mma_async.sp, sparse matrix storage; tcgen05.mma.sp, sparse matrices; CUTLASS
-``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. Those of sm90 were measured
-on Hopper (``scripts/probe_wgmma sparse``), those of sm100 by nobody.
+``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. The format for sm90 was
+measured on Hopper (``scripts/probe_wgmma sparse``); the format for sm100 was not measured.
 
-Law: what is stored, put where the metadata say, is the matrix; packed metadata come out again.
+Invariant: ``expand`` inverts ``compress``, and ``unpack_metadata`` inverts ``pack_metadata``.
 
 >>> import numpy as np
 >>> dense = np.arange(64 * 64).reshape(64, 64) * np.tile([0, 1, 0, 1], 16)
@@ -46,20 +48,21 @@ from layoutalg.frozen import frozen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Codes of tf32 by the position of the one that is stored.
+#: The codes of tf32, by the position of the stored element.
 _CODES_OF_TWO = (0x4, 0xE)
 
 
 @frozen
 class Arrangement:
-    """How the metadata of a type lie.
+    """The format of the metadata for an element type and an architecture.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
-        bits: of an element of A.
-        rows: of A that are packed together.
-        depth: K of an instruction, zeros counted.
-        covered: K, zeros counted, that is packed together: of the words of a warpgroup, or of four columns.
+        arch: the architecture, such as ``"sm90"`` or ``"sm100"``.
+        bits: bits of an element of A.
+        rows: rows of A whose metadata are packed together.
+        depth: K of an instruction, with zeros counted.
+        covered: K, with zeros counted, whose metadata are packed together: in the words of a warpgroup, or in four
+            columns.
     """
 
     arch: Arch
@@ -70,44 +73,44 @@ class Arrangement:
 
     @property
     def group(self) -> int:
-        """Elements, zeros counted, that share a code of four bits."""
+        """Number of elements, with zeros counted, that share a code of four bits."""
         return {4: 8, 32: 2}.get(self.bits, 4)
 
     @property
     def together(self) -> int:
-        """Elements that are stored or left out together."""
+        """Number of elements that are stored or left out together."""
         return 2 if self.bits == 4 else 1
 
     @property
     def stored(self) -> int:
-        """Elements of a group that are stored."""
+        """Number of elements of a group that are stored."""
         return self.group // 2
 
     @property
     def blocks(self) -> int:
-        """K blocks whose metadata are packed together."""
+        """Number of K blocks whose metadata are packed together."""
         return self.covered // self.depth
 
     @property
     def selectors(self) -> int:
-        """Selectors of the K blocks that take one register, or that are given one column."""
+        """Number of K blocks that use the same register or column, distinguished by their selectors."""
         return self.blocks if has_wgmma(self.arch) else 1 if self.bits <= 8 else 2
 
     @property
     def block_bits(self) -> int:
-        """Bits that are packed together."""
+        """Number of bits that are packed together."""
         return self.rows * self.covered // self.group * 4
 
 
 def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
-    """How the metadata of a type lie.
+    """Return the format of the metadata for an element type.
 
     Args:
         dtype: the element type of A.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: the architecture, such as ``"sm90"`` or ``"sm100"``.
 
     Raises:
-        DescriptorError: if there is no sparse instruction of the type whose metadata are known here.
+        DescriptorError: if the element type is not supported.
 
     >>> arrangement("tf32"), arrangement("e4m3").blocks
     (Arrangement(arch='sm90', bits=32, rows=64, depth=16, covered=32), 1)
@@ -116,8 +119,8 @@ def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
     bits = element.storage_bits
     hopper = has_wgmma(of)
     if bits not in ((8, 16, 32) if hopper else (4, 8, 16, 32)) or (hopper and element.bits != bits):
-        legal = "8, 16 or 32 bits in sm90" if hopper else f"4, 8, 16 or 32 bits in {of}"
-        raise DescriptorError(f"metadata: elements of A must have {legal}, found {element}")
+        legal = "8, 16 or 32 bits on sm90" if hopper else f"4, 8, 16 or 32 bits on {of}"
+        raise DescriptorError(f"metadata: {element} elements of A are not supported; supported: elements of {legal}")
     depth = 512 // bits
     if has_wgmma(of):
         return Arrangement(of, bits, 64, depth, depth * (1 if bits == 8 else 2))
@@ -125,142 +128,147 @@ def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
 
 
 def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90") -> Layout:
-    """The packed metadata of a matrix, as a layout: (m, k) to the first bit of that element, zeros counted.
+    """Return the layout of the packed metadata of a matrix: (m, k), with zeros counted, to a bit.
 
-    An element of 32 bits has two bits, one of 4 bits half a bit, any other one; a code is those of the elements of its
-    group, from the first on.
+    A 32-bit element has two bits of metadata, a 4-bit element half a bit, other elements one bit. The bits of the
+    elements of a group are its code.
 
     Args:
         m: rows of A, a multiple of 64 (sm90) or 128 (sm100).
-        k: K, zeros counted, a multiple of what is packed together.
-        dtype, arch: as ``arrangement`` has them.
+        k: K, with zeros counted, a multiple of the K that is packed together.
+        dtype, arch: as in ``arrangement``.
 
     Raises:
-        DescriptorError: if the extents are no such multiples; it says what to give.
+        DescriptorError: if the extents are not such multiples; the message has the next multiple.
 
     >>> print(metadata_layout(64, 64, "bf16"))
     ((8,2,4,1),(16,2,2,1)):((128,16,1024,0),(1,32,64,0))
     >>> print(metadata_layout(128, 128, "e4m3", "sm100"))
     ((128,1),(32,4,1)):((128,0),(1,32,0))
     """
-    one = arrangement(dtype, arch)
+    packing = arrangement(dtype, arch)
     rows, depth = as_integer(m, "metadata: M", minimum=1), as_integer(k, "metadata: K", minimum=1)
-    for name, extent, unit in (("M", rows, one.rows), ("K", depth, one.covered)):
+    for name, extent, unit in (("M", rows, packing.rows), ("K", depth, packing.covered)):
         if extent % unit:
             raise DescriptorError(
-                f"metadata: {name} must be a multiple of {unit}, whose metadata are packed together, found {extent}: "
-                f"give {-(-extent // unit) * unit}, with zeros; dtype = {as_element_type(dtype)}, arch = {one.arch}"
+                f"metadata: {name} is {extent}, which is not a multiple of the {unit} whose metadata are packed "
+                f"together; pad it with zeros to {-(-extent // unit) * unit}; dtype = {as_element_type(dtype)}, arch = "
+                f"{packing.arch}"
             )
-    blocks_m, blocks_k, each = rows // one.rows, depth // one.covered, one.block_bits
-    down, across = _within(one)
+    blocks_m, blocks_k, each = rows // packing.rows, depth // packing.covered, packing.block_bits
+    down, across = _within(packing)
     along_m = Layout((*(n for n, _ in down), blocks_m), (*(s for _, s in down), blocks_k * each * (blocks_m > 1)))
     along_k = Layout((*(n for n, _ in across), blocks_k), (*(s for _, s in across), each * (blocks_k > 1)))
     return make_layout(along_m, along_k)
 
 
-def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Extents and strides, in bits, of what is packed together: along M, and along K.
+def _within(packing: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return extents and strides, in bits, of the metadata that are packed together: along M, and along K.
 
-    A thread has 32 bits, in sm90 the next thread's after it; a lane of tensor memory 128, in four columns.
+    On sm90 each thread has 32 bits, one thread after the other. On sm100 each lane of tensor memory has 128 bits, in
+    four columns.
     """
-    if has_wgmma(one.arch):
-        if one.bits == 8:
+    if has_wgmma(packing.arch):
+        if packing.bits == 8:
             return [(8, 128), (2, 32), (4, 1024)], [(32, 1), (2, 64)]
-        unit = one.bits // 16
+        unit = packing.bits // 16
         return [(8, 128), (2, 16), (4, 1024)], [(16 // unit, unit), (2, 32), (2, 64)]
-    if one.bits == 4:
+    if packing.bits == 4:
         return [(128, 128)], [(2, 0), (32, 1), (4, 32)]
-    if one.bits == 8:
+    if packing.bits == 8:
         return [(128, 128)], [(32, 1), (4, 32)]
-    unit = one.bits // 16
+    unit = packing.bits // 16
     return [(8, 128), (2, 16), (8, 2048)], [(16 // unit, unit), (2, 1024), (4, 32)]
 
 
 def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What is stored of a matrix, and the position of each of it in its group.
+    """Return the stored elements of a sparse matrix, and the position of each in its group.
 
-    Where a group has fewer that are not zero than are stored, zeros are stored beside them.
+    If a group has fewer nonzero elements than are stored, zeros are stored too.
 
     Args:
         dense: M x K numbers.
-        dtype: the element type that they will have, which decides the groups: of 4 bits four pairs of elements.
+        dtype: the element type that the numbers will have, which determines the groups.
 
     Returns:
-        M x K/2 numbers, and M x K/2 positions from 0 on, which grow within a group.
+        M x K/2 numbers, and M x K/2 positions from 0 on, which increase within a group.
 
     Raises:
-        DescriptorError: if it is no matrix of whole groups, or a group has too many that are not zero.
+        DescriptorError: if ``dense`` is not a matrix of whole groups, or a group has too many nonzero elements.
 
     >>> values, positions = compress([[0, 5, 0, 7, 1, 0, 0, 0]], "f16")
     >>> values.tolist(), positions.tolist()
     ([[5, 7, 1, 0]], [[1, 3, 0, 1]])
     >>> compress([[1, 2, 3, 0]], "f16")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: compress: of 4 elements along K at most 2 must not be zero, found 3 in row 0
-    from column 0 on; dtype = f16
+    descriptors.errors.DescriptorError: compress: in row 0, 3 of the 4 elements from column 0 on are not zero, more than
+    2; dtype = f16
     """
     import numpy as np
 
-    one, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the matrix")
-    if matrix.shape[1] % one.group:
-        must = f"compress: K must be a multiple of {one.group}"
-        raise DescriptorError(f"{must}, found {matrix.shape[1]}; dtype = {as_element_type(dtype)}")
-    groups, unit = matrix.reshape(len(matrix), -1, one.group), one.together
+    packing, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the values")
+    if matrix.shape[1] % packing.group:
+        raise DescriptorError(
+            f"compress: K is {matrix.shape[1]}, which is not a multiple of {packing.group}; dtype = "
+            f"{as_element_type(dtype)}"
+        )
+    groups, unit = matrix.reshape(len(matrix), -1, packing.group), packing.together
     units = (groups != 0).reshape(*groups.shape[:2], -1, unit).any(3)
-    many = np.argwhere(units.sum(2) > one.stored // unit)
+    many = np.argwhere(units.sum(2) > packing.stored // unit)
     if len(many):
         row, group = (int(x) for x in many[0])
         what = "elements" if unit == 1 else "pairs of elements"
         raise DescriptorError(
-            f"compress: of {one.group // unit} {what} along K at most {one.stored // unit} must not be zero, found "
-            f"{int(units[row, group].sum())} in row {row} from column {group * one.group} on; "
-            f"dtype = {as_element_type(dtype)}"
+            f"compress: in row {row}, {int(units[row, group].sum())} of the {packing.group // unit} {what} from column "
+            f"{group * packing.group} on are not zero, more than {packing.stored // unit}; dtype = "
+            f"{as_element_type(dtype)}"
         )
-    first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : one.stored // unit], axis=2)
+    first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : packing.stored // unit], axis=2)
     kept = (unit * first[..., None] + np.arange(unit)).reshape(*groups.shape[:2], -1)
     values = np.take_along_axis(groups, kept, 2)
     return values.reshape(len(matrix), -1), kept.reshape(len(matrix), -1).astype(np.uint8)
 
 
 def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any]:
-    """The matrix, zeros and all, of what is stored of it.
+    """Return the matrix with its zeros, from the stored elements and their positions.
 
     Args:
-        values, positions: as ``compress`` returns them.
-        dtype: the element type, which decides the groups.
+        values, positions: the results of ``compress``.
+        dtype: the element type, which determines the groups.
 
     Raises:
-        DescriptorError: if they are no two matrices of one shape, or a position is in no group.
+        DescriptorError: if the arguments are not two matrices of the same shape, or a position is not in its group.
 
     >>> expand([[5, 7]], [[1, 3]], "f16").tolist()
     [[0, 5, 0, 7]]
     """
     import numpy as np
 
-    one, stored = arrangement(dtype, "sm100"), _matrix(values, "expand: the values")
-    places = _positions(positions, one, "expand")
+    packing, stored = arrangement(dtype, "sm100"), _matrix(values, "expand: the values")
+    places = _positions(positions, packing, "expand")
     if stored.shape != places.shape:
         raise DescriptorError(
-            f"expand: a position for each value must be there, found {places.shape} for {stored.shape}"
+            f"expand: the positions have shape {places.shape} and the values {stored.shape}, which is not the same"
         )
-    dense = np.zeros((len(stored), stored.shape[1] // one.stored, one.group), stored.dtype)
+    dense = np.zeros((len(stored), stored.shape[1] // packing.stored, packing.group), stored.dtype)
     np.put_along_axis(dense, places.reshape(*dense.shape[:2], -1), stored.reshape(*dense.shape[:2], -1), 2)
     return dense.reshape(len(stored), -1)
 
 
 def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") -> NDArray[Any]:
-    """The metadata as they are loaded: the register of every thread, or the columns of every lane.
+    """Return packed metadata: the register of every thread, or the columns of every lane.
 
     Args:
-        positions: as ``compress`` returns them.
-        dtype, arch: as ``arrangement`` has them.
+        positions: the positions from ``compress``.
+        dtype, arch: as in ``arrangement``.
 
     Returns:
         32-bit words. For sm90: axes (64 rows, K covered, thread of a warpgroup). For sm100: (128 rows, K covered, lane,
         column of four).
 
     Raises:
-        DescriptorError: if positions do not grow within a group, or the extents are no whole packs.
+        DescriptorError: if positions do not increase within a group, or the extents are not multiples of those that are
+            packed together.
 
     >>> import numpy as np
     >>> pack_metadata(np.tile([0, 1], (64, 32)), "e4m3").shape, pack_metadata(np.ones((128, 32), int), "tf32").shape
@@ -268,26 +276,28 @@ def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") 
     """
     import numpy as np
 
-    one = arrangement(dtype, arch)
-    kept = _positions(positions, one, "pack_metadata")
-    units = kept[:, :: one.together] // one.together
-    codes = np.array(_CODES_OF_TWO)[units] if one.stored == 1 else units[:, ::2] | units[:, 1::2] << 2
+    packing = arrangement(dtype, arch)
+    kept = _positions(positions, packing, "pack_metadata")
+    units = kept[:, :: packing.together] // packing.together
+    codes = np.array(_CODES_OF_TWO)[units] if packing.stored == 1 else units[:, ::2] | units[:, 1::2] << 2
     nibbles = np.zeros(codes.size, np.uint32)
-    nibbles[_places(len(kept), 2 * kept.shape[1], dtype, one)] = codes
+    nibbles[_places(len(kept), 2 * kept.shape[1], dtype, packing)] = codes
     words = (nibbles.reshape(-1, 8) << (4 * np.arange(8, dtype=np.uint32))).sum(1, dtype=np.uint32)
-    result: NDArray[Any] = words.reshape(len(kept) // one.rows, 2 * kept.shape[1] // one.covered, *_pack(one))
+    result: NDArray[Any] = words.reshape(
+        len(kept) // packing.rows, 2 * kept.shape[1] // packing.covered, *_pack(packing)
+    )
     return result
 
 
 def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") -> NDArray[Any]:
-    """The positions that packed metadata say.
+    """Return the positions in packed metadata.
 
     Args:
-        words: as ``pack_metadata`` returns them.
-        dtype, arch: as ``arrangement`` has them.
+        words: the result of ``pack_metadata``.
+        dtype, arch: as in ``arrangement``.
 
     Raises:
-        DescriptorError: if they are no such words, or a code is none.
+        DescriptorError: if ``words`` has another shape or type, or contains an invalid code.
 
     >>> import numpy as np
     >>> unpack_metadata(np.full((1, 1, 128), 0xE4E4E4E4, np.uint32), "tf32")[0, :4].tolist()
@@ -295,64 +305,68 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
     """
     import numpy as np
 
-    one, array = arrangement(dtype, arch), as_array(words)
-    if array.ndim != 2 + len(_pack(one)) or array.shape[2:] != _pack(one) or array.dtype.kind not in "iu":
-        axes = " x ".join(map(str, _pack(one)))
-        raise DescriptorError(f"unpack_metadata: words must be blocks of M x blocks of K x {axes}, found {array.shape}")
+    packing, array = arrangement(dtype, arch), as_array(words)
+    if array.ndim != 2 + len(_pack(packing)) or array.shape[2:] != _pack(packing) or array.dtype.kind not in "iu":
+        axes = " x ".join(map(str, _pack(packing)))
+        raise DescriptorError(
+            f"unpack_metadata: the words have shape {array.shape} of {array.dtype}, not integers of shape blocks of M "
+            f"x blocks of K x {axes}"
+        )
     nibbles = (array.astype(np.uint32).reshape(-1, 1) >> (4 * np.arange(8, dtype=np.uint32)) & 15).ravel()
-    rows, depth = array.shape[0] * one.rows, array.shape[1] * one.covered
-    codes = nibbles[_places(rows, depth, dtype, one)]
-    if one.stored == 1:
+    rows, depth = array.shape[0] * packing.rows, array.shape[1] * packing.covered
+    codes = nibbles[_places(rows, depth, dtype, packing)]
+    if packing.stored == 1:
         legal, kept = np.isin(codes, _CODES_OF_TWO), codes >> 3
     else:
         legal = (codes & 3) < (codes >> 2)
         units = np.stack([codes & 3, codes >> 2], 2).reshape(rows, -1, 1)
-        kept = (one.together * units + np.arange(one.together)).reshape(rows, -1)
+        kept = (packing.together * units + np.arange(packing.together)).reshape(rows, -1)
     if not legal.all():
         row, group = (int(x) for x in np.argwhere(~legal)[0])
         raise DescriptorError(
-            f"unpack_metadata: a code must be one of {'4, e' if one.stored == 1 else '4, 8, 9, c, d, e'}, found "
-            f"{int(codes[row, group]):x} in row {row} from column {group * one.group} on"
+            f"unpack_metadata: {int(codes[row, group]):x}, in row {row} from column {group * packing.group} on, is not "
+            f"a code; the codes are {'4, e' if packing.stored == 1 else '4, 8, 9, c, d, e'}"
         )
     positions: NDArray[Any] = kept.astype(np.uint8)
     return positions
 
 
-def _pack(one: Arrangement) -> tuple[int, ...]:
-    """The axes of what is packed together, in words."""
-    return (128,) if has_wgmma(one.arch) else (128, 4)
+def _pack(packing: Arrangement) -> tuple[int, ...]:
+    """Return the shape of the metadata that are packed together, in 32-bit words."""
+    return (128,) if has_wgmma(packing.arch) else (128, 4)
 
 
-def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArray[Any]:
-    """Where the code of each group lies, in units of four bits: axes (row, group)."""
-    layout = metadata_layout(m, k, dtype, one.arch)
+def _places(m: int, k: int, dtype: str | ElementType, packing: Arrangement) -> NDArray[Any]:
+    """Return the place of the code of each group, in units of four bits: axes (row, group)."""
+    layout = metadata_layout(m, k, dtype, packing.arch)
     along_m, along_k = (offsets(layout[mode]).ravel(order="F") for mode in (0, 1))
-    places: NDArray[Any] = (along_m[:, None] + along_k[None, :: one.group]) // 4
+    places: NDArray[Any] = (along_m[:, None] + along_k[None, :: packing.group]) // 4
     return places
 
 
 def _matrix(value: Any, what: str) -> NDArray[Any]:
+    """Return a caller's value as an array after checking that it is a matrix of numbers."""
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iufV":  # V: the narrow types of ml_dtypes
-        raise DescriptorError(f"{what} must be M x K numbers, found {array.shape} of {array.dtype}")
+        raise DescriptorError(f"{what} have shape {array.shape} of {array.dtype}, not M x K numbers")
     return array
 
 
-def _positions(value: Any, one: Arrangement, where: str) -> NDArray[Any]:
-    """Positions that somebody gave, checked: whole groups, in which they grow."""
+def _positions(value: Any, packing: Arrangement, where: str) -> NDArray[Any]:
+    """Return the positions as an array after checking that each group is complete and its positions increase."""
     import numpy as np
 
     array = _matrix(value, f"{where}: the positions")
-    whole = array.dtype.kind in "iu" and array.shape[1] % one.stored == 0
-    if not whole or (array.size and (array.min() < 0 or array.max() >= one.group)):
-        raise DescriptorError(f"{where}: positions must be whole numbers from 0 to {one.group - 1}, found others")
-    if one.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
+    whole = array.dtype.kind in "iu" and array.shape[1] % packing.stored == 0
+    if not whole or (array.size and (array.min() < 0 or array.max() >= packing.group)):
         raise DescriptorError(
-            f"{where}: positions of 4-bit elements must be those of pairs, 2 i and 2 i + 1, found others"
+            f"{where}: the positions are not whole groups of {packing.stored} integers from 0 to {packing.group - 1}"
         )
-    units = array[:, :: one.together]
-    if one.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
+    if packing.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
+        raise DescriptorError(f"{where}: the positions of 4-bit elements are not those of pairs, 2 i and 2 i + 1")
+    units = array[:, :: packing.together]
+    if packing.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
         row, group = (int(x) for x in np.argwhere(units[:, ::2] >= units[:, 1::2])[0])
-        both = array[row, one.stored * group : one.stored * (group + 1)].tolist()
-        raise DescriptorError(f"{where}: the positions of a group must grow, found {both} in row {row}")
+        both = array[row, packing.stored * group : packing.stored * (group + 1)].tolist()
+        raise DescriptorError(f"{where}: the positions {both} of a group in row {row} do not increase")
     return array.astype(np.uint32)

@@ -1,16 +1,16 @@
-"""A plan of ``mma.sync``: one main loop of warps whole, and the proof of its product.
+"""A plan of ``mma.sync``: one main loop, with the proof of its product.
 
-Every thread copies its part of a stage by ``cp.async``, or one thread has the copy engine do it; a stage is multiplied
-when its copies are done and all threads know it, and filled anew one step later. Fragments of the next K block are
-loaded while one is multiplied.
+Every thread copies its part of a stage with ``cp.async``, or one thread issues TMA copies. A stage is multiplied when
+its copies are complete and all threads are synchronized, and it is refilled one step later. The fragments of the next K
+block are loaded while one K block is multiplied.
 
-Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
+Invariant: the proof of a plan that makes the hardware do something else fails, and names an element.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.mma_planner import mma_plan
 >>> example = mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 32), stages=2)
 >>> print(replace(example, b=replace(example.b, load=example.a.load)).verify())
-disproved: 32x32x32 product, 2 stages, 1023 of 1024 accumulators differ; D(0,0) must be -27, found 27: for B(0,8) of \
+disproved: 32x32x32 product, 2 stages, 1023 of 1024 accumulators differ; D(0,0) is 27 instead of -27: for B(0,8) of \
 stage 0 it takes B(8,0) of stage 0
 >>> print(replace(example, pending=1).verify())
 disproved: 32x32x32 product, 2 stages; tile 0 is multiplied before its copies are done
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 @frozen
 class MmaPlan(Told):
-    """One instruction of warps and one main loop.
+    """One ``mma.sync`` instruction and its main loop.
 
     Args:
-        asked: the instruction, the tile, the warps.
-        a, b: the operands: layouts, copies, loads.
-        budget: shared memory.
-        pending: groups of copies that may be under way where a stage is multiplied.
-        scales: of a block-scaled kind; None of others.
+        asked: the instruction, the tile and the warps.
+        a, b: the operands: layouts, copies and loads.
+        budget: the use of shared memory.
+        pending: number of groups of copies that may be incomplete when a stage is multiplied.
+        scales: the scale factors of a block-scaled kind; None for others.
     """
 
     asked: MmaLoop
@@ -65,41 +65,40 @@ class MmaPlan(Told):
 
     @property
     def stages(self) -> int:
-        """How many tiles of the operands are kept at once."""
+        """Number of stages: tiles of the operands that shared memory holds at once."""
         return self.budget.stages
 
     @property
     def by_engine(self) -> bool:
-        """Whether the copy engine fills the stages."""
+        """Whether TMA fills the stages."""
         return WARP_ARCHITECTURES[self.asked.arch].tma
 
     @property
     def evidence(self) -> str:
-        """How the models of what its hardware does are known."""
+        """How the models of the hardware are known."""
         return WARP_ARCHITECTURES[self.asked.arch].known
 
     @property
     def barriers(self) -> int:
-        """Where the barriers begin in shared memory, in bytes: one a stage, where the copy engine copies."""
+        """Address of the first barrier in shared memory, in bytes; with TMA there is one barrier per stage."""
         return self.budget.places()["barriers"]
 
     @property
     def transaction_bytes(self) -> int:
-        """What the copies of a stage add to the transaction count of its barrier."""
-        plans = [side.fill for side in (self.a, self.b) if isinstance(side.fill, TmaPlan)]
-        return sum(len(one.boxes) * one.transaction_bytes for one in plans)
+        """Bytes that the copies of a stage add to the transaction count of its barrier."""
+        copies = [side.fill for side in (self.a, self.b) if isinstance(side.fill, TmaPlan)]
+        return sum(len(copy.boxes) * copy.transaction_bytes for copy in copies)
 
     @property
     def tiled(self) -> TiledMma:
-        """The instruction over the warps."""
+        """The instruction tiled over the warps."""
         return tiled_mma(self.asked, max(8, self.asked.a.storage_bits))
 
     @property
     def store_elements(self) -> NDArray[Any]:
-        """Where each thread stores its accumulators, as ``M + (M of the tile) N``.
+        """The element ``M + (M of the tile) N`` of C that each thread stores from each accumulator.
 
-        Returns:
-            Axes (thread, value of two blocks side by side, block along M, pair of blocks along N).
+        Axes (thread, value of two adjacent blocks, block along M, pair of blocks along N).
         """
         places: NDArray[Any] = offsets(self.tiled.thrfrg_C(Layout(self.asked.tile[:2])))
         threads, (blocks, across, _) = len(places), self.asked.blocks
@@ -107,10 +106,10 @@ class MmaPlan(Told):
         return by_block.transpose(0, 3, 1, 2, 4).reshape(threads, 8, blocks, across // 2)
 
     def verify(self, seed: int = 1) -> MmaProduct:
-        """Prove the product: copies, swizzles, matrices, fragments, accumulators, stores, and the order of them.
+        """Prove the product: copies, swizzles, matrices, fragments, accumulators, stores and their order.
 
         Args:
-            seed: of the numbers that are multiplied.
+            seed: seed of the random numbers that are multiplied.
 
         >>> from descriptors.gemm.mma_planner import mma_plan
         >>> print(mma_plan("mma.m16n8k32", "s8", tile=(64, 32, 64), stages=3).verify())

@@ -1,13 +1,14 @@
-"""The product of a plan of ``mma.sync``, followed element by element through the models of what the hardware does.
+"""Prove the product of a plan of ``mma.sync``: follow every element through models of the hardware.
 
-A stage of global memory is copied by the plan's threads, 16 bytes each, to where the plan's layout says; ``ldmatrix``
-brings what its threads point at into registers, by its model; ``mma.sync`` takes fragments from them, by its own; the
-accumulators are stored where the plan has them. Numbers are small integers, and sums exact.
+The plan's threads copy a stage from global memory, 16 bytes at a time, or TMA copies boxes, to the places of the plan's
+layout. The model of ``ldmatrix`` loads the rows whose addresses the threads pass into registers. The model of
+``mma.sync`` takes its fragments from these registers, and the accumulators are stored as in the plan. The numbers are
+small integers, so that the sums are exact.
 
 The order of copies and multiplications is not simulated. One comparison checks that the wait before a multiplication
 covers the copies of the tile that is multiplied.
 
-Law: a loop of any number of stages holds that leaves two groups fewer than stages under way, and none that leaves more.
+Invariant: the order is right if a wait leaves at most ``stages - 2`` groups of copies incomplete, and wrong otherwise.
 
 >>> [[pending for pending in range(4) if not misordered(stages, pending)] for stages in (2, 3, 4)]
 [[0], [0, 1], [0, 1, 2]]
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 #: Lanes of a warp, and registers that a load of matrices fills.
 LANES, REGISTERS = 32, 4
-#: Rows of A, or columns of B, that one instruction takes.
+#: Rows of A, or columns of B, that one instruction reads.
 _ROWS = {"A": 16, "B": 8}
-#: The id that stands for bytes of shared memory to which nothing was copied.
+#: The id of bytes of shared memory to which nothing was copied.
 _NOT_COPIED = -1
 
 
@@ -61,7 +62,7 @@ class MmaProduct(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether every element is right, and nothing is read before it is there."""
+        """Whether every element is right, and no stage is read before its copies are complete."""
         return not self.differing and not self.first
 
     def __str__(self) -> str:
@@ -85,10 +86,10 @@ def multiply(
     Args:
         loop: the instruction and the tile.
         sides: A and B.
-        stored: where the accumulators go, as ``MmaPlan.store_elements``.
-        order: stages, and groups of copies that may be under way where one is multiplied.
+        stored: the elements of C that the accumulators are stored to, as ``MmaPlan.store_elements``.
+        order: number of stages, and of groups of copies that may be incomplete when a stage is multiplied.
         scales: the scale factors; None without.
-        seed: of the generator of the numbers.
+        seed: seed of the random numbers.
     """
     import numpy as np
 
@@ -144,14 +145,14 @@ def _numbers_of(fragments: list[NDArray[Any]], numbers: list[NDArray[Any]], pack
     return [units[fragment].reshape(*fragment.shape[:-1], -1) for fragment in fragments]
 
 
-def _difference(element: tuple[int, int], expected: float, found: float) -> str:
+def _difference(element: tuple[int, int], expected: float, actual: float) -> str:
     """Name an accumulator with the number that it must be, and the number that it is."""
-    shown = f"{found:g}" if found == found else "no number"  # NaN differs from itself
-    return f"D({element[0]},{element[1]}) must be {expected:g}, found {shown}"
+    shown = f"{actual:g}" if actual == actual else "no number"  # NaN differs from itself
+    return f"D({element[0]},{element[1]}) is {shown} instead of {expected:g}"
 
 
 def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
-    """Copy all stages: each thread 16 bytes from the unit that it begins with, or the copy engine its boxes."""
+    """Copy all stages to shared memory: each thread copies 16 bytes at a time, or TMA copies boxes."""
     import numpy as np
 
     if isinstance(side.fill, TmaPlan):
@@ -186,8 +187,8 @@ def _scaled(loop: MmaLoop, scales: MmaScales, index: int, factors: NDArray[Any])
         word, byte = scales.place(kb)
         first = WORD * word + byte
         parts.append(by_row[..., first : first + scales.each])
-    taken = np.concatenate(parts, axis=-1).repeat(scales.vector, axis=-1)  # (stage, warp, row, block, K)
-    return taken.transpose(1, 3, 2, 0, 4).reshape(taken.shape[1], len(blocks), rows, -1)
+    read_factors = np.concatenate(parts, axis=-1).repeat(scales.vector, axis=-1)  # (stage, warp, row, block, K)
+    return read_factors.transpose(1, 3, 2, 0, 4).reshape(read_factors.shape[1], len(blocks), rows, -1)
 
 
 def _row_and_k(side: MmaOperand, elements: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -237,7 +238,7 @@ def _registers(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[A
 
 
 def _stored(accumulators: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
-    """Return C, with every accumulator where its thread stores it."""
+    """Return C, with every accumulator at the element to which its thread stores it."""
     import numpy as np
 
     model = _accumulator_model()
@@ -255,7 +256,7 @@ def _accumulator_model() -> NDArray[Any]:
 
 
 def _misplaced(side: MmaOperand) -> str:
-    """Return what is wrong with the place of an element of less than 8 bits in its byte; "" if nothing is."""
+    """Return what is wrong with the position of narrow elements in their bytes; "" if nothing is."""
     padded = side.element.storage_bits == 8
     bit = container_bit(side.element.bits) if padded else 0
     if side.shift == bit:
@@ -270,7 +271,7 @@ def _cause(
     element: tuple[int, int],
     packed: int,
 ) -> str:
-    """Name the first element of A or B that an accumulator takes from another's place."""
+    """Describe the first wrong element of A or B that an accumulator is computed from."""
     import numpy as np
 
     stores = np.argwhere(stored == element[0] + ids[0].shape[1] * element[1])

@@ -1,10 +1,10 @@
-"""What is asked for of a main loop of ``mma.sync``: the instruction, the tile, the warps, with nothing left open.
+"""Check the arguments of ``mma_plan``, choose the warps, and return them as a typed ``MmaLoop``.
 
-The instruction is one of a warp: 16 x 8 of the accumulators, and 32 bytes along K of each row of A and B, whatever the
-type; shapes of half of that are refused, for ``ldmatrix.x4`` fills whole ones. Which types go together on which target
-is the table of :mod:`descriptors.check.warp_multiplications`.
+One warp executes the instruction. It has 16 x 8 accumulators and reads 32 bytes along K of each row of A and B, for all
+element types. Instructions with half of that K are refused, because ``ldmatrix.x4`` fills whole ones. The table in
+:mod:`descriptors.check.warp_multiplications` says which types an architecture supports together.
 
-Law: the warps that are chosen divide the tile, and no thread has more accumulators than it has registers for.
+Invariant: the chosen warps divide the tile, and no thread has more than ``MOST_REGISTERS`` accumulator registers.
 
 >>> loop = mma_loop("mma.m16n8k16", "bf16", tile=(128, 128, 32))
 >>> loop.arch, loop.d, loop.warps, loop.blocks
@@ -25,31 +25,31 @@ from descriptors.smem.instructions.instruction_name import InstructionName, warp
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
 from descriptors.targets import NEWEST, WARP_ARCHITECTURES, tensor_arches
-from descriptors.text import counted, extents_text
+from descriptors.text import extents_text
 from layoutalg.frozen import frozen, replace
 
-#: The most threads of a block that are planned, in warps, the fewest where nobody says how many, and the accumulators
-#: that a thread is to have at most.
+#: The largest number of warps in a CTA, the number of warps that the automatic choice aims at, and the largest number
+#: of accumulator registers of a thread.
 MOST_WARPS, USUAL_WARPS, MOST_REGISTERS = 16, 4, 128
-#: Bytes along K of an operand of an instruction.
+#: Bytes that an instruction reads along K of each row of an operand.
 K_BYTES = 32
 
 
 @frozen
 class MmaLoop:
-    """An instruction and the tile of one stage.
+    """An instruction of ``mma.sync`` and the tile of one stage.
 
     Args:
         arch: a key of ``WARP_ARCHITECTURES``.
         extents: M, N and K of the instruction.
-        tile: M, N and K of a stage.
-        warps: along M and along N.
+        tile: M, N and K of a stage, in elements.
+        warps: number of warps along M and along N.
         a, b: the element types.
         d: the type of the accumulators.
         c: the type of C in global memory.
         a_major, b_major: the contiguous dimensions.
-        kind: of an instruction of 4 or 6 bits, or with scale factors; "" of others.
-        scale: type of the scale factors, elements along K that share one, PTX's qualifier; None without.
+        kind: the kind of an instruction with 4-bit or 6-bit elements or with scale factors; "" for other instructions.
+        scale: type of the scale factors, elements along K that share one, and the PTX qualifier; None without.
     """
 
     arch: str
@@ -86,18 +86,18 @@ class MmaLoop:
 
     @property
     def threads(self) -> int:
-        """Threads of a CTA."""
+        """Number of threads of a CTA."""
         return 32 * self.warps[0] * self.warps[1]
 
     @property
     def blocks(self) -> tuple[int, int, int]:
-        """Instructions of a warp along M, N and K of the tile."""
+        """Number of instructions that a warp executes along M, N and K of the tile."""
         (m, n, k), (down, across) = self.tile, self.warps
         return m // (16 * down), n // (8 * across), k // self.extents[2]
 
     @property
     def registers(self) -> int:
-        """Accumulators of a thread, in registers of 32 bits."""
+        """Number of 32-bit registers that hold the accumulators of a thread."""
         return self.blocks[0] * self.blocks[1] * (2 if self.d == "f16" else 4)
 
 
@@ -121,10 +121,11 @@ def mma_loop(
 
     Args:
         instruction, dtype, tile, warps, arch, b_dtype, d_dtype, c_dtype, a_major, b_major, kind, scale_dtype,
-        scale_vector: as ``mma_plan`` has them.
+        scale_vector: as in ``mma_plan``.
 
     Raises:
-        DescriptorError: if there is no such instruction, or the tile is not whole instructions of whole warps.
+        DescriptorError: if the instruction does not exist, or no number of warps divides the tile and has enough
+            registers.
 
     >>> mma_loop("mma.m16n8k16", "bf16", tile=(128, 100, 32))
     Traceback (most recent call last):
@@ -151,18 +152,18 @@ B; tile = 128x100x32
     _check_instruction(loop)
     if c not in RESULTS.get(d, ()) or BITS[c] < 16:
         legal = ", ".join(name for name in RESULTS.get(d, ()) if BITS[name] >= 16)
-        raise DescriptorError(f"plan: C of {d} accumulators must be of {legal}, found {c}")
+        raise DescriptorError(f"plan: C is {c}, which {d} accumulators are not converted to; supported: {legal}")
     return replace(loop, warps=_warps(loop, warps))
 
 
 def _check_name(name: InstructionName) -> None:
-    """Refuse forms of an instruction that are not planned.
+    """Check that the name has no part that is not supported.
 
     Raises:
-        DescriptorError: for a sparse one, and for a pair of CTAs.
+        DescriptorError: if it names a sparse instruction, or a CTA group.
     """
     if name.sparse:
-        raise DescriptorError(f"plan: a sparse mma.sync is not planned; instruction = {name.text}")
+        raise DescriptorError(f"plan: sparse mma.sync instructions are not supported; instruction = {name.text}")
     if name.cta_group is not None:
         raise DescriptorError(f"plan: mma.sync has no cta_group; instruction = {name.text}")
 
@@ -170,7 +171,11 @@ def _check_name(name: InstructionName) -> None:
 def _types(
     name: InstructionName | None, dtype: str | ElementType, b_dtype: str | ElementType | None
 ) -> tuple[ElementType, ElementType, tuple[int, int, int]]:
-    """The types of A and B and the instruction's extents: e2m1 is packed where both are and K is 64, else in bytes."""
+    """Return the types of A and B and the extents of the instruction.
+
+    e2m1 elements are packed only if both operands are e2m1 and the instruction's K is not 32; otherwise each has a
+    byte.
+    """
     if name is None:
         a = as_element_type(dtype)
         b = a if b_dtype is None else as_element_type(b_dtype)
@@ -178,20 +183,20 @@ def _types(
         a, b = types_of(name, dtype, b_dtype)
     extents = None if name is None else name.extents
     if b != a or (extents is not None and extents[2] == K_BYTES):
-        in_bytes = {as_element_type("e2m1"): as_element_type("e2m1_unpacksmem")}
-        a, b = in_bytes.get(a, a), in_bytes.get(b, b)
+        unpacked = {as_element_type("e2m1"): as_element_type("e2m1_unpacksmem")}
+        a, b = unpacked.get(a, a), unpacked.get(b, b)
     return a, b, extents if extents is not None else (16, 8, K_BYTES * 8 // a.storage_bits)
 
 
 def _factors(dtype: object, vector: object) -> tuple[str | None, int | None]:
-    """What was said of scale factors, checked."""
+    """Check the type of the scale factors and the number of elements that share one."""
     if dtype is not None:
         dtype = choose("plan: scale_dtype", dtype, {name: name for names in SCALES.values() for name in names})
     return dtype, None if vector is None else as_integer(vector, "plan: scale_vector", minimum=1)
 
 
 def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, vector: int | None, k: int) -> str:
-    """Return the kind that was named, or the first that has the element types and the scale factors."""
+    """Return the given kind, or the first that supports the element types and the scale factors."""
     if kind is not None:
         return choose("plan: kind", kind, {name: name for name in ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")})
     kinds = _scaled_kinds(a, b)
@@ -202,14 +207,14 @@ def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, v
 
 
 def _scaled_kinds(a: ElementType, b: ElementType) -> tuple[str, ...]:
-    """Return the kinds with scale factors that two element types have, the usual one first."""
+    """Return the kinds with scale factors that support two element types, the most common first."""
     if a.storage_bits == 4:
         return "mxf4", "mxf4nvf4"
     return ("mxf8f6f4",) if a.storage_bits == 8 and {a.name, b.name}.isdisjoint({"s8", "u8"}) else ()
 
 
 class _ScaleRow(NamedTuple):
-    """Scale factors that a kind has: their type, the elements that share one, and the qualifier of PTX."""
+    """Scale factors that a kind supports: their type, the elements that share one, and the PTX qualifier."""
 
     kind: str
     dtype: str
@@ -218,7 +223,7 @@ class _ScaleRow(NamedTuple):
 
 
 def _scale_rows(kinds: Sequence[str], k: int) -> list[_ScaleRow]:
-    """Return the scale factors of kinds, for instructions with K elements a row."""
+    """Return the scale factors that kinds support, for instructions whose K is ``k``."""
     return [
         _ScaleRow(kind, dtype, k // int(qualifier[0]), qualifier)
         for kind in kinds
@@ -231,7 +236,7 @@ def _scale_rows(kinds: Sequence[str], k: int) -> list[_ScaleRow]:
 def _scale(
     named: str, kind: str | None, a: ElementType, b: ElementType, k: int, dtype: str | None, vector: int | None
 ) -> tuple[str, int, str] | None:
-    """Return the scale factors that were named, or the finest of the kind.
+    """Return the scale factors that match the request; if several do, those with the fewest elements per factor.
 
     Args:
         named: the kind of the instruction.
@@ -247,9 +252,9 @@ def _scale(
     if kind is not None:
         subject, every = f"kind {named}", rows
     legal = ", ".join(dict.fromkeys(f"{row.dtype} for {row.vector}" for row in every)) or "none"
-    request = f"{dtype or 'any type'} for {vector or 'any number of elements'}"
+    request = "".join([f" of type {dtype}" if dtype else "", f" for {vector} elements" if vector else ""])
     raise DescriptorError(
-        f"plan: scale factors of {subject} must be {legal}, found {request}",
+        f"plan: {subject} has no scale factors{request}; supported: {legal}",
         proposals=[
             Advice({name: getattr(row, name.removeprefix("scale_"))})
             for name in ("scale_vector", "scale_dtype")
@@ -265,8 +270,8 @@ def _architecture(arch: object, a: ElementType, b: ElementType, kind: str) -> st
     if name in tensor_arches():
         names = ", ".join(WARP_ARCHITECTURES)
         raise DescriptorError(
-            f"plan: arch of mma.sync must be one of {names}, found {name}",
-            proposals=[Advice({"arch": one}) for one in WARP_ARCHITECTURES],
+            f"plan: mma.sync is not planned for {name}; supported: {names}",
+            proposals=[Advice({"arch": arch}) for arch in WARP_ARCHITECTURES],
         )
     return choose("plan: arch", name if name in WARP_ARCHITECTURES else arch, {one: one for one in WARP_ARCHITECTURES})
 
@@ -275,7 +280,7 @@ def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: El
     whole_k = K_BYTES * 8 // a.storage_bits
     if extents != (16, 8, whole_k):
         name = "m{}n{}k{}".format(*extents)
-        raise DescriptorError(f"plan: the instruction of {a} must be m16n8k{whole_k} in a main loop, found {name}")
+        raise DescriptorError(f"plan: the instruction is {name}, and with {a} only m16n8k{whole_k} is supported")
     why = ("the instruction's rows", "which ldmatrix.x4 loads of B", "the instruction's K")
     for mode, (letter, extent, part, reason) in enumerate(zip("MNK", tile, (16, 16, whole_k), why, strict=True)):
         if extent % part:
@@ -287,50 +292,47 @@ def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: El
 
 
 def _check_instruction(loop: MmaLoop) -> None:
-    """Refuse what no assembler takes for the target: its own table says so."""
-    told = warp_findings(
+    """Check that the assembler accepts the instruction for the target, by the table of the checker."""
+    findings = warp_findings(
         Instruction(1, loop.opcode, ()), WARP_ARCHITECTURES[loop.arch].target, NEWEST, lambda name: None
     )
-    wrong = next((text for rule, text in told if rule != "form-operands"), "")
-    if wrong:
-        raise DescriptorError(f"plan: mma.sync must have such types on {loop.arch}, {wrong}; {loop.opcode}")
+    finding = next((text for rule, text in findings if rule != "form-operands"), "")
+    if finding:
+        raise DescriptorError(f"plan: {loop.arch} does not have {loop.opcode}; {finding}")
 
 
 def _warps(loop: MmaLoop, warps: Sequence[int] | None) -> tuple[int, int]:
-    """The warps that were named, or those that read least of shared memory."""
-    m, n, _ = loop.tile
+    """Return the given warps after checking them, or the number of warps that reads the least shared memory."""
+    (m, n, _), tile = loop.tile, extents_text(loop.tile)
     if warps is not None:
         if not isinstance(warps, (tuple, list)) or len(warps) != 2:
-            raise DescriptorError(f"plan: warps must be M x N of them, found {brief(warps)}")
-        down, across = (as_integer(one, "plan: a number of warps", minimum=1, maximum=MOST_WARPS) for one in warps)
-        one = _fitting(loop, down, across)
-        if one is None:
+            raise DescriptorError(f"plan: warps is {brief(warps)}, not a number of warps along M and one along N")
+        down, across = (as_integer(count, "plan: a number of warps", minimum=1, maximum=MOST_WARPS) for count in warps)
+        if not _fits(loop, down, across):
             raise DescriptorError(
-                f"plan: warps must divide the {m // 16} x {n // 16} blocks of 16 x 16, be {MOST_WARPS} at most, and "
-                f"have {MOST_REGISTERS} accumulators a thread at most, found {down}x{across}; "
-                f"tile = {extents_text(loop.tile)}"
+                f"plan: {down}x{across} warps do not fit the tile {tile}; they must divide its {m // 16} x {n // 16} "
+                f"blocks of 16 x 16, be at most {MOST_WARPS}, and have at most {MOST_REGISTERS} accumulators a thread"
             )
         return down, across
-    every = [(x, y) for x in range(1, MOST_WARPS + 1) for y in range(1, MOST_WARPS // x + 1) if _fitting(loop, x, y)]
-    if not every:
+    candidates = [(x, y) for x in range(1, MOST_WARPS + 1) for y in range(1, MOST_WARPS // x + 1) if _fits(loop, x, y)]
+    if not candidates:
         raise DescriptorError(
-            f"plan: the accumulators must fit {counted(MOST_REGISTERS, 'register')} of each thread of {MOST_WARPS} "
-            f"warps, find none that divide the tile; tile = {extents_text(loop.tile)}",
+            f"plan: the accumulators of the tile {tile} need more than {MOST_REGISTERS} registers a thread; no number "
+            f"of warps up to {MOST_WARPS} that divides the tile needs fewer",
             proposals=smaller(loop.tile, (16, 16, loop.tile[2])),
         )
-    return min(every, key=lambda one: _cost(loop, *one))
+    return min(candidates, key=lambda warps: _cost(loop, *warps))
 
 
-def _fitting(loop: MmaLoop, down: int, across: int) -> int | None:
-    """Accumulators of a thread of so many warps; None if they do not do."""
-    (m, n, _), each = loop.tile, 2 if loop.d == "f16" else 4
+def _fits(loop: MmaLoop, down: int, across: int) -> bool:
+    """Check that warps divide the tile and that their threads have enough registers for the accumulators."""
+    (m, n, _), registers = loop.tile, 2 if loop.d == "f16" else 4
     if down * across > MOST_WARPS or m % (16 * down) or n % (16 * across):
-        return None
-    registers = m * n * each // (128 * down * across)
-    return registers if registers <= MOST_REGISTERS else None
+        return False
+    return m * n * registers // (128 * down * across) <= MOST_REGISTERS
 
 
 def _cost(loop: MmaLoop, down: int, across: int) -> tuple[int, int, int]:
-    """Few warps, but some; then little that each reads."""
+    """Return the key that ranks warps: few warps, but at least ``USUAL_WARPS``; then little that each warp reads."""
     (m, n, _), count = loop.tile, down * across
     return max(count, USUAL_WARPS), m // down + n // across, down

@@ -1,10 +1,10 @@
-"""Scale factors of a block-scaled ``mma.sync``: which thread loads which of them, and which the instruction takes.
+"""Plan the scale factors of a block-scaled ``mma.sync``: the factors that each thread loads and that instructions read.
 
-In global memory a row of A, and a column of B, has its factors along K one after the other, a byte each. A thread loads
-four of them as they lie, for its row of every block of its warp: the lane that the fragment names. The instruction
-takes one, two or four bytes of the register, from a byte on that it is told, of the threads that it is told.
+In global memory the factors of a row of A, or a column of B, follow one another along K, one byte each. A thread loads
+four of them at once, for its row of every block of its warp; the fragment gives the row of each lane. The instruction
+reads one, two or four bytes of the register, from the byte and the threads that its selectors name.
 
-Law: the bytes of a K block are those of its own factors.
+Invariant: each K block reads the bytes of its own factors.
 
 >>> from descriptors.gemm.mma_request import mma_loop
 >>> scales = mma_scales(mma_loop("mma.m16n8k64", "e2m1", tile=(64, 64, 256)))
@@ -20,21 +20,22 @@ from descriptors.text import extents_text
 from layoutalg import Layout, fragment, make_layout
 from layoutalg.frozen import frozen
 
-#: Factors of a register.
+#: Number of factors in a register.
 WORD = 4
 
 
 @frozen
 class MmaScales:
-    """The factors of A and B.
+    """The scale factors of A and B.
 
     Args:
-        dtype: of a factor.
-        vector: elements along K that share one.
-        each: factors that an instruction takes of a row.
+        dtype: type of a factor.
+        vector: elements along K that share a factor.
+        each: number of factors of a row that an instruction reads.
         words: registers of a thread for a row of a stage.
-        a_rows, b_rows: the lane to the row of A, or the column of B, in a block, whose factors it loads.
-        threads: the threads that give them: of A lanes t % 4 of 2 i and 2 i + 1, of B of i.
+        a_rows, b_rows: lane to the row of A, or the column of B, of a block, whose factors the lane loads.
+        threads: the thread selectors of A and B. Selector i chooses the lanes with t % 4 equal to 2 i or 2 i + 1 for A,
+            and to i for B.
     """
 
     dtype: str
@@ -46,17 +47,17 @@ class MmaScales:
     threads: tuple[int, int] = (0, 0)
 
     def place(self, block: int) -> tuple[int, int]:
-        """The register of a K block, and the byte from which the instruction takes its factors."""
+        """Return the register of a K block, and the first byte of its factors."""
         return divmod(block * self.each, WORD)
 
 
 def scale_rows(loop: MmaLoop, scales: MmaScales, index: int) -> Layout:
-    """The thread to the row of A (0), or column of B (1), whose factors it loads for the first block of its warp.
+    """Return the layout of threads to the row of A, or column of B, whose factors they load for the warp's first block.
 
     Args:
         loop: the tile and the warps.
-        scales: the factors.
-        index: which operand.
+        scales: the scale factors.
+        index: 0 for A, 1 for B.
 
     >>> from descriptors.gemm.mma_request import mma_loop
     >>> loop = mma_loop("mma.m16n8k64", "e2m1", tile=(64, 64, 256), warps=(2, 2))
@@ -68,21 +69,21 @@ def scale_rows(loop: MmaLoop, scales: MmaScales, index: int) -> Layout:
 
 
 def mma_scales(loop: MmaLoop) -> MmaScales | None:
-    """The factors of a main loop; None of a kind without.
+    """Return the scale factors of a main loop; None for a kind without.
 
     Args:
         loop: the instruction and the tile.
 
     Raises:
-        DescriptorError: if a stage is not whole registers of factors.
+        DescriptorError: if the factors of a row of a stage do not fill whole registers.
     """
     if loop.scale is None:
         return None
     dtype, vector, _ = loop.scale
     if loop.tile[2] % (WORD * vector):
         raise DescriptorError(
-            f"plan: K of the tile must be a multiple of {WORD * vector}, {WORD} factors of a row, found "
-            f"{loop.tile[2]}; tile = {extents_text(loop.tile)}"
+            f"plan: tile K is {loop.tile[2]}, which is not a multiple of {WORD * vector}, the elements of the {WORD} "
+            f"scale factors of a register; tile = {extents_text(loop.tile)}"
         )
     a_rows, b_rows = (fragment(f"mma.{loop.name}.{name}.{dtype}").layout[0] for name in ("SFA", "SFB"))
     return MmaScales(

@@ -1,6 +1,6 @@
-"""Plans of ``mma.sync``, told: instruction, operands with their copies and loads, accumulators, budget, order of issue.
+"""Present a plan of ``mma.sync`` as text or plain data: instruction, operands, copies, loads, memory, order of issue.
 
-Law: text and data have the same instruction, swizzles and layouts.
+Invariant: text and data have the same instruction, swizzles and layouts.
 
 >>> from descriptors.gemm.mma_planner import mma_plan
 >>> example = mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 32), stages=2)
@@ -32,12 +32,12 @@ from descriptors.text import aligned, counted, extents_text
 
 
 def tell_mma(plan: MmaPlan, proof: MmaProduct | None = None, because: str = "") -> str:
-    """What one writes into a kernel: the instruction, who copies and loads what, places, bytes, and how it is known.
+    """Return the values of a plan that a kernel needs: instruction, copies, loads, addresses and sizes.
 
     Args:
         plan: the plan.
-        proof: what ``plan.verify()`` returned, for the last line.
-        because: why the architecture was assumed; "" where it was named.
+        proof: the result of ``plan.verify()``, for the last line.
+        because: why the architecture was assumed; "" if it was given.
 
     >>> from descriptors.gemm.mma_planner import mma_plan
     >>> for line in tell_mma(mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 32), stages=2)).splitlines()[:4]:
@@ -55,7 +55,7 @@ def tell_mma(plan: MmaPlan, proof: MmaProduct | None = None, because: str = "") 
 
 
 def _head(plan: MmaPlan, because: str) -> Iterator[tuple[str, str]]:
-    loop, room = plan.asked, plan.budget
+    loop, memory = plan.asked, plan.budget
     if because:
         yield "arch", f"{loop.arch}, assumed, {because}"
     yield "ptx", loop.opcode
@@ -71,21 +71,30 @@ def _head(plan: MmaPlan, because: str) -> Iterator[tuple[str, str]]:
             f"{side.major}-major, swizzle {side.swizzle}: {_copies(side)}; {_loads(plan, side)} for a K block",
         )
     if plan.scales is not None:
-        one = plan.scales
-        places = ", ".join(f"{word}.{byte}" for word, byte in map(one.place, range(loop.blocks[2])))
-        yield "scales", f"{one.dtype}, one for {one.vector} of K: {counted(one.words, 'register')} a row of a stage"
-        yield "", f"register and byte of each K block: {places}; threads {one.threads[0]} of A, {one.threads[1]} of B"
+        scales = plan.scales
+        places = ", ".join(f"{word}.{byte}" for word, byte in map(scales.place, range(loop.blocks[2])))
+        yield (
+            "scales",
+            f"{scales.dtype}, one for {scales.vector} of K: {counted(scales.words, 'register')} a row of a stage",
+        )
+        yield (
+            "",
+            f"register and byte of each K block: {places}; threads {scales.threads[0]} of A, {scales.threads[1]} of B",
+        )
     yield "D", f"{loop.registers} of {THREAD_REGISTERS} registers a thread; C in {loop.c}"
     if plan.by_engine:
         yield "copies", f"{plan.transaction_bytes} bytes a stage by the copy engine, for expect_tx"
     else:
-        yield "copies", f"{room.stage_bytes} bytes a stage by cp.async; cp.async.wait_group {plan.pending}"
+        yield "copies", f"{memory.stage_bytes} bytes a stage by cp.async; cp.async.wait_group {plan.pending}"
     places = f"A at {plan.a.base}, B at {plan.b.base}" + f", barriers at {plan.barriers}" * plan.by_engine
-    yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+    yield (
+        "memory",
+        f"{memory.used} of {memory.capacity} bytes: {places}; {counted(memory.most_stages, 'stage')} at most",
+    )
 
 
 def _copies(side: MmaOperand) -> str:
-    """Who fills a stage."""
+    """Describe the copies that fill a stage."""
     if isinstance(side.fill, TmaPlan):
         return f"{counted(len(side.fill.boxes), 'box')} of {extents_text(side.fill.box)}"
     threads, along, depth = side.fill_elements.shape
@@ -94,7 +103,7 @@ def _copies(side: MmaOperand) -> str:
 
 
 def _loads(plan: MmaPlan, side: MmaOperand) -> str:
-    """How many loads of a thread bring a K block."""
+    """Describe the loads of a thread for a K block."""
     m, n, _ = plan.asked.blocks
     pieces = m if side.matrix == "A" else n // 2
     if side.by_element:
@@ -109,10 +118,10 @@ def _proof_lines(proof: MmaProduct | None) -> list[str]:
 
 
 def story_mma(plan: MmaPlan, proof: MmaProduct | None = None, because: str = "") -> str:
-    """The same, then all of the plan: layouts, who copies, loads and stores what, and the order of issue.
+    """Return the whole plan as text: ``tell_mma``, then layouts, copies, loads, stores and the order of issue.
 
     Args:
-        plan, proof, because: as ``tell_mma`` has them.
+        plan, proof, because: as in ``tell_mma``.
     """
     lines = [tell_mma(plan, because=because), ""]
     for side in (plan.a, plan.b):
@@ -146,7 +155,7 @@ def _tile(tiler: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _order(plan: MmaPlan) -> list[tuple[str, str, str]]:
-    """Who issues what, and why."""
+    """Return the order of issue: role, operation and reason."""
     ahead, sent = counted(plan.stages - 1, "tile"), f"the tile {counted(plan.stages - 1, 'step')} on"
     done, before = "its copies are done, the stage before is read", "into the stage before"
     if plan.by_engine:
@@ -173,7 +182,7 @@ def _order(plan: MmaPlan) -> list[tuple[str, str, str]]:
 
 
 def tables_mma(plan: MmaPlan) -> list[Table]:
-    """Who issues what, and why."""
+    """Return the order of issue as a table."""
     return [("order of issue", _order(plan))]
 
 
@@ -190,7 +199,7 @@ SCALES = Record(
     b_rows=Row(str, lambda plan: scale_rows(plan.asked, plan.scales, 1)),
     places=Row([PAIR], lambda plan: list(map(plan.scales.place, range(plan.asked.blocks[2])))),
 )
-#: An operand, which threads or the copy engine copy.
+#: An operand as plain data, copied by threads or TMA.
 MMA_OPERAND = Record(
     "MmaOperand",
     dtype=Row(DTYPES, "element"),
@@ -262,7 +271,7 @@ def _plan(fits: Callable[[MmaPlan], bool], **copies: Row) -> Record:
     )
 
 
-#: A plan as plain data; ``proof`` is what its ``verify`` returned.
+#: A plan as plain data; ``proof`` is the result of its ``verify``.
 record_mma = Named(
     "MmaPlan",
     (

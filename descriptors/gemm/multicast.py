@@ -1,10 +1,10 @@
-"""Copies that a cluster shares: each CTA brings a part of a tile that several of them need, and sends it to all.
+"""Divide the copies of a stage among the CTAs of a cluster, which multicast them to one another.
 
-In a cluster of CM x CN CTAs, CTA (x, y) works on the x-th tile along M and the y-th along N; its rank is ``x + CM y``.
-CTAs of one x need the same A, those of one y the same B. The boxes of a stage are dealt out among them; where there are
-too few, a box is cut along its slower dimension.
+In a cluster of CM x CN CTAs, CTA (x, y) computes the x-th tile along M and the y-th along N; its rank is ``x + CM y``.
+CTAs with the same x need the same A, and CTAs with the same y the same B. Each of them copies a share of the boxes of a
+stage and sends it to all. If there are too few boxes, each box is cut along its slowest dimension.
 
-Law: the shares are the whole: as many bytes, at as many places, and the plan of copies still proves itself.
+Invariant: the shares together copy the same bytes to the same addresses, and ``TmaPlan.verify`` still succeeds.
 
 >>> from descriptors import derive, tma_plan
 >>> whole = tma_plan(derive((128, 64), "bf16", "K", "128B", (64, 16)))
@@ -19,21 +19,20 @@ from collections.abc import Sequence
 from math import gcd
 
 from descriptors.errors import Advice, DescriptorError, brief
-from descriptors.smem.operands.operand import (
-    Matrix,
-)
+from descriptors.smem.operands.operand import Matrix
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES, Box, TmaPlan
 from layoutalg.frozen import replace
 
-#: CTAs that a cluster has on every GPU; more are not portable (CUDA C++ Programming Guide, Thread Block Clusters).
+#: The largest number of CTAs of a cluster that every GPU supports (CUDA C++ Programming Guide, Thread Block Clusters).
 MOST_CTAS = 8
 
 
 def as_cluster(value: Sequence[int] | None, cta_group: int) -> tuple[int, int]:
-    """CTAs of a cluster along M and along N.
+    """Return the number of CTAs of a cluster along M and along N.
 
     Raises:
-        DescriptorError: if it is something else, has more than 8 CTAs, or is asked for with pairs of CTAs.
+        DescriptorError: if the value is not two positive numbers, has more than 8 CTAs, or more than one CTA with
+            ``cta_group`` 2.
 
     >>> as_cluster(None, 1), as_cluster([2, 1], 1)
     ((1, 1), (2, 1))
@@ -41,27 +40,28 @@ def as_cluster(value: Sequence[int] | None, cta_group: int) -> tuple[int, int]:
     if value is None:
         return 1, 1
     whole = isinstance(value, (tuple, list)) and len(value) == 2
-    if not whole or not all(type(one) is int and one > 0 for one in value):
-        raise DescriptorError(f"plan: the cluster must be CTAs along M x CTAs along N, found {brief(value)}")
+    if not whole or not all(type(count) is int and count > 0 for count in value):
+        raise DescriptorError(f"plan: the cluster is {brief(value)}, not CTAs along M x CTAs along N")
     along_m, along_n = value
     if along_m * along_n > MOST_CTAS:
         raise DescriptorError(
-            f"plan: a cluster must have at most {MOST_CTAS} CTAs, found {along_m}x{along_n}: more are not portable"
+            f"plan: the cluster {along_m}x{along_n} has {along_m * along_n} CTAs, more than the {MOST_CTAS} that every "
+            "GPU supports"
         )
     if cta_group == 2 and along_m * along_n > 1:
         raise DescriptorError(
-            "plan: with cta_group 2 the pair of CTAs is the cluster, another one is not supported",
+            f"plan: the cluster {along_m}x{along_n} is not supported with cta_group 2; the pair of CTAs is the cluster",
             proposals=[Advice({"cluster": None})],
         )
     return along_m, along_n
 
 
 def cut(whole: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
-    """The copies of a tile, so many that CTAs can share them evenly.
+    """Return the copies of a tile, with boxes cut so that the CTAs can share them evenly.
 
     Args:
-        whole: the copies.
-        ctas: how many CTAs share them.
+        whole: the copies of the tile.
+        ctas: number of CTAs that share them.
         matrix: ``"A"`` or ``"B"``, for messages.
 
     Raises:
@@ -72,18 +72,18 @@ def cut(whole: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
     if pieces == 1:
         return whole
     slow = whole.dimensions[-1]
-    rest = slow.box % pieces
-    if rest or whole.box_bytes // pieces % DESTINATION_BYTES:
-        what = f"{slow.box} steps and {whole.box_bytes} bytes, found no such cut into {pieces}"
+    remainder = slow.box % pieces
+    if remainder or whole.box_bytes // pieces % DESTINATION_BYTES:
         raise DescriptorError(
-            f"plan: {ctas} CTAs must share {matrix} in pieces of {DESTINATION_BYTES} bytes, of a box of {what}; "
-            "a smaller cluster, or a larger tile"
+            f"plan: {ctas} CTAs cannot share the copies of {matrix} evenly; a box of {whole.box_bytes} bytes with "
+            f"{slow.box} steps along its slowest dimension does not split into {pieces} pieces of a multiple of "
+            f"{DESTINATION_BYTES} bytes; use a smaller cluster or a larger tile"
         )
     return in_pieces(whole, pieces)
 
 
 def in_pieces(whole: TmaPlan, pieces: int) -> TmaPlan:
-    """The same copies with each box cut along its slowest dimension, which the pieces divide.
+    """Return the copies with each box cut into ``pieces`` equal parts along its slowest dimension.
 
     >>> from descriptors import derive, tma_plan
     >>> in_pieces(tma_plan(derive((128, 64), "bf16", "K", "128B", (64, 16))), 2).box
@@ -96,7 +96,7 @@ def in_pieces(whole: TmaPlan, pieces: int) -> TmaPlan:
 
 
 def _piece(box: Box, whole: TmaPlan, index: int, each: int, pieces: int) -> Box:
-    """The index-th piece of a box, whose bytes are dense in shared memory."""
+    """Return the index-th piece of a box. The bytes of a box are contiguous in shared memory."""
     slow = whole.dimensions[-1]
     moved = [first + index * each * slow.step * (mode == slow.mode) for mode, first in enumerate(box.origin)]
     return replace(
@@ -108,7 +108,7 @@ def _piece(box: Box, whole: TmaPlan, index: int, each: int, pieces: int) -> Box:
 
 
 def masks(matrix: Matrix, cluster: tuple[int, int]) -> tuple[int, ...]:
-    """The CTA mask of a copy: for A by the x of the CTA that issues it, for B by its y.
+    """Return the CTA masks of the copies: for A indexed by the x of the issuing CTA, for B by its y.
 
     >>> masks("A", (2, 2)), masks("B", (2, 2)), masks("B", (4, 1))
     ((5, 10), (3, 12), (15,))

@@ -1,6 +1,6 @@
-"""The operands of a plan, told: in every stage their memory, words and copies, and the scale factors beside them.
+"""Present the operands of a plan as text or plain data: memory, descriptors, copies, scale factors and metadata.
 
-Law: text and data have the same words, and the same tensor maps.
+Invariant: text and data have the same descriptors and the same tensor maps.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
@@ -37,14 +37,14 @@ _WIDTH = 116
 
 
 def word_steps(side: StagedOperand) -> list[tuple[str, tuple[int, ...]]]:
-    """What is added to the word of an operand, in 16-byte units, for which block or stage."""
+    """Return the numbers that are added to the descriptor of an operand, in 16-byte units, with names of the blocks."""
     letter = "M" if side.matrix == "A" else "N"
     rows = [("K block", side.k_steps), (f"{letter} block", side.mn_steps), ("stage", side.stage_steps)]
     return [(name, row) for name, row in rows if len(row) > 1]
 
 
 def steps_text(steps: tuple[int, ...]) -> str:
-    """Steps of a word; in hexadecimal where they move LBO too.
+    """Return steps of a descriptor as text; in hexadecimal if they advance LBO too.
 
     >>> steps_text((0, 2, 4)), steps_text((0, 3, 0x4000006))
     ('0, 2, 4', '0x0, 0x3, 0x4000006')
@@ -53,7 +53,7 @@ def steps_text(steps: tuple[int, ...]) -> str:
 
 
 def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
-    """An operand in every stage: its memory and layout, its words or its registers, its copies."""
+    """Yield the lines of an operand: memory, layout, descriptors or registers, and copies."""
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
     if side.sparse:
@@ -118,76 +118,79 @@ def _loads(loads: LoadedOperand) -> Iterator[str]:
 
 
 def scales_lines(plan: Plan) -> Iterator[str]:
-    """The scale factors in every stage, and the pointers of every K block; nothing where there are none."""
+    """Yield the lines of the scale factors and the pointers of every K block; none without scale factors."""
     if plan.scales is None:
         return
-    one = plan.scales
-    zeros = "; layouts count K without zeros, as A is stored" if one.vector != one.a.vector else ""
-    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K{zeros}"
-    for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
+    scales = plan.scales
+    zeros = "; layouts count K without zeros, as A is stored" if scales.vector != scales.a.vector else ""
+    yield f"Scale factors: {scales.dtype}, one for {scales.vector} elements of K{zeros}"
+    for name, factors, base, column in zip(
+        ("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True
+    ):
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
-        words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
+        words = [word_text(word) for word, at in scales.copies() if column <= at < column + factors.columns]
         yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
         yield from wrapped(" " * 14, some_texts(words), ", ")
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
-    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
+    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(scales.pointers)]
     yield from aligned(rows, indent=3)
-    for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", one.steps, strict=True):
+    for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", scales.steps, strict=True):
         if len(steps) > 1:
             yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
 
 
 def metadata_lines(plan: Plan) -> Iterator[str]:
-    """The metadata of every stage, and what each K block takes of them; nothing of a dense A."""
+    """Yield the lines of the metadata and the part of every K block; none for a dense A."""
     if plan.metadata is None:
         return
-    one, (m, n, k) = plan.metadata, plan.asked.blocks
+    metadata, (m, n, k) = plan.metadata, plan.asked.blocks
     del n
-    packed = one.packed
+    packed = metadata.packed
     pairs = ", in pairs" if packed.together == 2 else ""
     code = f"a code of 4 bits for {packed.group} elements of A along K"
     yield f"Metadata: {code}, of which {packed.stored} can be not 0{pairs}"
-    yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
+    yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {metadata.layout}"
     if has_wgmma(packed.arch):
-        yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
+        yield f"   registers  {metadata.registers} a thread for each of {m} M blocks, loaded from global memory: word"
         yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
-        rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
+        rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, metadata.place(i))) for i in range(k))]
         yield from aligned(rows, indent=3)
         if packed.selectors > 1:
             yield "   selector 0 reads threads t % 4 of 0 and 1, selector 1 those of 2 and 3"
     else:
-        yield f"   memory     {one.bytes} bytes a stage, at {one.base}, as they lie in global memory"
-        words = [f"{word_text(word)} to column {column}" for word, column in one.copies()]
-        yield f"              tcgen05.cp.128x128b, a stage adds {one.bytes // 16} to"
+        yield f"   memory     {metadata.bytes} bytes a stage, at {metadata.base}, as they lie in global memory"
+        words = [f"{word_text(word)} to column {column}" for word, column in metadata.copies()]
+        yield f"              tcgen05.cp.128x128b, a stage adds {metadata.bytes // 16} to"
         yield from wrapped(" " * 14, words, ", ")
-        places = [(word_text(column, 32), str(selector)) for column, selector in map(one.place, range(k))]
+        places = [(word_text(column, 32), str(selector)) for column, selector in map(metadata.place, range(k))]
         rows = [("K block", "%e_tmem", "selector"), *((str(i), *at) for i, at in enumerate(places))]
         yield from aligned(rows if packed.selectors > 1 else [row[:2] for row in rows], indent=3)
-        if one.blocks > 1:
-            columns = some(i * one.block_columns for i in range(one.blocks))
-            yield f"   add to %e_tmem, in columns, {columns} for M block 0 to {one.blocks - 1}"
+        if metadata.blocks > 1:
+            columns = some(i * metadata.block_columns for i in range(metadata.blocks))
+            yield f"   add to %e_tmem, in columns, {columns} for M block 0 to {metadata.blocks - 1}"
     yield ""
 
 
 def promotion_lines(plan: Plan) -> Iterator[str]:
-    """The factors of accumulators that are promoted, and what becomes of them; nothing where there are none."""
+    """Yield the lines of the scale factors of promoted accumulators; none if they are not promoted."""
     if plan.promotion is None:
         return
-    one, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
+    promotion, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
     yield f"Scale factors: f32; of A one for a row and {GROUP} of K, of B one for {GROUP} x {GROUP}"
     yield f"   A          at m + {PADDED} ceil(M / {PADDED}) (k / {GROUP}), as pack_a_scales puts them"
     yield f"   B          at k / {GROUP} + ceil(K / {GROUP}) (n / {GROUP})"
-    times = f"{one.groups} times" if one.groups > 1 else "once"
-    yield f"   loads      {one.a_loads} of A and {one.b_loads} of B a thread, {times} a stage"
+    times = f"{promotion.groups} times" if promotion.groups > 1 else "once"
+    yield f"   loads      {promotion.a_loads} of A and {promotion.b_loads} of B a thread, {times} a stage"
     yield f"   rows       of an M block: values 0 and 2 of thread 0 are in rows {rows[0]} and {rows[1]}; value 0 of"
     yield f"              threads 4 and 32 in rows {rows[2]} and {rows[3]}"
-    yield f"   promotion  after every {one.blocks} K blocks sum += accumulator x factor of A x factor of B, in f32"
-    yield f"   registers  {one.registers} a thread for the sums"
+    blocks = promotion.blocks
+    yield f"   promotion  after every {blocks} K blocks sum += accumulator x factor of A x factor of B, in f32"
+    yield f"   registers  {promotion.registers} a thread for the sums"
     yield ""
 
 
-#: What an A in registers is loaded by.
+#: The loads of an A in registers.
 LOADS = Record(**attributes(LoadedOperand, "layout=fragment.layout move loads registers"))
 #: The scale factors of a plan.
 SCALES = Record(
@@ -230,11 +233,11 @@ METADATA = Record(
 
 
 def _arguments(side: StagedOperand, implicit: ImplicitGemm | None) -> dict[str, str]:
-    """Return the arguments of the call that encodes the tensor map of an operand."""
+    """Return the arguments of the tensor map of an operand."""
     return dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix))
 
 
-#: An operand, with what its copies gather of a convolution.
+#: An operand, and the convolution that its copies gather.
 OPERAND = Record(
     "PlanOperand",
     dtype=Row(DTYPES, "0.derivation.element"),
@@ -256,7 +259,7 @@ OPERAND = Record(
 
 
 def wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
-    """Words behind a beginning, in lines of bounded length."""
+    """Yield words after a beginning in lines of bounded length."""
     line = begin + words[0]
     for word in words[1:]:
         if len(line) + len(between) + len(word) > _WIDTH:

@@ -1,21 +1,22 @@
-"""Places of elements in five memories, as plain numbers: where a link of a chain has them, and what it moves.
+"""Locations of elements in five memories as plain numbers: where a link of a chain has elements, and what it moves.
 
-A tile's elements are numbered row by row, ``row * columns + column``. A place is a number of its memory:
+The elements of a tile are numbered row by row, ``row * columns + column``. A place is a number that encodes a location
+in its memory:
 
     global memory    the address of the element's lowest bit
     shared memory    the same
-    registers        bit << 48 | thread << 24 | value; values of a thread are counted over all its instructions, in
-                     order; the bit is the lowest of a narrow element in the byte that it has to itself
+    registers        bit << 48 | thread << 24 | value; the values of a thread are counted over all its instructions, in
+                     order; the bit is the lowest bit of a narrow element that has a byte to itself
     tensor memory    lane << 21 | column << 5 | bit
     the operand      the number of the element that the instruction multiplies there
 
-Law: what is moved there and back lies where it lay.
+Invariant: elements that are moved and moved back are where they were.
 
 >>> import numpy as np
->>> lies = Contents.of(SHARED, np.array([16, 0, 32]), np.array([7, 8, 9]))
+>>> contents = Contents.of(SHARED, np.array([16, 0, 32]), np.array([7, 8, 9]))
 >>> there = Move(SHARED, REGISTERS, np.array([0, 16, 32]), np.array([2, 0, 1]))
 >>> back = Move(REGISTERS, SHARED, there.leaves, there.takes)
->>> moved = lies.moved(there).moved(back)
+>>> moved = contents.moved(there).moved(back)
 >>> moved.at(np.array([0, 16, 32, 48])).tolist(), moved.space
 ([8, 7, 9, -1], 'shared memory')
 """
@@ -36,20 +37,20 @@ if TYPE_CHECKING:
 GLOBAL, SHARED, REGISTERS = "global memory", "shared memory", "registers"
 TENSOR, OPERAND = "tensor memory", "the operand"
 
-#: Bits of a value's number beside its thread.
+#: Number of bits of the value's number, below the thread.
 VALUE_BITS = 24
-#: Bits of a value and its thread, beside the bit where an element begins in its byte.
+#: Number of bits of value and thread, below the bit at which an element begins in its byte.
 THREAD_BITS = 48
 
 
 class Home(NamedTuple):
-    """Where a link has elements; one may have several places.
+    """Where a link states that elements are. An element may have several places.
 
     Args:
         space: the memory.
-        elements: their numbers.
-        places: one for each.
-        clips: whether elements that it has not end there: a store writes none outside of the tensor.
+        elements: numbers of the elements.
+        places: the place of each element.
+        clips: whether elements without a place end here, as a store writes nothing outside the tensor.
     """
 
     space: str
@@ -59,12 +60,12 @@ class Home(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What a link moves, whatever lies there.
+    """What a link moves, independent of the elements that are there.
 
     Args:
         source, target: the memories.
-        takes: places of the first.
-        leaves: the place of the second where each of them goes.
+        takes: places in the source.
+        leaves: for each of them, the place in the target.
     """
 
     source: str
@@ -74,7 +75,7 @@ class Move(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What lies in a memory: places in order, each once, and the element of each."""
+    """The contents of a memory: sorted places, each once, and the element at each place."""
 
     space: str
     places: Numbers
@@ -82,7 +83,7 @@ class Contents(NamedTuple):
 
     @classmethod
     def of(cls, space: str, places: Numbers, elements: Numbers) -> Contents:
-        """The contents after writes in this order: of several to one place the last one stays."""
+        """Return the contents after writes in this order; the last write to a place remains."""
         import numpy as np
 
         order = np.argsort(places, kind="stable")
@@ -91,7 +92,7 @@ class Contents(NamedTuple):
         return cls(space, places[last], elements[last])
 
     def at(self, places: Numbers) -> Numbers:
-        """The element at each place; -1 where nothing lies."""
+        """Return the element at each place; -1 where there is none."""
         import numpy as np
 
         if not len(self.places):
@@ -100,14 +101,14 @@ class Contents(NamedTuple):
         return np.where(self.places[index] == places, self.elements[index], -1)
 
     def where(self, element: int) -> int | None:
-        """The first place of an element; None if it is nowhere."""
+        """Return the first place of an element; None if it has none."""
         import numpy as np
 
-        found = np.flatnonzero(self.elements == element)
-        return int(self.places[found[0]]) if len(found) else None
+        indices = np.flatnonzero(self.elements == element)
+        return int(self.places[indices[0]]) if len(indices) else None
 
     def moved(self, move: Move) -> Contents:
-        """What lies in the other memory after a move."""
+        """Return the contents of the target memory after a move."""
         elements = self.at(move.takes)
         kept = elements >= 0
         return Contents.of(move.target, move.leaves[kept], elements[kept])
@@ -115,15 +116,15 @@ class Contents(NamedTuple):
 
 @frozen
 class Tile:
-    """The tile that a chain moves, and what its links know of one another.
+    """The tile that a chain moves, and what a link needs to know about its neighbors.
 
     Args:
         rows, columns: extents: MN x K of an operand, M x N of a result.
-        element: type of an element at this link.
-        arch: ``sm90`` or ``sm100``; "" if nobody said it.
-        contents: what lies where the link begins; None at the first.
-        before: where the last link that says it has the elements in memory.
-        after: where the next one has them; None if it does not say.
+        element: the element type at this link.
+        arch: the architecture, such as ``sm90`` or ``sm100``; "" if it was not given.
+        contents: the contents of memory before the link; None at the first link.
+        before: where an earlier link states that the elements are in memory; None if none does.
+        after: where the next link states that they are in memory; None if it does not.
     """
 
     rows: int
@@ -136,31 +137,31 @@ class Tile:
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """Number of elements."""
         return self.rows * self.columns
 
     def numbers(self, rows: Numbers, columns: Numbers) -> Numbers:
-        """The numbers of elements by their coordinates."""
+        """Return the numbers of elements given by their coordinates."""
         return rows * self.columns + columns
 
     def all(self) -> Numbers:
-        """Every number, as an array (row, column)."""
+        """Return the numbers of all elements as an array (row, column)."""
         import numpy as np
 
         return np.arange(self.size, dtype=np.int64).reshape(self.rows, self.columns)
 
     def named(self, element: int) -> str:
-        """An element's coordinate, as CuTe writes it."""
+        """Return the coordinate of an element in CuTe notation."""
         return f"({element // self.columns},{element % self.columns})"
 
 
 def place_text(space: str, place: int, columns: int = 1) -> str:
-    """A place for a person, without the word before it.
+    """Return a place as text, without a preposition.
 
     Args:
         space: the memory.
-        place: the number.
-        columns: of the tile, for elements of an operand.
+        place: the place.
+        columns: number of columns of the tile, for places in an operand.
 
     >>> place_text(REGISTERS, 35 << 24 | 3), place_text(TENSOR, 2 << 21 | 5 << 5), place_text(SHARED, 0x400 * 8 + 4)
     ('value 3 of thread 35', 'lane 2, column 5', 'byte 0x400, bit 4')
@@ -180,5 +181,5 @@ def place_text(space: str, place: int, columns: int = 1) -> str:
 
 
 def preposition(space: str) -> str:
-    """What stands before a place in a sentence."""
+    """Return the preposition for places in a memory."""
     return "at" if space in (GLOBAL, SHARED) else "in" if space != OPERAND else "as"

@@ -1,13 +1,13 @@
-"""A plan: one instruction and one main loop, whole, and the proof of its product.
+"""Plans of ``wgmma`` and ``tcgen05.mma``: one instruction and one main loop, with the proof of its product.
 
-Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
+Invariant: the proof of a plan that makes the hardware do something else fails, and names an element.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
 >>> print(replace(example, b=replace(example.b, transposed=0)).verify())
-disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) must be -48, found -7: B(0,1) of stage
-0 is read from byte 8194, where B(1,0) of stage 0 lies
+disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) is -7 instead of -48: B(0,1) of stage
+0 is read from byte 8194, where B(1,0) of stage 0 is
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from layoutalg.frozen import frozen, replace
 
 @frozen
 class Plan(PlannedLoop):
-    """One instruction and one main loop, with its proof: a ``HopperPlan`` or a ``BlackwellPlan``."""
+    """One instruction and its main loop, which ``verify`` proves: a ``HopperPlan`` or a ``BlackwellPlan``."""
 
     def verify(self, seed: int = 1) -> Product:
-        """Prove both operands as ``derive`` does, the product: copies, words, bits, pointers, accumulators; the chain.
+        """Prove both operands as ``derive`` does, the product, the chain, double buffering, and a convolution's copies.
 
         Args:
-            seed: of the numbers that are multiplied.
+            seed: seed of the random numbers that are multiplied.
 
         >>> from descriptors.gemm.planner import plan
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
@@ -47,12 +47,12 @@ class Plan(PlannedLoop):
         return replace(multiply(self, seed), chain=self.chain.verify(), turns=self._turns(), gathered=copies)
 
     def _turns(self) -> TurnReport | None:
-        """Prove that two sets of accumulators are used in turn; None of one set."""
+        """Prove that two sets of accumulators are used without a race; None if there is only one set."""
         return None
 
     @property
     def chain(self) -> Chain:
-        """Its copies, layouts, words, accumulators and stores, link by link."""
+        """The plan's copies, layouts, descriptors, accumulators and stores, as links of a chain."""
         return chain_of(self)
 
 
@@ -61,9 +61,9 @@ class HopperPlan(Plan):
     """A plan of ``wgmma``, whose accumulators are registers.
 
     Args:
-        accumulators: the registers.
-        loads: how A gets into registers; None where the instruction reads it by a word.
-        promotion: of accumulators that are scaled every 128 of K; None of others.
+        accumulators: the registers that hold the accumulators.
+        loads: how A is loaded into registers; None if the instruction reads A by a descriptor.
+        promotion: how accumulators are scaled every 128 of K; None if they are not.
     """
 
     accumulators: Registers
@@ -77,9 +77,9 @@ class ColumnCopy(NamedTuple):
     Args:
         what: ``factors_a``, ``factors_b`` or ``metadata``.
         shape: the shape of the copy.
-        word: the word of the first stage.
-        step: what is added to the word for each stage.
-        column: where it copies to.
+        word: the descriptor of the first stage.
+        step: the number that is added to the descriptor for each stage.
+        column: the first column of the destination.
     """
 
     what: str
@@ -93,12 +93,12 @@ class Multiplication(NamedTuple):
     """A ``tcgen05.mma`` of a stage.
 
     Args:
-        block: along M, N and K.
+        block: index of the block along M, N and K.
         column: the first column of its accumulator.
-        a_step, b_step: what is added to the words of the stage.
+        a_step, b_step: the numbers that are added to the descriptors of the stage.
         idesc: the instruction descriptor.
-        factors: the pointers to the scale factors of A and of B; () of a kind without.
-        metadata: the column of the metadata; None of a dense A.
+        factors: the pointers to the scale factors of A and of B; () without scale factors.
+        metadata: the column of the metadata; None for a dense A.
     """
 
     block: tuple[int, int, int]
@@ -115,19 +115,19 @@ class BlackwellPlan(Plan):
     """A plan of ``tcgen05.mma``, whose accumulators are columns of tensor memory.
 
     Args:
-        accumulators: the columns.
-        scales: scale factors; None of a kind without.
+        accumulators: the columns that hold the accumulators.
+        scales: the scale factors; None for a kind without.
     """
 
     accumulators: TensorColumns
     scales: Scales | None = None
 
     def _turns(self) -> TurnReport | None:
-        """Prove that two sets of accumulators are used in turn; None of one set."""
+        """Prove that two sets of accumulators are used without a race; None if there is only one set."""
         return prove_turns(self.accumulators) if self.accumulators.sets > 1 else None
 
     def column_copies(self) -> Iterator[ColumnCopy]:
-        """Generate the copies of a stage to tensor memory: scale factors, of A and then of B; metadata.
+        """Yield the copies of a stage to tensor memory: scale factors of A, then of B, then metadata.
 
         >>> from descriptors.gemm.planner import plan
         >>> example = plan("m128n64k64", "e2m1", tile=(128, 64, 64), kind="mxf4", verify=False)
@@ -144,11 +144,11 @@ class BlackwellPlan(Plan):
             yield from (ColumnCopy("metadata", COPY, word, step, column) for word, column in self.metadata.copies())
 
     def multiplications(self) -> Iterator[Multiplication]:
-        """Generate the instructions of a stage in their order: K blocks, in each N blocks, in each M blocks.
+        """Yield the instructions of a stage in order: K blocks outermost, then N blocks, then M blocks.
 
         >>> from descriptors.gemm.planner import plan
         >>> example = plan("m128n64k16", "bf16", tile=(256, 64, 32), verify=False)
-        >>> [(one.block, one.column, one.a_step, one.b_step) for one in example.multiplications()]
+        >>> [(mma.block, mma.column, mma.a_step, mma.b_step) for mma in example.multiplications()]
         [((0, 0, 0), 0, 0, 0), ((1, 0, 0), 64, 512, 0), ((0, 0, 1), 0, 2, 2), ((1, 0, 1), 64, 514, 2)]
         """
         scales, metadata, rows = self.scales, self.metadata, len(self.a.mn_steps)

@@ -1,13 +1,13 @@
-"""The chain of a plan: its copies, layouts, words and accumulators, from global memory to global memory.
+"""Build the chain of a plan: its copies, layouts, descriptors and accumulators, from global memory to global memory.
 
-A tensor is as large as the stages of a tile together, stage after stage along K; each CTA of a pair has legs of its
-own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
-factors have a leg for each stage, since all stages have the same columns of tensor memory: their bytes lie in global
-memory tile by tile, as a stage holds them. C through shared memory has a leg for each piece, since pieces have the same
-place in turn; and the matrix that is added to the sums has one, from its rows to the registers of the accumulators:
-``descriptors.gemm.result_legs``. Metadata are no leg: the proof of the product has them.
+A tensor of the chain has the extents of all stages of a tile together, one after the other along K. Each CTA of a pair
+has legs of its own. The results end in rows of global memory, as the programs of a plan store them. Scale factors have
+a leg for each stage, because all stages use the same columns of tensor memory; in global memory their bytes are in the
+order of a stage, tile after tile. C through shared memory has a leg for each piece, because pieces reuse the same
+buffers. The matrix that is added to the sums has a leg from its rows to the registers of the accumulators; the module
+``descriptors.gemm.result_legs`` builds it. Metadata have no leg; the proof of the product covers them.
 
-Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
+Invariant: the chain of a plan is proved, and the chain of a plan with a wrong descriptor is not.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
@@ -16,7 +16,7 @@ Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
 proved: A 4096 elements through tensor, tma, layout, word; B 1024 elements through tensor, tma, layout, word; D 1024 \
 elements through wgmma.m64n16k16.D, store, tensor
 >>> print(replace(example, b=replace(example.b, k_steps=(0, 2))).chain.verify().headline)
-wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byte 0x2020, where (0,1) lies; 512 of \
+wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byte 0x2020, where (0,1) is; 512 of \
 1024 elements
 """
 
@@ -33,7 +33,7 @@ from descriptors.gemm.places import GLOBAL, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.planned_loop import PlannedLoop
-from descriptors.gemm.register_links import Held, MatrixMove, ThreadCopy
+from descriptors.gemm.register_links import FragmentLink, MatrixMove, ThreadCopy
 from descriptors.gemm.result_legs import padded, result_legs
 from descriptors.gemm.tensor_links import COLUMN_BITS, CellCopy, FactorReads
 from descriptors.smem.operands.operand import Major, as_element_type
@@ -94,7 +94,7 @@ def _operand_links(plan: PlannedLoop, index: int, side: StagedOperand, cta: int)
 
 
 def _factor_legs(plan: PlannedLoop, scales: Scales) -> Iterator[Leg]:
-    """The scale factors of each operand, stage by stage: a CTA's own rows of A, which the other has its own of."""
+    """Yield the legs of the scale factors of each operand, stage by stage, for the rows of A of one CTA."""
     sides = zip(("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True)
     element = as_element_type("u8")
     for index, (name, factors, base, column) in enumerate(sides):
@@ -125,13 +125,13 @@ def _factor_legs(plan: PlannedLoop, scales: Scales) -> Iterator[Leg]:
 
 @frozen
 class FactorPlaces:
-    """Where the scale factors of a tile lie, of a layout that has room for more and an offset for every element.
+    """A chain link: the scale factors of a tile, in a layout that may be larger and has an offset for every element.
 
     Args:
-        noun: ``tensor`` or ``layout``, in bytes of global or shared memory; or ``cells``, maybe with copies.
-        layout: (row, k), or (row, k, copy), to a byte.
+        noun: ``tensor`` for global memory, ``layout`` for shared memory, or ``cells`` for tensor memory.
+        layout: (row, k) or (row, k, copy) to a byte.
         vector: elements along K that share a factor.
-        first: the address of its byte 0, or its first column.
+        first: address of byte 0, or the first column.
     """
 
     noun: str
@@ -144,7 +144,7 @@ class FactorPlaces:
         return str(self.layout)
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         import numpy as np
 
         extents = [int(size(self.layout, mode=[i])) for i in range(len(self.layout))]
@@ -156,15 +156,15 @@ class FactorPlaces:
 
 
 def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
-    """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
-    side, one = (plan.a, plan.b)[index], implicit.convolution
+    """Yield the links of the first step of a convolution's first tile that reads an element; none if no step does."""
+    side, layer = (plan.a, plan.b)[index], implicit.convolution
     tile = Tile(side.derivation.tile[0], side.derivation.tile[1], side.derivation.element)
     run = side.run if side.run < tile.rows else 0
     tensors = (
-        ConvolutionTensor(one, side.matrix != one.operand, side.first_row(side.boxes[0], cta), tap, run=run)
-        for tap in range(one.taps[0] * one.taps[1])
+        ConvolutionTensor(layer, side.matrix != layer.operand, side.first_row(side.boxes[0], cta), tap, run=run)
+        for tap in range(layer.taps[0] * layer.taps[1])
     )
-    tensor = next((each for each in tensors if len(each.memory(tile).elements)), None)
+    tensor = next((tensor for tensor in tensors if len(tensor.memory(tile).elements)), None)
     if tensor is None:
         return
     yield tensor
@@ -183,24 +183,24 @@ def _step_links(plan: PlannedLoop, implicit: ImplicitGemm, index: int, cta: int)
 
 
 def _coordinates(side: StagedOperand, index: int, cta: int) -> tuple[int, ...]:
-    """Where a box begins in the tensor: its stage lies as many K blocks on."""
+    """Return the coordinates of a box in the tensor, in which the stages follow one another along K."""
     box, k = side.tma.boxes[index], side.derivation.tile[1]
     pairs = zip(side.tma.dimensions, side.coordinates(box, cta), strict=True)
     return tuple(at + (box.stage * k // one.step if one.mode == 1 and one.extent is None else 0) for one, at in pairs)
 
 
 def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) -> TensorMap:
-    """The tensor map of the copies, of a tensor of these extents and steps in elements."""
+    """Return the tensor map of the copies for a tensor with the given extents and steps, in elements."""
     tma = side.tma
 
-    def extent(one: Dimension) -> int:
-        return one.extent if one.extent is not None else -(-extents[one.mode] // one.step)
+    def extent(dimension: Dimension) -> int:
+        return dimension.extent if dimension.extent is not None else -(-extents[dimension.mode] // dimension.step)
 
     return TensorMap(
         as_data_type(tma.data_type_code),
         0,
-        tuple(extent(one) for one in tma.dimensions),
-        tuple(steps[one.mode] * one.step * tma.element.bits // 8 for one in tma.dimensions[1:]),
+        tuple(extent(dimension) for dimension in tma.dimensions),
+        tuple(steps[dimension.mode] * dimension.step * tma.element.bits // 8 for dimension in tma.dimensions[1:]),
         tma.box,
         (1,) * len(tma.dimensions),
         swizzle=tma.swizzle_code,
@@ -208,7 +208,7 @@ def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) 
 
 
 def _loads(plan: PlannedLoop) -> Iterator[Link]:
-    """A from shared memory into registers."""
+    """Yield the links of A from shared memory into registers."""
     loads, accumulators = plan.loads, plan.accumulators
     assert loads is not None and isinstance(accumulators, Registers)
     groups = (accumulators.warpgroups, 1)
@@ -216,5 +216,5 @@ def _loads(plan: PlannedLoop) -> Iterator[Link]:
         name = f"ldmatrix.x4{'.trans' if '.trans' in loads.move else ''}"
         yield MatrixMove(name, (4 * groups[0], 1), raked=True)
     else:
-        yield ThreadCopy("load", Held(loads.fragment, groups, raked=True))
-    yield Held(loads.fragment, groups, raked=True)
+        yield ThreadCopy("load", FragmentLink(loads.fragment, groups, raked=True))
+    yield FragmentLink(loads.fragment, groups, raked=True)

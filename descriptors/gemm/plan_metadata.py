@@ -1,12 +1,14 @@
-"""The metadata of a main loop with a sparse A: registers or columns of every stage, and what each K block takes.
+"""Plan the metadata of a main loop with a sparse A: registers or columns of each stage, and the part of each K block.
 
-On sm90 the threads load them from global memory, where ``pack_metadata`` put them: a register for each M block of a
-warpgroup and each K that is packed together, which holds, in its halves of the threads, one or two K blocks; the
-selector of the instruction says which. On sm100 a stage of them lies in shared memory as in global memory, and
-``tcgen05.cp.128x128b`` copies each 128 lanes of 16 bytes to four columns, from where a K block takes two, or one: then
-its column is even, and the selector in its instruction descriptor says which of the two.
+On sm90 the threads load the metadata from global memory, in the format of ``pack_metadata``. A thread has one register
+for each M block of its warpgroup and each group of K that is packed together. One register of all threads holds the
+metadata of one K block, or of two, each in half of the threads; the selector of the instruction chooses between them.
 
-Law: the K blocks of a stage take different registers, halves or columns, and leave none of them out.
+On sm100 the metadata of a stage are copied to shared memory unchanged, and ``tcgen05.cp.128x128b`` copies each 128
+lanes of 16 bytes to four columns. A K block uses two of these columns, or one. With one, the instruction gets an even
+column, and the selector in its instruction descriptor chooses one of two.
+
+Invariant: the K blocks of a stage use different registers, halves or columns, and together all of them.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> metadata = metadata_of(main_loop("wgmma.sp.m64n128k32", "bf16", tile=(128, 128, 128)))
@@ -29,9 +31,9 @@ from descriptors.targets import has_wgmma
 from layoutalg import Layout
 from layoutalg.frozen import frozen, replace
 
-#: The copy of 128 lanes of 16 bytes, and its columns.
+#: The shape of the copy of 128 lanes of 16 bytes, and the number of columns that it writes.
 COPY, COPY_COLUMNS = "128x128b", 4
-#: On sm100 they lie in global memory as a tensor with rows of so many bytes, of which a box has at most 256.
+#: On sm100 the metadata in global memory are a tensor with rows of 128 bytes; a box has at most 256 rows.
 MEMORY_ROW, _MOST_ROWS = 128, 256
 
 
@@ -40,12 +42,13 @@ class Metadata:
     """The metadata of a sparse A in one CTA.
 
     Args:
-        packed: how they are packed.
-        layout: of a tile's metadata, packed alone: (m, k), zeros counted, to a bit.
-        packs: along K, in a stage: registers of a thread for an M block on sm90, copies to four columns on sm100.
-        column: the first of a stage's in tensor memory; 0 on sm90.
-        base: where the first stage lies in shared memory, in bytes; 0 on sm90.
-        blocks: along M, of 128 rows each, on sm100; their metadata follow one another, in memory and in columns.
+        packed: the format in which the metadata are packed.
+        layout: layout of the packed metadata of one tile: (m, k), with zeros counted, to a bit.
+        packs: number of packed groups along K in a stage: registers of a thread for an M block on sm90, copies to four
+            columns on sm100.
+        column: the first column in tensor memory; 0 on sm90.
+        base: address of the first stage in shared memory, in bytes; 0 on sm90.
+        blocks: number of M blocks of 128 rows on sm100, stored one after the other in memory and in columns; 1 on sm90.
     """
 
     packed: Arrangement
@@ -57,45 +60,45 @@ class Metadata:
 
     @property
     def registers(self) -> int:
-        """Registers of a thread for an M block of a stage; none on sm100."""
+        """Number of registers of a thread for an M block of a stage; 0 on sm100."""
         return self.packs if has_wgmma(self.packed.arch) else 0
 
     @property
     def bytes(self) -> int:
-        """Shared memory of a stage, in bytes; none on sm90."""
+        """Size of a stage in shared memory, in bytes; 0 on sm90."""
         return self.blocks * self.block_bytes
 
     @property
     def block_bytes(self) -> int:
-        """That of one M block."""
+        """Size of one M block of a stage in shared memory, in bytes; 0 on sm90."""
         return 0 if has_wgmma(self.packed.arch) else self.packs * self.packed.block_bits // 8
 
     @property
     def block_columns(self) -> int:
-        """What is added to a column for each M block; 0 on sm90."""
+        """Columns from one M block to the next; 0 on sm90."""
         return 0 if has_wgmma(self.packed.arch) else COPY_COLUMNS * self.packs
 
     @property
     def boxes(self) -> tuple[int, int]:
-        """Rows of a box that brings metadata of an M block, and how many boxes bring those of a stage; none on sm90."""
+        """Rows of a box of an M block's metadata, and number of boxes of an M block in a stage; (0, 1) on sm90."""
         rows = self.block_bytes // MEMORY_ROW
         count = next((n for n in range(1, rows + 1) if rows % n == 0 and rows // n <= _MOST_ROWS), 1)
         return rows // count, count
 
     @property
     def selectors(self) -> tuple[int, ...]:
-        """The selectors that instructions have."""
+        """The selectors of the instructions."""
         return tuple(range(self.packed.selectors))
 
     def place(self, k: int) -> tuple[int, int]:
-        """What a K block takes: register and selector on sm90, column (of the first M block) and selector on sm100."""
+        """Return register (sm90) or column of the first M block (sm100), and selector, of a K block."""
         index, selector = divmod(k, self.packed.selectors)
         if has_wgmma(self.packed.arch):
             return index, selector
         return self.column + 2 * index, selector
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
-        """Word and column of every ``tcgen05.cp`` of a stage; none on sm90."""
+        """Return descriptor and column of every ``tcgen05.cp`` of a stage; () on sm90."""
         if has_wgmma(self.packed.arch):
             return ()
         source = derive(layout=Layout((128, 16), (16, 1)), dtype="u8", major="K", swizzle="none", cp=COPY, verify=False)
@@ -107,15 +110,15 @@ class Metadata:
 
 
 def metadata_of(loop: MainLoop, *, column: int = 0, base: int = 0) -> Metadata:
-    """The metadata that a sparse A needs.
+    """Return the metadata of a main loop with a sparse A.
 
     Args:
-        loop: the instruction and the tile, of a sparse A.
-        column: where those of a stage begin in tensor memory.
-        base: where those of the first stage begin in shared memory, in bytes.
+        loop: the instruction and the tile.
+        column: the first column in tensor memory.
+        base: address of the first stage in shared memory, in bytes.
 
     Raises:
-        DescriptorError: if no arrangement of them is known.
+        DescriptorError: if the format of the metadata is not known for the element type.
     """
     packed = arrangement(loop.a, loop.arch)
     rows = loop.tile[0] // loop.cta_group

@@ -1,11 +1,11 @@
-"""One operand of a main loop: its derivation, its words and their steps, its copies, and the bit that says its major.
+"""Derive one operand of a main loop: its layout, its descriptors and their steps, and its copies.
 
-The words are kept as a kernel forms them: one word, and what is added to it for a block along M or N, a K block, a
-stage. The proof of the product adds them up as the kernel does. The tensor map of the copies has the extents of the
-tensors in global memory as symbols M, N and K.
+The descriptors are kept in the form that a kernel uses: one descriptor, and the numbers that are added to it for a
+block along M or N, a K block and a stage. The proof of the product adds them as the kernel does. The arguments of the
+tensor map contain the extents of the matrices in global memory as symbols M, N and K.
 
-An instruction of a pair takes half of its rows of A, and half of its rows of B, from each CTA. Of B, whose rows are the
-columns of the product, a CTA therefore holds half of every N block: local row x of CTA v is the row ::
+An instruction of a CTA pair reads half of its rows of A, and half of its rows of B, from each CTA. The rows of B are
+the columns of the product, so a CTA holds half of every N block: local row x of CTA v is the row ::
 
     x + (x / run + v) run            with the run N / 2 of the instruction
 
@@ -13,8 +13,8 @@ of the tile. Of A it holds one run, half of the tile's rows: M blocks are then t
 Source: PTX ISA 9.1, tcgen05 matrix shapes and CTA pairs; CuTe ``mma_traits_sm100.hpp``, the B layouts of 2-SM atoms;
 CUDA Driver API, ``cuTensorMapEncodeTiled``.
 
-Laws: the sums are the words of the derivation, wherever the operand lies; both CTAs of a pair together hold every row
-of the tile, each once, and a box holds no two runs.
+Invariant: the sums are the descriptors of the derivation, for every base address. Both CTAs of a pair together hold
+every row of the tile once, and no box has rows of two runs.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> a = operand(main_loop("m64n128k16", "bf16", tile=(128, 128, 64)), "A", 3, base=2048)
@@ -47,27 +47,28 @@ from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from layoutalg.frozen import frozen, replace
 
-#: Tried in this order where no swizzle is asked for: the wider, the fewer bank conflicts and boxes.
+#: Swizzle modes in the order in which they are tried by default. Wider modes have fewer bank conflicts and boxes.
 _WIDEST = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE)
 
 
 @frozen
 class StagedOperand:
-    """An operand in the shared memory of one CTA, all stages of it.
+    """All stages of an operand in the shared memory of one CTA.
 
     Args:
         matrix: ``"A"`` or ``"B"``.
-        derivation: of the tile (MN, K, stages).
-        tma: the copies that fill it.
-        base: its address, from the start of the CTA's shared memory, in bytes.
-        word: of the first instruction's operand.
-        mn_steps, k_steps, stage_steps: what is added to the word for each block along M or N, each K block, each stage;
-            in 16-byte units, which the start address counts. With K 96 LBO is an address, and moves too: by bits
-            [16,30) of a step.
+        derivation: the derivation of the tile (MN, K, stages).
+        tma: the copies that fill the tile.
+        base: address of the operand in the CTA's shared memory, in bytes.
+        word: the descriptor of the first subtile.
+        mn_steps, k_steps, stage_steps: the numbers that are added to the descriptor for each block along M or N, each
+            K block and each stage, in the 16-byte units of the start address. With K 96, LBO is an address too, and
+            bits [16,30) of a step advance it.
         transposed: the transpose bit of the instruction.
-        run: rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
-        ctas: of the cluster that need the same tile, and share its copies.
-        sparse: whether it is stored without its zeros: half of K in global memory, in its tile, in its words.
+        run: number of consecutive rows of the tile in a CTA: all rows of the CTA, except for B of a pair, where it is
+            half of an N block.
+        ctas: number of CTAs of the cluster that need the same tile and share its copies.
+        sparse: whether the operand is stored without its zeros: with half of K in global memory and in the tile.
     """
 
     matrix: Matrix
@@ -84,48 +85,51 @@ class StagedOperand:
     sparse: bool = False
 
     def word_at(self, mn: int, k: int, stage: int) -> int:
-        """The word of one block: a sum that never carries out of the start address, for all of it is shared memory."""
+        """Return the descriptor of one block.
+
+        The sum does not carry out of the start address, because all blocks are in shared memory.
+        """
         return self.word + self.mn_steps[mn] + self.k_steps[k] + self.stage_steps[stage]
 
     @property
     def bit(self) -> str:
-        """Where the transpose bit is."""
+        """The name and position of the transpose bit."""
         return transpose_bit(self.derivation.arch, self.matrix)
 
     @property
     def stage_bytes(self) -> int:
-        """Shared memory of one stage, in bytes."""
+        """Size of one stage in bytes."""
         d = self.derivation
         return d.tile[0] * d.tile[1] * d.element.storage_bits // 8
 
     @property
     def alignment_bytes(self) -> int:
-        """What its address must be a multiple of."""
+        """Required alignment of the operand's address, in bytes."""
         return max(self.tma.alignment_bytes, self.derivation.swizzle.alignment_bytes)
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The copies of the first stage; those of the others differ in the address alone."""
+        """The boxes of the first stage. Those of the other stages differ only in their addresses."""
         return tuple(box for box in self.tma.boxes if box.stage == 0)
 
     def first_row(self, box: Box, cta: int = 0) -> int:
-        """The row of the tile, over both CTAs of a pair, at which a box begins in one of them."""
+        """Return the row of the tile, over both CTAs of a pair, at which a box of one CTA begins."""
         return row_of(box.origin[0], cta, self.run)
 
     def coordinates(self, box: Box, cta: int = 0) -> tuple[int, ...]:
-        """Where a box of a CTA begins in the tile, along the tensor map's dimensions; CTA v adds v runs of rows."""
-        moved = self.first_row(box, cta) - box.origin[0]
+        """Return the coordinates of a box in the tile, along the tensor map's dimensions; CTA v adds v runs of rows."""
+        rows = self.first_row(box, cta) - box.origin[0]
         pairs = zip(self.tma.dimensions, box.coordinates, strict=True)
-        return tuple(at + (0 if one.mode else one.index(moved)) for one, at in pairs)
+        return tuple(first + (0 if dimension.mode else dimension.index(rows)) for dimension, first in pairs)
 
     @property
     def own_boxes(self) -> int:
-        """How many of them each CTA issues: the r-th of those that share them takes the r-th part."""
+        """Number of boxes that each CTA issues. The r-th CTA of those that share them issues the r-th part."""
         return len(self.boxes) // self.ctas
 
     @property
     def transaction_bytes(self) -> int:
-        """What the copies of one stage add to the transaction count of a CTA, in bytes, whoever issues them."""
+        """Bytes that the copies of one stage add to a CTA's transaction count, whichever CTA issues them."""
         return len(self.boxes) * self.tma.transaction_bytes
 
 
@@ -137,12 +141,12 @@ def operand(
     Args:
         loop: the instruction and the tile.
         matrix: ``"A"`` or ``"B"``.
-        stages: how many tiles are kept at once.
-        swizzle: its swizzle; the widest that fits if left out.
-        base: its address, in bytes.
+        stages: number of stages.
+        swizzle: the swizzle mode; by default the widest that fits.
+        base: address of the operand, in bytes.
 
     Raises:
-        DescriptorError: if it has no layout that both the instruction reads and copies fill.
+        DescriptorError: if no layout can be both read by the instruction and filled by copies.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> operand(main_loop("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
@@ -151,21 +155,21 @@ def operand(
     try:
         staged = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
     except DescriptorError as error:
-        error.proposals = tuple(_of_plan(loop, matrix, one) for one in error.proposals)
+        error.proposals = tuple(_as_plan_arguments(loop, matrix, advice) for advice in error.proposals)
         raise
     ctas = loop.cluster["BA".index(matrix)]
     return replace(staged, tma=cut(staged.tma, ctas, matrix), ctas=ctas)
 
 
-def _of_plan(loop: MainLoop, matrix: Matrix, one: Advice) -> Advice:
-    """Return the advice for an operand as arguments of the plan."""
+def _as_plan_arguments(loop: MainLoop, matrix: Matrix, advice: Advice) -> Advice:
+    """Return the advice for an operand as changes of the arguments of ``plan``."""
     changes = {
         name if name == "legality" else f"{matrix.lower()}_{name}": value
-        for name, value in one.changes.items()
+        for name, value in advice.changes.items()
         if name != "tile"
     }
-    if "tile" in one.changes:
-        mn, k, *_ = one.changes["tile"]
+    if "tile" in advice.changes:
+        mn, k, *_ = advice.changes["tile"]
         k = k * loop.tile[2] // loop.stored(matrix, loop.tile[2])
         m, n = (mn * loop.cta_group, loop.tile[1]) if matrix == "A" else (loop.tile[0], mn * loop.cta_group)
         changes["tile"] = (m, n, k)
@@ -173,36 +177,38 @@ def _of_plan(loop: MainLoop, matrix: Matrix, one: Advice) -> Advice:
 
 
 def _mode(loop: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:
-    """The swizzle mode that was asked for; the name of an atom must be of the operand's own major."""
+    """Return the given swizzle mode. If it is the name of an atom, check that the atom has the operand's major."""
     major_of(swizzle, loop.a_major if matrix == "A" else loop.b_major, matrix)
     return as_swizzle_mode(swizzle)
 
 
 def _widest_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode | None, base: int) -> StagedOperand:
+    """Return the operand with the given swizzle mode, or with the widest mode that fits."""
     if swizzle is not None:
         return _in_mode(loop, matrix, stages, swizzle, base)
-    refused: list[DescriptorError] = []
+    errors: list[DescriptorError] = []
     for mode in _WIDEST:
         try:
             return _in_mode(loop, matrix, stages, mode, base)
         except DescriptorError as error:
-            refused.append(error)
-    raise refused[-1]
+            errors.append(error)
+    raise errors[-1]
 
 
 def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, base: int) -> StagedOperand:
+    """Return the operand with a swizzle mode, before its boxes are divided among the CTAs of a cluster."""
     index = "AB".index(matrix)
     element, major = ((loop.a, loop.a_major), (loop.b, loop.b_major))[index]
     pair = loop.cta_group
-    # What threads load, and no instruction reads by a word, may have any major.
+    # A in registers may have either major, because threads load it and no instruction reads it by a descriptor.
     legality = "off" if matrix == "A" and loop.a_source == "rmem" else loop.legality
     check_operand(loop.arch, loop.kind, element, major, swizzle, legality=legality)
     reads = (loop.extents[index] // pair, loop.stored(matrix, loop.extents[2]))
-    by = Reader(
+    reader = Reader(
         loop.arch, element, reads, matrix, kind=loop.kind, cta_group=pair, sparse=loop.sparse, legality=legality
     )
     tile = (loop.tile[index] // pair, loop.stored(matrix, loop.tile[2]), stages)
-    derivation = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
+    derivation = derived(request_of(reader, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
     run, counts = run_of(loop, matrix), (loop.blocks[index], loop.blocks[2], stages)
     mn_steps, k_steps, stage_steps = _steps(derivation, counts)
     return StagedOperand(
@@ -221,9 +227,9 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
 
 
 def _steps(d: Derivation, counts: tuple[int, int, int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """What is added to the first word for each block along M or N, each K block, each stage.
+    """Return the numbers added to the first descriptor for each block along M or N, each K block and each stage.
 
-    Where operands cross atoms, with K 96, a step moves the line that LBO names too: the sums are of whole words.
+    With K 96, operands cross atoms, and a step also moves the address in LBO: the sums are of whole descriptors.
     """
     if d.crossing is None:
         along_mn, along_k, along_stages = d.advance
@@ -241,7 +247,7 @@ def _steps(d: Derivation, counts: tuple[int, int, int]) -> tuple[tuple[int, ...]
 
 
 def run_of(loop: MainLoop, matrix: Matrix) -> int:
-    """Rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
+    """Return the number of consecutive rows of the tile in a CTA: all its rows, or half of an N block for B of a pair.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> run_of(main_loop("m64n64k16", "bf16", tile=(64, 192, 64)), "B")
@@ -253,12 +259,12 @@ def run_of(loop: MainLoop, matrix: Matrix) -> int:
 
 
 def row_of(local: int, cta: int, run: int) -> int:
-    """The row of the tile that a row of a CTA is.
+    """Return the row of the tile for a row of a CTA.
 
     Args:
         local: the row, counted in the CTA.
-        cta: which CTA of the pair, 0 or 1; 0 of one alone.
-        run: rows that follow one another.
+        cta: index of the CTA in its pair, 0 or 1; 0 without a pair.
+        run: number of consecutive rows of the tile in a CTA.
 
     >>> [row_of(x, 1, 32) for x in (0, 31, 32)]
     [32, 63, 96]
@@ -267,11 +273,11 @@ def row_of(local: int, cta: int, run: int) -> int:
 
 
 def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
-    """The same copies, cut where a box would hold rows of two runs, which lie apart in the tile.
+    """Return the copies with boxes cut so that no box has rows of two runs, which are not adjacent in the tile.
 
     Args:
         whole: the copies.
-        run: rows that follow one another.
+        run: number of consecutive rows of the tile in a CTA.
         matrix: ``"A"`` or ``"B"``, for messages.
 
     Raises:
@@ -285,14 +291,14 @@ def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
     slow = whole.dimensions[-1]
     if slow.mode != 0 or slow.box % pieces:
         raise DescriptorError(
-            f"plan: a box of {matrix} must be whole runs of {run} rows, for each CTA of a pair holds half of every N "
-            f"block, found {rows}; {matrix} {whole.major}-major, swizzle {whole.swizzle}"
+            f"plan: a box of {matrix} has {rows} rows, which cannot be cut into runs of {run} rows; each CTA of a pair "
+            f"has half of every N block; {matrix} is {whole.major}-major, swizzle {whole.swizzle}"
         )
     return in_pieces(whole, pieces)
 
 
 def dimension_name(matrix: Matrix, dimension: Dimension) -> str:
-    """M, N or K, for a dimension of an operand's tensor.
+    """Return ``"M"``, ``"N"`` or ``"K"`` for a dimension of an operand's tensor.
 
     >>> dimension_name("B", Dimension(0, 1, None, 64))
     'N'
@@ -300,7 +306,7 @@ def dimension_name(matrix: Matrix, dimension: Dimension) -> str:
     return "K" if dimension.mode else {"A": "M", "B": "N"}[matrix]
 
 
-#: The arguments of a call that encodes a tensor map, as they are written.
+#: The arguments of ``cuTensorMapEncodeTiled`` as source text, in plain data.
 ENCODE_ARGUMENTS = Record(
     "EncodeArguments",
     **each(str, "tensorDataType tensorRank globalAddress globalDim globalStrides boxDim elementStrides interleave"),
@@ -308,22 +314,22 @@ ENCODE_ARGUMENTS = Record(
 )
 
 
-def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
-    """Name and value of every argument after the tensor map itself, in their order.
+def encode_arguments(side: StagedOperand) -> tuple[tuple[str, str], ...]:
+    """Return names and values of the ``cuTensorMapEncodeTiled`` arguments after the tensor map, in order.
 
     Args:
-        one: the operand.
+        side: the operand.
     """
-    return map_arguments(one.tma, one.matrix, halved=one.sparse)
+    return map_arguments(side.tma, side.matrix, halved=side.sparse)
 
 
 def map_arguments(tma: TmaPlan, matrix: Matrix, *, halved: bool = False) -> tuple[tuple[str, str], ...]:
-    """The same of the copies of an operand.
+    """Return names and values of the ``cuTensorMapEncodeTiled`` arguments for the copies of an operand.
 
     Args:
         tma: the copies.
         matrix: ``"A"`` or ``"B"``.
-        halved: whether it has half as many along K: without its zeros, or two elements in each.
+        halved: whether K / 2 elements are stored along K: without zeros, or with two elements in each stored one.
     """
     names = [dimension_name(matrix, dimension) for dimension in tma.dimensions]
     if halved:

@@ -1,6 +1,6 @@
-"""What a plan is asked for: the instruction as people say it and the tile they stage, checked and typed.
+"""Check the arguments of ``plan`` that name the instruction and the tile, and return them as a typed ``MainLoop``.
 
-Law: every value is what the rooms behind work on, and the tile is whole instructions in every direction.
+Invariant: the tile is a whole number of instructions along M, N and K.
 
 >>> loop = main_loop("m64n128k16", "bf16", tile=(128, 256, 64))
 >>> loop.arch, loop.kind, loop.blocks, [t == b * e for t, b, e in zip(loop.tile, loop.blocks, loop.extents)]
@@ -42,38 +42,38 @@ from descriptors.targets import has_tcgen05, has_wgmma
 from descriptors.text import extents_text
 from layoutalg.frozen import frozen
 
-#: The most stages that are planned; far more than any kernel has.
+#: The largest number of stages that can be planned; far more than any kernel uses.
 MOST_STAGES = 64
 
-#: Where A may lie, as people say it, and as the tables of instructions do.
+#: Accepted names of the memory from which the instruction reads A, and the name in the tables of instructions.
 SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
 
 
-#: Type of the factors, and elements along K that share one, where accumulators are promoted: sm90, 8-bit floats.
+#: Type of the scale factors of promoted accumulators (sm90, 8-bit floats), and elements along K that share a factor.
 PROMOTED = ("f32", 128)
-#: Of sm100, where as many share a power of two: the instructions of kind mxf8f6f4, of K 32, take it four times.
+#: The same for tcgen05, where four instructions of kind mxf8f6f4 with K 32 use one factor; then the kind and that K.
 REPEATED, REPEATED_KIND, _REPEATED_K = ("ue8m0", 128), "mxf8f6f4", 32
 
 
 @frozen
 class MainLoop:
-    """An instruction and the tile of one stage, with nothing left open but the layouts.
+    """An instruction and the tile of one stage. Only the layouts are not chosen yet.
 
     Args:
         arch: the architecture.
-        kind: the kind of instruction, as the tables have it.
-        extents: M, N and K of the instruction; M over both CTAs where ``cta_group`` is 2.
-        tile: M, N and K of a stage, over both CTAs.
+        kind: the kind of instruction, as named in the tables of instructions.
+        extents: M, N and K of the instruction; M over both CTAs if ``cta_group`` is 2.
+        tile: M, N and K of a stage, in elements, over both CTAs.
         a, b: the element types in shared memory.
         d: the type of the accumulators.
         a_major, b_major: the contiguous dimensions.
-        cta_group: CTAs that work on one instruction.
-        scale: type of the scale factors and elements that share one; None without.
+        cta_group: number of CTAs that execute one instruction together.
+        scale: type of the scale factors and number of elements that share one; None without scale factors.
         legality: how the tables of instructions are read.
-        row: the row of the tables that allows the shape; None where nothing is checked.
-        a_source: where the instruction takes A from: ``smem``, or ``rmem``, the registers of its warpgroup.
+        row: the table row that allows the shape; None if the shape is not checked.
+        a_source: where the instruction reads A from: ``smem``, or ``rmem``, the registers of its warpgroup.
         cluster: CTAs along M and along N that share their copies.
-        sparse: whether A is stored without its zeros; K counts them.
+        sparse: whether A is stored without its zeros. K counts the zeros.
     """
 
     arch: Arch
@@ -100,17 +100,17 @@ class MainLoop:
 
     @property
     def instruction_scale(self) -> tuple[str, int] | None:
-        """The same as one instruction has it: a factor for 128 elements is one for 32 that four K blocks take."""
+        """The scale of one instruction: if 128 elements share a factor, four K blocks of 32 elements each use it."""
         return (self.scale[0], 32) if self.scale == REPEATED else self.scale
 
     def stored(self, matrix: str, k: int) -> int:
-        """How many of so many elements along K an operand stores: half, of a sparse A."""
+        """Return how many of ``k`` elements along K an operand stores: half of them if it is a sparse A."""
         return k // 2 if self.sparse and matrix == "A" else k
 
     @property
     def blocks(self) -> tuple[int, int, int]:
-        """Instructions along M, N and K of the tile."""
-        m, n, k = (whole // one for whole, one in zip(self.tile, self.extents, strict=True))
+        """Number of instructions along M, N and K of the tile."""
+        m, n, k = (whole // part for whole, part in zip(self.tile, self.extents, strict=True))
         return m, n, k
 
 
@@ -137,24 +137,24 @@ def main_loop(
 
     Args:
         instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
-        scale_vector, a_source, cluster, sparse, legality: as ``plan`` has them.
+        scale_vector, a_source, cluster, sparse, legality: as in ``plan``.
 
     Raises:
-        IllegalError: if there is no such instruction; the nearest are named.
-        DescriptorError: if an argument is malformed, or the tile is not whole instructions.
+        IllegalError: if the instruction does not exist; the message names the nearest shapes.
+        DescriptorError: if an argument is malformed, or the tile is not a whole number of instructions.
 
     >>> main_loop("m64n100k16", "bf16", tile=(64, 100, 64))
     Traceback (most recent call last):
     descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, found 100; sm90 f16 dense,
-    M 64, K 16; nearest are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register fragments
-    and shared-memory layout))
+    M 64, K 16; the nearest shapes are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register
+    fragments and shared-memory layout))
     """
     name, whole = named_instruction(instruction), three(tile, "the tile")
     extents = name.extents
     if is_mma(name.text, arch):
-        raise DescriptorError(f"plan: mma.sync is planned by mma_plan; instruction = {name.text or extents}")
+        raise DescriptorError(f"plan: {name.text or extents} is an instruction of mma.sync, which mma_plan plans")
     if name.ws:
-        raise DescriptorError(f"plan: the weight-stationary form is not planned; instruction = {name.text}")
+        raise DescriptorError(f"plan: weight-stationary instructions are not supported; instruction = {name.text}")
     a, b = types_of(name, dtype, b_dtype)
     vector = None if scale_vector is None else as_integer(scale_vector, "plan: scale_vector")
     if (vector, name.scale_vector) != (REPEATED[1], 32):  # four instructions, of 32 each, share a factor for 128
@@ -172,15 +172,15 @@ def main_loop(
     majors = as_major(a_major), as_major(b_major)
     place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and not has_wgmma(of):
-        raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
+        raise DescriptorError(f"plan: A in registers is not supported on {of}, only on sm90 (wgmma)")
     zeros_left_out = as_flag(sparse, "plan: sparse") or name.sparse
     usual = dense_k(of, named) * (1 + zeros_left_out)
     check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
     row = _shape(of, named, extents, pair, mode, place, zeros_left_out, whole)
     stored_k = extents[2] // (1 + zeros_left_out)
-    # The order of registers is the instruction's own: A gets there from a tile of any major.
-    read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
-    for element, major in read:
+    # A in registers is loaded from a tile of either major, because the instruction defines the register order.
+    operands = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
+    for element, major in operands:
         check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     loop = MainLoop(
@@ -194,15 +194,17 @@ def main_loop(
     if loop.sparse:
         _check_sparse(loop)
     if has_wgmma(loop.arch) and loop.scale is not None and loop.d != "f32":
-        raise DescriptorError(f"plan: accumulators that are promoted must be f32, found {loop.d}")
+        raise DescriptorError(
+            f"plan: the accumulators are {loop.d}, but with scale factors sm90 needs f32 accumulators"
+        )
     return loop
 
 
 def named_instruction(instruction: object) -> InstructionName:
-    """Return the instruction of a name, or of M, N and K.
+    """Return the instruction given by its name, or by M, N and K.
 
     Raises:
-        DescriptorError: if it names none.
+        DescriptorError: if the name is not an instruction's.
 
     >>> named_instruction("wgmma.m64n8k32").mnemonic, named_instruction((128, 256, 16)).extents
     ('wgmma', (128, 256, 16))
@@ -215,7 +217,7 @@ def named_instruction(instruction: object) -> InstructionName:
 def types_of(
     name: InstructionName, dtype: str | ElementType, b_dtype: str | ElementType | None
 ) -> tuple[ElementType, ElementType]:
-    """Return the types of A and of B: those that were given, which must be those of the name, if it states any.
+    """Return the types of A and of B, which must agree with the instruction's name if the name states types.
 
     Raises:
         DescriptorError: if a given type contradicts the name.
@@ -229,29 +231,34 @@ def types_of(
 
 
 def three(value: object, what: str, maximum: int = 1 << 16) -> tuple[int, int, int]:
-    """Three extents that somebody typed, each of at most so much.
+    """Return M, N and K from a caller's value.
+
+    Args:
+        value: a tuple or list of three extents.
+        what: the subject of messages, such as ``"the tile"``.
+        maximum: the largest allowed extent.
 
     Raises:
-        DescriptorError: if they are something else.
+        DescriptorError: if the value is not three integers from 1 to ``maximum``.
 
     >>> three([128, 128, 64], "the tile")
     (128, 128, 64)
     """
     if not isinstance(value, (tuple, list)) or len(value) != 3:
-        near = "; N x K alone is an operand, which descriptors derive takes" if what == "the tile" else ""
-        raise DescriptorError(f"plan: {what} must be M x N x K, found {brief(value)}{near}")
-    m, n, k = (as_integer(one, f"plan: an extent of {what}", minimum=1, maximum=maximum) for one in value)
+        note = "; a tile of one operand (MN x K) is an argument of `descriptors derive`" if what == "the tile" else ""
+        raise DescriptorError(f"plan: {what} is {brief(value)}, not M x N x K{note}")
+    m, n, k = (as_integer(extent, f"plan: an extent of {what}", minimum=1, maximum=maximum) for extent in value)
     return m, n, k
 
 
 def kind_of_request(
     arch: str, a: ElementType, b: ElementType, kind: str | None, scale_dtype: str | None, vector: int | None
 ) -> str:
-    """The kind that was named, or the one that types and scale factors mean.
+    """Return the given kind after checking it, or the kind that the types and scale factors imply.
 
     Raises:
-        IllegalError: if no kind takes the types.
-        DescriptorError: if there is no such kind.
+        IllegalError: if no kind accepts the types.
+        DescriptorError: if the kind does not exist, or does not support the types or scale factors.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> e2m1 = as_element_type("e2m1")
@@ -264,9 +271,10 @@ def kind_of_request(
         promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
         scaled = not promoted and (scale_dtype is not None or vector is not None)
         if kind not in (None, known) or scaled:
-            what = f"kind {brief(kind)}" if kind not in (None, known) else "scale factors"
+            factors = {"scale_dtype": scale_dtype, "scale_vector": vector} if kind in (None, known) else {"kind": kind}
+            names = " with ".join(f"{name} {brief(value)}" for name, value in factors.items() if value is not None)
             raise DescriptorError(
-                f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90",
+                f"plan: {names} is not supported for {a} by {b} on {arch}",
                 proposals=[
                     Advice({"scale_vector": PROMOTED[1], "scale_dtype": PROMOTED[0]}),
                     Advice({"kind": None, "scale_vector": None, "scale_dtype": None}),
@@ -278,15 +286,15 @@ def kind_of_request(
         named = as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=32, arch=arch)
         if (named, scale) != (REPEATED_KIND, REPEATED[0]):
             raise DescriptorError(
-                f"plan: a factor for {vector} elements must be {REPEATED[0]} of kind {REPEATED_KIND} in {arch}, whose "
-                f"instructions of K 32 take one factor, found {scale} of {named}"
+                f"plan: kind {named} with {scale} scale factors does not support one factor for {vector} elements; on "
+                f"{arch} only kind {REPEATED_KIND} with {REPEATED[0]} does, whose instructions of K 32 use one factor"
             )
         return named
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector, arch=arch)
 
 
 def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
-    """A mode that an operand has if it may have this major at all."""
+    """Return a swizzle mode that is legal for the operand if its major is legal."""
     special = has_tcgen05(arch) and major is Major.MN and element.storage_bits == 32
     return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
 
@@ -299,7 +307,7 @@ def _scale(
     if not kind.startswith("mx"):
         if dtype is not None or vector is not None:
             raise DescriptorError(
-                f"plan: scale factors must be of a kind that has them, found kind {kind}",
+                f"plan: instructions of kind {kind} have no scale factors",
                 proposals=[Advice({"scale_vector": 32})],
             )
         return None
@@ -308,19 +316,19 @@ def _scale(
     if vector == REPEATED[1]:
         if sparse:
             raise DescriptorError(
-                "plan: a factor for 128 elements must be of a dense A, found a sparse one",
+                "plan: A is sparse, and scale factors for 128 elements are supported for dense A only",
                 proposals=[Advice({"scale_vector": 16}), Advice({"scale_vector": 32})],
             )
         if k != _REPEATED_K:
             raise DescriptorError(
-                f"plan: a factor for 128 elements must be of instructions of K {_REPEATED_K}, found {k}"
+                f"plan: K of the instruction is {k}, and scale factors for 128 elements need K {_REPEATED_K}"
             )
         return REPEATED
     try:
         return factors_of(kind, dtype, vector, k=k, arch=arch, legality=legality)[:2]
     except DescriptorError as error:
         if sparse and vector is not None:
-            error.args = (f"{error}; a sparse A has its elements counted as it stores them, half of those along K",)
+            error.args = (f"{error}; scale_vector counts stored elements, and a sparse A stores half of those along K",)
         raise
 
 
@@ -334,7 +342,11 @@ def _shape(
     sparse: bool,
     tile: tuple[int, int, int],
 ) -> ShapeRow | None:
-    """The row that allows the shape; a refusal that names the nearest legal ones."""
+    """Return the table row that allows the shape.
+
+    Raises:
+        IllegalError: if the shape is illegal; the message and the proposals name the nearest legal shapes.
+    """
 
     def advise(near: tuple[int, int, int]) -> Advice:
         whole = tuple(-(-extent // part) * part for extent, part in zip(tile, near, strict=True))
@@ -346,24 +358,24 @@ def _shape(
 
 
 def _check_sparse(loop: MainLoop) -> None:
-    """Refuse what this plan knows no metadata for."""
+    """Check that the metadata of a sparse loop are supported."""
     if has_wgmma(loop.arch) and loop.scale is not None:
         raise DescriptorError(
-            "plan: accumulators that are promoted must be of a dense A, found a sparse one",
+            "plan: A is sparse, and scale factors on sm90 are supported for dense A only",
             proposals=[Advice({"scale_vector": None, "scale_dtype": None})],
         )
-    one = arrangement(loop.a, loop.arch)
-    if loop.tile[2] % one.covered:
+    covered = arrangement(loop.a, loop.arch).covered
+    if loop.tile[2] % covered:
         raise DescriptorError(
-            f"plan: tile K is {loop.tile[2]}, which is not a multiple of the {one.covered} whose metadata are packed "
+            f"plan: tile K is {loop.tile[2]}, which is not a multiple of the {covered} whose metadata are packed "
             f"together; tile = {extents_text(loop.tile)}",
-            proposals=resized(loop.tile, 2, one.covered),
+            proposals=resized(loop.tile, 2, covered),
         )
     rows = 128 * loop.cta_group
     if has_tcgen05(loop.arch) and loop.extents[0] != rows:
         raise DescriptorError(
-            "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
-            f"found {loop.extents[0]}; cta_group = {loop.cta_group}",
+            f"plan: M of the sparse instruction is {loop.extents[0]}, and on {loop.arch} only 128 rows per CTA are "
+            f"supported; CUTLASS defines the metadata of those only; cta_group = {loop.cta_group}",
             proposals=[
                 Advice({"instruction": (rows, *loop.extents[1:]), "tile": (whole, *loop.tile[1:])})
                 for whole in (loop.tile[0], *multiples(loop.tile[0], rows))
@@ -372,7 +384,10 @@ def _check_sparse(loop: MainLoop) -> None:
 
 
 def check_groups(tile: tuple[int, int, int]) -> None:
-    """Refuse a tile whose K is no multiple of the elements that share a factor, where those are 128.
+    """Check that tile K is a multiple of the 128 elements that share a scale factor.
+
+    Raises:
+        DescriptorError: if it is not.
 
     >>> check_groups((128, 128, 64))
     Traceback (most recent call last):
@@ -389,15 +404,15 @@ def check_groups(tile: tuple[int, int, int]) -> None:
 
 
 def smaller(tile: tuple[int, int, int], parts: tuple[int, int, int]) -> list[Advice]:
-    """Return smaller tiles of whole parts: those with one extent changed first, then the largest.
+    """Return smaller tiles that are multiples of ``parts``: first those with one changed extent, largest first.
 
     >>> print(*smaller((64, 512, 128), (64, 256, 16))[:3])
     tile=(64, 256, 128) tile=(64, 512, 64) tile=(64, 512, 32)
     """
     counts = tuple(map(floordiv, tile, parts))
-    sizes = [sorted({one for part in (1, 2, 4, 8, count) if (one := count // part)}) for count in counts]
+    sizes = [sorted({size for part in (1, 2, 4, 8, count) if (size := count // part)}) for count in counts]
     others = [blocks for blocks in product(*sizes) if blocks != counts]
-    others.sort(key=lambda one: (sum(map(ne, one, counts)), -prod(one)))
+    others.sort(key=lambda blocks: (sum(map(ne, blocks, counts)), -prod(blocks)))
     return [Advice({"tile": tuple(map(mul, blocks, parts))}) for blocks in others]
 
 

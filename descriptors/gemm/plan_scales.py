@@ -1,9 +1,10 @@
-"""The scale factors of a main loop: their memory and copies in every stage, and the pointers of every K block.
+"""Plan the scale factors of a main loop: their memory and copies in each stage, and the pointers of each K block.
 
-They have columns of their own, written anew for each stage: a copy and the multiplication after it are carried out in
-the order in which one thread issues them (PTX ISA 9.1, tcgen05, Implicitly Pipelined tcgen05 Instructions).
+All stages use the same columns of tensor memory, which are rewritten for each stage. This is safe because a copy and
+the multiplication after it execute in the order in which one thread issues them (PTX ISA 9.1, tcgen05, Implicitly
+Pipelined tcgen05 Instructions).
 
-Law: the pointers of the K blocks name different bytes, and carry the ids that the instruction words have.
+Invariant: the pointers of the K blocks are to different bytes, and contain the ids of the instruction descriptors.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> one = main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4")
@@ -21,7 +22,7 @@ from descriptors.tmem.block_scaled import factors_of
 from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
 from layoutalg.frozen import frozen
 
-#: Rows after which the factors of another block may begin: two columns, as CUTLASS moves the pointer for N 64 and 192.
+#: The factors of an N block begin at a multiple of this many rows: two columns, as CUTLASS advances the pointer.
 _STEP_ROWS = 64
 
 
@@ -30,14 +31,15 @@ class Scales:
     """The scale factors of both operands in one CTA.
 
     Args:
-        dtype: their type.
-        vector: elements along K that share one, zeros counted: of a sparse A, and of its B, twice those of a dense one.
+        dtype: type of a scale factor.
+        vector: elements along K that share a factor, with zeros counted: for a sparse A, and its B, twice as many as
+            for a dense A.
         qualifier: ``1X``, ``2X``, ``4X``, ``block16`` or ``block32``.
-        a, b: their memory and copies, from address 0.
-        columns: where they begin in tensor memory.
-        pointers: what each K block of the first M and N blocks is given, for A and for B.
-        steps: columns that are added to the pointer of A for each M block, to that of B for each N block.
-        bases: where the first stage of each begins in shared memory, in bytes.
+        a, b: memory and copies of the factors of A and B, from address 0.
+        columns: the first column in tensor memory, for A and for B.
+        pointers: for each K block of the first M and N blocks, the pointers for A and for B.
+        steps: columns that are added to the pointer of A for each M block, and to that of B for each N block.
+        bases: address of the first stage in shared memory, in bytes, for A and for B.
     """
 
     dtype: str
@@ -52,20 +54,20 @@ class Scales:
 
     @property
     def stage_bytes(self) -> int:
-        """Shared memory of one stage of both, in bytes."""
+        """Size of one stage of both in shared memory, in bytes."""
         return self.a.bytes + self.b.bytes
 
     @property
     def halves(self) -> bool:
-        """Whether the factors of the halves of N lie apart."""
+        """Whether the factors of the two halves of N are stored apart."""
         return self.b.copy != self.a.copy
 
     def pointer_at(self, index: int, block: int, k: int) -> int:
-        """What the instructions of a K block and of an M block of A (0), an N block of B (1), are given."""
+        """Return the pointer for K block ``k`` and an M block of A (index 0) or an N block of B (index 1)."""
         return self.pointers[k][index] + self.steps[index][block]
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
-        """Word and column of every ``tcgen05.cp`` of a stage, those of A first.
+        """Return descriptor and column of every ``tcgen05.cp`` of a stage, those of A first.
 
         >>> from descriptors.gemm.plan_request import main_loop
         >>> scales = scales_of(main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
@@ -80,17 +82,17 @@ class Scales:
 
 
 def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
-    """The scale factors that an instruction of a block-scaled kind needs for one stage.
+    """Return the scale factors that an instruction of a block-scaled kind needs for one stage.
 
     Args:
         loop: the instruction and the tile, of a kind with scale factors.
-        columns: where those of A and of B begin in tensor memory.
+        columns: the first column of the factors of A and of B in tensor memory.
 
     Raises:
-        DescriptorError: if they do not fit.
+        DescriptorError: if the type, the number of elements per factor or the blocks along N are not supported.
     """
     assert loop.scale is not None and loop.instruction_scale is not None
-    # A factor is for as many elements as A stores of them: a sparse instruction has no more factors than a dense one.
+    # A factor is for a number of stored elements of A, so a sparse instruction has no more factors than a dense one.
     (m, n, k), step, blocks, zeros = loop.tile, loop.extents[2], loop.blocks, 1 + loop.sparse
     k, step = k // zeros, step // zeros
     dtype, _, qualifier = factors_of(loop.kind, *loop.instruction_scale, k=step, arch=loop.arch, legality=loop.legality)
@@ -108,8 +110,10 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
 
 
 def _check_blocks(loop: MainLoop) -> None:
-    """Refuse N blocks whose factors begin in no even column: a pointer has columns, 32 rows each, and none is known."""
+    """Check that the scale factors of every N block begin in an even column; no pointer to others is known."""
     n, count = loop.extents[1], loop.blocks[1]
     if count > 1 and n % _STEP_ROWS:
-        rule = f"plan: with scale factors and several N blocks N of the instruction must be a multiple of {_STEP_ROWS}"
-        raise DescriptorError(f"{rule}, found {n}; tile = {extents_text(loop.tile)}, instruction = {loop.name}")
+        raise DescriptorError(
+            f"plan: N of the instruction is {n}, which is not a multiple of {_STEP_ROWS}; with scale factors, "
+            f"several N blocks need such a multiple; tile = {extents_text(loop.tile)}, instruction = {loop.name}"
+        )

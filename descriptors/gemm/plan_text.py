@@ -1,6 +1,6 @@
-"""Plans of main loops, told: instruction, operands, copies, accumulators, budgets, order of issue.
+"""Present a plan as text or plain data: instruction, operands, copies, accumulators, memory, order of issue.
 
-Law: text and data have the same words, the same tensor maps, and the same line of PTX but for registers left out.
+Invariant: text and data have the same descriptors and tensor maps, and the same PTX except for abbreviated registers.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
@@ -52,12 +52,12 @@ from descriptors.tmem.block_scaled import factors_disputed
 
 
 def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
-    """What one writes into a kernel: the instruction, the words and their steps, places, bytes, and how it is known.
+    """Return the values of a plan that a kernel needs: instruction, descriptors and their steps, addresses and sizes.
 
     Args:
         plan: the plan.
-        proof: what ``plan.verify()`` returned, for the last line.
-        because: why the architecture was assumed; "" where it was named.
+        proof: the result of ``plan.verify()``, for the last line.
+        because: why the architecture was assumed; "" if it was given.
 
     >>> from descriptors.gemm.planner import plan
     >>> for line in tell_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[2:6]:
@@ -67,18 +67,18 @@ def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> st
                add 0, 2 for K block 0 to 1; 0, 256 for stage 0 to 1
        B       0x8000000000010200  K-major 64B, LBO 16, SBO 0, transpose bit 0
     """
-    one = plan.asked
-    what = f"{'sparse ' * one.sparse}{one.name}, {one.a} by {one.b} into {one.d} ({one.arch})"
-    title = f"{what}: a tile of {extents_text(one.tile)}"
+    loop = plan.asked
+    what = f"{'sparse ' * loop.sparse}{loop.name}, {loop.a} by {loop.b} into {loop.d} ({loop.arch})"
+    title = f"{what}: a tile of {extents_text(loop.tile)}"
     lines = [f"{title}, {counted(plan.stages, 'stage')}", *aligned(_head(plan, because), indent=3)]
     return "\n".join([*lines, *([] if proof is None else list(_proof_lines(proof))[-1:])])
 
 
 def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
-    """The rows of what one writes into a kernel."""
-    one, accumulators, room = plan.asked, plan.accumulators, plan.budget
+    """Yield the rows of ``tell_plan``: name and value."""
+    loop, accumulators, memory = plan.asked, plan.accumulators, plan.budget
     if because:
-        yield "arch", f"{one.arch}, assumed, {because}"
+        yield "arch", f"{loop.arch}, assumed, {because}"
     if reason := cuda_refusal(plan):
         yield "program", f"--emit cuda does not support this plan: {reason}"
     yield "ptx", plan.line.short
@@ -89,17 +89,18 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     for side in (plan.a, plan.b):
         yield from _side_rows(plan, side)
     if plan.metadata is not None:
-        yield from _metadata_rows(plan.metadata, one.blocks[2])
+        yield from _metadata_rows(plan.metadata, loop.blocks[2])
     if plan.scales is not None:
-        at = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
-        yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {at}"
-        for source in factors_disputed(one.kind, one.extents[2], one.arch):
+        bases = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
+        yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {bases}"
+        for source in factors_disputed(loop.kind, loop.extents[2], loop.arch):
             yield "", f"disputed: {source}"
     if plan.promotion is not None:
-        more = plan.promotion
-        loads = f"{more.a_loads} of A, {more.b_loads} of B to load a thread"
+        promotion = plan.promotion
+        loads = f"{promotion.a_loads} of A, {promotion.b_loads} of B to load a thread"
         yield "scales", f"f32, one for {GROUP} of K (of B for {GROUP} rows too): {loads}"
-        yield "", f"promoted every {more.blocks} K blocks, %p 0 in the first of them: {more.registers} registers more"
+        more = f"{promotion.registers} registers more"
+        yield "", f"promoted every {promotion.blocks} K blocks, %p 0 in the first of them: {more}"
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
@@ -118,11 +119,14 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
     pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue.staged else ""
     places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"
-    yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+    yield (
+        "memory",
+        f"{memory.used} of {memory.capacity} bytes: {places}; {counted(memory.most_stages, 'stage')} at most",
+    )
 
 
 def _register_rows(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The registers of each role of a program for sm90."""
+    """Yield the rows with the registers of each role of a program for sm90."""
     if isinstance(plan, HopperPlan):
         launch, roles = str(register_budget(plan)).split("; ")
         yield "registers", launch
@@ -130,24 +134,25 @@ def _register_rows(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
-    """What an instruction is given of the metadata."""
+    """Yield the rows with the metadata operands of the instructions."""
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
     if has_tcgen05(metadata.packed.arch):
-        said = f", selector {selectors} of idesc" if selectors else ""
-        yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
+        selector_text = f", selector {selectors} of idesc" if selectors else ""
+        first = f"column {some(column for column, _ in places)}{selector_text} {through}"
+        yield "metadata", f"%e_tmem {first}; in memory at {metadata.base}"
         if metadata.blocks > 1:
             columns = some(i * metadata.block_columns for i in range(metadata.blocks))
             yield "", f"add {columns} for M block 0 to {metadata.blocks - 1}"
         return
     count = counted(metadata.registers, "register")
-    said = f", %sel {selectors} {through}" if selectors else ""
-    yield "metadata", f"{count} a thread for an M block, of pack_metadata{said}"
+    selector_text = f", %sel {selectors} {through}" if selectors else ""
+    yield "metadata", f"{count} a thread for an M block, of pack_metadata{selector_text}"
 
 
 def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
-    """The word of an operand, and what is added to it."""
+    """Yield the rows with the descriptor of an operand, and the numbers that are added to it."""
     d = side.derivation
     if side.matrix == "A" and plan.loads is not None:
         yield (
@@ -166,10 +171,10 @@ def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
 
 
 def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
-    """The same, then all of the plan: layouts, copies, accumulators, budgets, order of issue.
+    """Return the whole plan as text: ``tell_plan``, then layouts, copies, accumulators, memory and order of issue.
 
     Args:
-        plan, proof, because: as ``tell_plan`` has them.
+        plan, proof, because: as in ``tell_plan``.
 
     >>> from descriptors.gemm.planner import plan
     >>> print(story_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[-1])
@@ -193,7 +198,7 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
 
 
 def tables_plan(plan: Plan) -> list[Table]:
-    """Who issues what, and why."""
+    """Return the order of issue as a table."""
     return [("order of issue", [("who", "what", "why"), *map(tuple, order(plan))])]
 
 
@@ -207,7 +212,7 @@ def _proof_lines(proof: Product) -> Iterator[str]:
 
 
 def _instruction(plan: Plan) -> Iterator[str]:
-    one, line = plan.asked, plan.line
+    loop, line = plan.asked, plan.line
     yield "Instruction"
     yield f"   {line.short}"
     if line.registers > 4:
@@ -218,13 +223,13 @@ def _instruction(plan: Plan) -> Iterator[str]:
         words = [word_text(word, 32) for word in line.idescs]
         each = "of every K block" if len(set(words)) == 1 else "of K block 0, 1, ..."
         yield f"   idesc   {some(dict.fromkeys(words))}, {each}"
-    if one.row is not None:
-        yield f"   legal   {one.row}"
-        yield from wrapped("           by ", one.row.source.split(" "), " ")
+    if loop.row is not None:
+        yield f"   legal   {loop.row}"
+        yield from wrapped("           by ", loop.row.source.split(" "), " ")
 
 
 def _instructions(plan: Plan) -> int:
-    """How many of its instruction a stage has."""
+    """Return the number of instructions of a stage."""
     return prod(plan.asked.blocks)
 
 
@@ -234,15 +239,15 @@ def _blocks(plan: Plan) -> str:
 
 
 def _accumulators(plan: Plan) -> Iterator[str]:
-    accumulators, one = plan.accumulators, plan.asked
+    accumulators, loop = plan.accumulators, plan.asked
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
-        shape = f"{one.extents[0]}x{one.extents[1]} {one.d}"
+        shape = f"{loop.extents[0]}x{loop.extents[1]} {loop.d}"
         yield f"Accumulators: {accumulators.each} of {shape} in the registers of each of {groups}"
         yield f"   registers  {accumulators.registers} a thread, of {THREAD_REGISTERS}"
         yield from _register_steps(plan)
-        yield f"   layout     (thread, value) -> m + {one.extents[0]} n: {accumulators.fragment.layout}"
-        if one.blocks[0] > 1:
+        yield f"   layout     (thread, value) -> m + {loop.extents[0]} n: {accumulators.fragment.layout}"
+        if loop.blocks[0] > 1:
             yield f"   blocks     M block i is of warpgroup i % {accumulators.warpgroups}"
         return
     fragment, read = accumulators.readout.fragment, accumulators.readout
@@ -256,7 +261,7 @@ def _accumulators(plan: Plan) -> Iterator[str]:
 
 
 def _register_steps(plan: Plan) -> Iterator[str]:
-    """How the roles of a program for sm90 share the registers that the CTA has at launch."""
+    """Yield the lines with the registers of each role of a program for sm90."""
     if not isinstance(plan, HopperPlan):
         return
     budget = register_budget(plan)
@@ -267,23 +272,25 @@ def _register_steps(plan: Plan) -> Iterator[str]:
     yield f"   together   {budget.used} of {budget.pool}"
 
 
-def _columns(held: TensorColumns) -> str:
-    """What lies in which columns of tensor memory."""
-    return ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in held.plan.parts)
+def _columns(accumulators: TensorColumns) -> str:
+    """Return the columns of each part of tensor memory."""
+    return ", ".join(
+        f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in accumulators.plan.parts
+    )
 
 
-def _turn(held: TensorColumns) -> str:
-    """What has to be read before the next tile is multiplied."""
-    if not held.shared:
+def _turn(accumulators: TensorColumns) -> str:
+    """Describe what must be read before the next tile is multiplied."""
+    if not accumulators.shared:
         return "output tile t has set t mod 2, which is free once it is read"
-    return f"both have columns {ranges_text(held.shared)}, which are read first: then the next tile may begin"
+    return f"both have columns {ranges_text(accumulators.shared)}, which are read first: then the next tile may begin"
 
 
 def _shared(plan: Plan) -> Iterator[str]:
-    room = plan.budget
-    yield f"Shared memory: {room.used} of {room.capacity} bytes"
-    parts = ", ".join(f"{name} {size}" for name, size in room.parts)
-    yield f"   a stage    {room.stage_bytes} bytes: {parts}, barriers {BARRIER_BYTES}"
+    memory = plan.budget
+    yield f"Shared memory: {memory.used} of {memory.capacity} bytes"
+    parts = ", ".join(f"{name} {size}" for name, size in memory.parts)
+    yield f"   a stage    {memory.stage_bytes} bytes: {parts}, barriers {BARRIER_BYTES}"
     if (staged := plan.epilogue.staged) is not None:
         about = f"{counted(staged.pieces, 'piece')} of {staged.piece_bytes}: {staged.layout}"
         yield f"   C          {staged.bytes} bytes at {staged.base}, {about}"
@@ -291,12 +298,12 @@ def _shared(plan: Plan) -> Iterator[str]:
         arguments[-1] += ")"
         yield from wrapped("   map of C   cuTensorMapEncodeTiled(", arguments, ", ", " " * 16)
     yield f"   barriers   at {plan.barriers}"
-    moved = traffic(plan)
-    about = f"{moved.core_matrices} core matrices of 128 bytes, {moved.wavefronts} wavefronts by the bank model"
-    yield f"   reads      {moved.read_bytes} bytes a stage by the instructions: {about}"
-    per_read, per_copied = f"{moved.per_byte_read:.1f}", f"{moved.per_byte_copied:.1f}"
+    totals = traffic(plan)
+    about = f"{totals.core_matrices} core matrices of 128 bytes, {totals.wavefronts} wavefronts by the bank model"
+    yield f"   reads      {totals.read_bytes} bytes a stage by the instructions: {about}"
+    per_read, per_copied = f"{totals.per_byte_read:.1f}", f"{totals.per_byte_copied:.1f}"
     yield f"   intensity  {per_read} operations for a byte read, {per_copied} for a byte that the CTA copies"
-    yield f"   stages     {room.most_stages} at most, by {room.limit}"
+    yield f"   stages     {memory.most_stages} at most, by {memory.limit}"
 
 
 def _order(plan: Plan) -> Iterator[str]:
@@ -305,7 +312,7 @@ def _order(plan: Plan) -> Iterator[str]:
 
 
 def _read_columns(tensor: TensorColumns) -> list[list[int]]:
-    """Return the columns that are read from each set, in their order."""
+    """Return the columns that are read from each set, in order."""
     return [
         [tensor.of(number).firsts[index] + load.column for index, load in tensor.reads(number)[0]]
         for number in range(tensor.sets)
@@ -355,7 +362,7 @@ PROOF = Record(
     gathered=Row(str, optional=True),
     **attributes(Product, "ok accumulators differing evidence"),
 )
-#: A plan as plain data; ``proof`` is what its ``verify`` returned.
+#: A plan as plain data; ``proof`` is the result of its ``verify``.
 record_plan = Record(
     "Plan",
     **attributes(MainLoop, "arch kind tile", "asked"),

@@ -1,8 +1,8 @@
-"""The parts of a plan: what the models simulate, and what a program is written from.
+"""The parts of a plan, which the models simulate and from which programs are written.
 
-``descriptors.gemm.plan`` adds the proof, and has a class for each kind of program.
+``descriptors.gemm.plan`` adds the proof, with a class for ``wgmma`` and one for ``tcgen05.mma``.
 
-Invariant: the parts that only the other kind of program has are None.
+Invariant: the parts that only the other class has are None.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
@@ -32,18 +32,18 @@ _MAJOR_BITS = (15, 16)
 
 @frozen
 class PlannedLoop(Told):
-    """One instruction and one main loop.
+    """One instruction and its main loop.
 
     Args:
         asked: the instruction and the tile.
-        a, b: the operands: layouts, words, steps, copies.
-        line: the instruction as PTX has it, and its instruction descriptors.
+        a, b: the operands: layouts, descriptors, steps and copies.
+        line: the PTX of the instruction, and its instruction descriptors.
         accumulators: registers, or columns of tensor memory.
         epilogue: how a program stores C.
-        budget: shared memory.
-        barriers: where the barriers begin in shared memory, in bytes.
-        metadata: of a sparse A; None of a dense one.
-        implicit: how the copies gather a convolution; None of a plain product.
+        budget: the use of shared memory.
+        barriers: address of the first barrier in shared memory, in bytes.
+        metadata: the metadata of a sparse A; None for a dense A.
+        implicit: how the copies gather a convolution; None for a plain product.
     """
 
     asked: MainLoop
@@ -59,17 +59,17 @@ class PlannedLoop(Told):
 
     @property
     def loads(self) -> LoadedOperand | None:
-        """How A gets into registers; None where the instruction reads it by a word."""
+        """How A is loaded into registers; None if the instruction reads A by a descriptor."""
         return None
 
     @property
     def promotion(self) -> Promotion | None:
-        """The promotion of accumulators that are scaled every 128 of K; None of others."""
+        """How accumulators are scaled every 128 of K; None if they are not."""
         return None
 
     @property
     def scales(self) -> Scales | None:
-        """The scale factors in tensor memory; None of a kind without."""
+        """The scale factors in tensor memory; None for a kind without."""
         return None
 
     @property
@@ -83,7 +83,7 @@ class PlannedLoop(Told):
 
     @property
     def stages(self) -> int:
-        """How many tiles of the operands are kept at once."""
+        """Number of stages: tiles of the operands that shared memory holds at once."""
         return self.budget.stages
 
     def transposed(self, index: int) -> list[int]:
@@ -94,16 +94,15 @@ class PlannedLoop(Told):
 
     @property
     def ptx(self) -> str:
-        """The instruction, complete."""
+        """The complete PTX instruction."""
         return self.line.ptx
 
     @property
     def transaction_bytes(self) -> int:
-        """What the copies of one stage of one CTA add to the transaction count of its full barrier: ``expect_tx``.
+        """Bytes that the copies of one stage add to the transaction count of a CTA's full barrier (``expect_tx``).
 
-        The one sum of it. A box of A or B counts by the bytes it reads (``TmaPlan.transaction_bytes``), whoever of
-        a cluster issues it; scale factors, and metadata of sm100, are copied as they lie, so that they count by the
-        bytes that they fill.
+        A box of A or B counts the bytes that it reads (``TmaPlan.transaction_bytes``), whichever CTA of a cluster
+        issues it. Scale factors, and on sm100 metadata, are copied unchanged and count the bytes that they fill.
 
         >>> from descriptors.gemm.planner import plan
         >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)

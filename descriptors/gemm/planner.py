@@ -1,14 +1,14 @@
-"""From an instruction and a tile to a plan, and from a tile alone to all its plans, the best first.
+"""Plan a main loop for an instruction and a tile (``plan``), or rank all plans of a tile (``propose``).
 
-In shared memory operands come first, A before B, each with all its stages; then scale factors; then barriers.
+In shared memory the operands come first, A before B, each with all its stages; then scale factors; then barriers.
 
-What an instruction costs is the shared memory that it reads: an instruction of M x N reads (M + N) K elements for M N K
-products, so that wide ones read least. Proposals are ranked by that, then by how many stages fit. All instructions are
-tried with both operands K-major, or as is said; the best one also with the other majors that it may have, for the major
-is that of the matrices in global memory, which no copy changes.
+The cost of an instruction is the shared memory that it reads. An instruction of M x N reads (M + N) K elements for
+M N K products, so wide instructions read least. Proposals are ranked by that, then by the number of stages that fit.
+``propose`` tries all instructions with the given majors, or with both operands K-major. For the best instruction it
+also tries the other legal majors, because the major is that of the matrix in global memory, which no copy changes.
 
-Laws: nothing overlaps, and all of it fits; what is proposed is proved, and whatever divides the tile is proposed, or
-refused with a reason.
+Invariant: the regions of shared memory do not overlap, and all of them fit. Every proposal is proved, and every
+instruction that divides the tile is either proposed or refused with a reason.
 
 >>> four = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4)
 >>> [four.a.base, four.b.base, four.barriers], four.budget.used
@@ -21,6 +21,7 @@ refused with a reason.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import mod
 from typing import Any
 
 from descriptors import targets
@@ -58,7 +59,7 @@ from descriptors.targets import has, has_tcgen05, has_wgmma
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
-#: What any operand's address may have to be a multiple of.
+#: The largest alignment that an operand's address may need, in bytes.
 _ALIGNMENT = 1024
 
 
@@ -94,51 +95,54 @@ def plan(
     legality: Legality = "strict",
     verify: bool = True,
 ) -> Plan:
-    """Plan a main loop: operands, words, copies, instruction, accumulators, budgets; proved as a product.
+    """Plan a main loop and prove its product: operands, descriptors, copies, instruction, accumulators, shared memory.
 
-    Law: with the shared memory filled by the plan's copies, the instructions with the plan's words leave ``A @ B`` in
+    Invariant: if the plan's copies fill shared memory, the instructions with the plan's descriptors leave ``A @ B`` in
     the plan's accumulators, element by element (``Plan.verify``).
 
     Args:
-        instruction: its shape, ``"m64n128k16"`` or (M, N, K); M over both CTAs where ``cta_group`` is 2. A name may
+        instruction: its shape, ``"m64n128k16"`` or (M, N, K); M over both CTAs if ``cta_group`` is 2. A name may
             state more, as in PTX: ``"tcgen05.mma.cta_group::2.kind::f16.m256n128k16"``. What it states is used, and
             must agree with the other arguments.
         dtype: element type of A.
         tile: M, N and K of one stage, over both CTAs, in elements.
-        stages: how many stages; as many as fit, at most 8, if left out.
-        arch: ``"sm90"`` or ``"sm100"``; sm90 if left out for M 64 without anything that only sm100 has.
-        b_dtype: element type of B; that of A if left out.
-        d_dtype: type of the accumulators; f32, or s32 for integers, if left out.
+        stages: number of stages; by default as many as fit, at most 8.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; by default sm90 for M 64 if no argument
+            needs a newer architecture, else sm100.
+        b_dtype: element type of B; by default that of A.
+        d_dtype: type of the accumulators; by default f32, or s32 for integers.
         a_major, b_major: ``"K"`` or ``"MN"``.
-        a_swizzle, b_swizzle: the widest that fits if left out.
-        kind: the kind of an sm100 instruction; found from the types if left out.
-        cta_group: 1 or 2; 1 if left out.
-        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out; elements are counted as A is stored,
-            so that a sparse A has a factor for twice as many. On sm90 128 for 8-bit floats, with factors of f32, by
-            which accumulators are multiplied as they are promoted, every 128 of K; on sm100 128 for kind mxf8f6f4, with
-            factors of ue8m0, each of which four instructions of K 32 take.
-        a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
-            shared memory into them, from a tile of any major.
-        cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
-        sparse: whether A is stored without its zeros, two of four along K, as ``compress`` does it; K counts them. So
-            it is where the instruction's name says so: ``"wgmma.sp.m64n128k32"``.
-        warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
-        c_dtype: type of C in global memory; that of the accumulators if left out.
-        store: how programs store C: ``"registers"``, or ``"tma"``, through shared memory; tma where C is narrower than
-            the accumulators or K is cut, else registers, if left out.
-        splits: parts along K, each a tile of its own; a second kernel adds them in their order.
-        terms: what programs do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
-        accumulators: sets of them, on sm100: 2 to multiply a tile into one while the tile before is read from the
-            other. They share columns where tensor memory has not enough for both.
-        convolution: whose output pixels are the rows, whose filters the columns, and whose taps and channels are K; as
-            ``convolution`` makes one, or its arguments. A tile has so many pixels, filters and channels of one tap.
+        a_swizzle, b_swizzle: by default the widest that fits.
+        kind: the kind of a ``tcgen05.mma`` instruction; by default derived from the types.
+        cta_group: 1 or 2; by default 1.
+        scale_dtype, scale_vector: type of the scale factors of a block-scaled kind and number of stored elements of A
+            that share one; by default from the kind. A factor of a sparse A is therefore for twice as many elements
+            along K. On sm90, 8-bit floats support 128 with f32 factors, by which accumulators are multiplied when they
+            are promoted, every 128 of K. On sm100, kind mxf8f6f4 supports 128 with ue8m0 factors, each of which is used
+            by four instructions of K 32.
+        a_source: where the instruction reads A from: ``"smem"``, or on sm90 ``"registers"``, which are loaded from
+            shared memory, from a tile of either major.
+        cluster: CTAs along M and along N that share their copies by multicast, at most 8; by default no cluster.
+        sparse: whether A is stored without its zeros, two of four along K, as ``compress`` does; K counts the zeros.
+            An instruction's name such as ``"wgmma.sp.m64n128k32"`` has the same effect.
+        warpgroups: number of warpgroups that multiply, on sm90; by default 2 or 3 if they divide the M blocks.
+        c_dtype: type of C in global memory; by default that of the accumulators.
+        store: how programs store C: ``"registers"``, or ``"tma"``, through shared memory; by default ``"tma"`` if C is
+            narrower than the accumulators or K is split, else ``"registers"``.
+        splits: number of parts along K, each a tile of its own; a second kernel adds them in order.
+        terms: what programs apply to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
+        accumulators: number of accumulator sets, on sm100. With 2, a tile is multiplied into one set while the previous
+            tile is read from the other. The sets share columns if tensor memory is too small for both.
+        convolution: a ``convolution``, or its arguments. Its output pixels are the rows, its filters the columns, and
+            its taps and channels are K. A tile has pixels, filters, and channels of one tap.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
 
     Raises:
-        IllegalError: if there is no such instruction; the nearest are named.
-        DescriptorError: if an argument is malformed, the tile is not whole instructions, or a budget does not suffice.
+        IllegalError: if the instruction does not exist; the message names the nearest shapes.
+        DescriptorError: if an argument is malformed, the tile is not a whole number of instructions, or shared memory,
+            registers or tensor memory do not suffice.
         ProofError: if the product is not ``A @ B``.
 
     >>> example = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
@@ -152,54 +156,54 @@ def plan(
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
         cluster=cluster, sparse=sparse, legality=legality,
     )  # fmt: skip
-    held = _accumulators(loop, warpgroups, accumulators)
-    scales = _scales(loop, held) if isinstance(held, TensorColumns) and loop.scale else None
-    epilogue = _epilogue(loop, held, c_dtype, store, splits, terms)
+    sums = _accumulators(loop, warpgroups, accumulators)
+    scales = _scales(loop, sums) if isinstance(sums, TensorColumns) and loop.scale else None
+    epilogue = _epilogue(loop, sums, c_dtype, store, splits, terms)
     extra = 0
-    if isinstance(held, TensorColumns):
-        extra = EXTRA_BYTES if held.sets == 1 else EXTRA_BYTES_OF_SETS
+    if isinstance(sums, TensorColumns):
+        extra = EXTRA_BYTES if sums.sets == 1 else EXTRA_BYTES_OF_SETS
     with proposing(roomier(loop)):
-        room = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
-    places = room.places()
-    a = operand(loop, "A", room.stages, swizzle=a_swizzle)
-    b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=places["B"])
+        memory = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
+    places = memory.places()
+    a = operand(loop, "A", memory.stages, swizzle=a_swizzle)
+    b = operand(loop, "B", memory.stages, swizzle=b_swizzle, base=places["B"])
     if epilogue.staged is not None:
         epilogue = replace(epilogue, staged=replace(epilogue.staged, base=places["C"]))
     if scales is not None:
         scales = replace(scales, bases=(places["SFA"], places["SFB"]))
-    metadata = _metadata(loop, held, places.get("E", 0)) if loop.sparse else None
+    metadata = _metadata(loop, sums, places.get("E", 0)) if loop.sparse else None
     implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
     if problem is not None and problem.operand == "A":
         check_columns(epilogue, problem.filters)
     line, barriers = line_of(loop, scales), places["barriers"]
     whole_plan: Plan
-    if isinstance(held, Registers):
+    if isinstance(sums, Registers):
         loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-        promotion = promotion_of(loop, held) if loop.scale else None
+        promotion = promotion_of(loop, sums) if loop.scale else None
         whole_plan = hopper = HopperPlan(
-            loop, a, b, line, held, epilogue, room, barriers, metadata, implicit, loads, promotion
+            loop, a, b, line, sums, epilogue, memory, barriers, metadata, implicit, loads, promotion
         )
         check_registers(hopper)
     else:
-        whole_plan = BlackwellPlan(loop, a, b, line, held, epilogue, room, barriers, metadata, implicit, scales)
+        whole_plan = BlackwellPlan(loop, a, b, line, sums, epilogue, memory, barriers, metadata, implicit, scales)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
 
 
 def prove_plan(plan: Plan) -> Product:
-    """The proof of a plan that holds: operands and product.
+    """Return the proof of a plan's operands and product.
 
     Raises:
-        ProofError: if it fails; it is the error's ``proof``.
+        ProofError: if the proof fails; the error has it as ``proof``.
 
     >>> print(prove_plan(plan("m64n8k8", "tf32", tile=(64, 8, 32), stages=1, verify=False)))
     proved: 64x8x32 product, 1 stage, 512 accumulators
     """
     proof = plan.verify()
     if not proof.ok:
-        said = next((one for one in (*proof.operands, proof) if not one.ok), proof)
-        raise ProofError(f"plan: the words must give the product, {said}; {plan.headline}", proof)
+        failed = next((part for part in (*proof.operands, proof) if not part.ok), proof)
+        raise ProofError(f"plan: the descriptors do not give A @ B; {failed}; {plan.headline}", proof)
     return proof
 
 
@@ -208,14 +212,14 @@ def _accumulators(loop: MainLoop, warpgroups: int | None, sets: int) -> Register
     if has_wgmma(loop.arch):
         if count > 1:
             raise DescriptorError(
-                "plan: two sets of accumulators must be in tensor memory, of sm100; those of sm90 are registers of the "
-                "warps that multiply, found accumulators 2",
+                f"plan: accumulators 2 is not supported on {loop.arch}; two sets need tensor memory (sm100), and the "
+                f"accumulators of {loop.arch} are registers",
                 proposals=[Advice({"accumulators": 1})],
             )
         return registers_of(loop, warpgroups)
     if warpgroups is not None:
         raise DescriptorError(
-            f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}",
+            f"plan: warpgroups is not supported on {loop.arch}, only on sm90, where warpgroups issue wgmma",
             proposals=[Advice({"warpgroups": None})],
         )
     return tensor_columns(loop, count)
@@ -262,14 +266,14 @@ def _budget(loop: MainLoop, scales: Scales | None, extra: int, stages: int | Non
 
 @frozen
 class Proposals(Told):
-    """The plans of a tile.
+    """The ranked plans of a tile.
 
     Args:
         tile: M, N and K of a stage.
-        plans: the best first, each of them proved.
-        fitting: how many fit, shown or not.
-        refused: instruction and reason, of those that divide the tile and do not do.
-        others: how many legal instructions do not divide it.
+        plans: the best plans, each of them proved, best first.
+        fitting: number of plans that fit, including those that are not in ``plans``.
+        refused: name and reason of each instruction that divides the tile but has no plan.
+        others: number of legal instructions that do not divide the tile.
     """
 
     tile: tuple[int, int, int]
@@ -285,25 +289,25 @@ class Proposals(Told):
 
     @property
     def subject(self) -> str:
-        """How many plans there are, and of what."""
+        """The number of plans and the tile, in words."""
         return f"{counted(self.fitting, 'plan')} of a tile of {extents_text(self.tile)}"
 
 
 def propose(
     dtype: str | ElementType, *, tile: Sequence[int], arch: str | None = None, top: int = 4, **options: Any
 ) -> Proposals:
-    """Every plan of a tile, the best proved.
+    """Return the best plans of a tile, proved, over all instructions that divide it.
 
     Args:
         dtype: element type of A.
         tile: M, N and K of one stage, over both CTAs of a pair.
-        arch: ``"sm90"`` or ``"sm100"``, which is taken if it is left out.
-        top: how many are kept, and proved.
-        options: the other arguments of ``plan``, which hold for every instruction; with ``cta_group`` left out both are
-            tried on sm100.
+        arch: the architecture, as in ``plan``; by default ``"sm100"``.
+        top: number of plans that are kept and proved.
+        options: the other arguments of ``plan``, which apply to every instruction. Without ``cta_group``, both 1 and 2
+            are tried.
 
     Raises:
-        DescriptorError: if an argument is malformed, or nothing fits; the reasons of the best are named.
+        DescriptorError: if an argument is malformed, or no plan fits; the message has the reasons of the first two.
 
     >>> proposals = propose("bf16", tile=(128, 256, 64), arch="sm90", top=1)
     >>> print(proposals.headline)
@@ -324,7 +328,7 @@ def propose(
     rows = [row for row in rows if row.cta_group in groups and (row.k != 96 or across)]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
-    dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))
+    dividing = sorted(one for one in legal if not any(map(mod, whole, one[1:])))
     fits, refused = list[Plan](), list[tuple[str, str]]()
     arguments |= {"dtype": a, "tile": whole, "arch": of, "verify": False}
     for shape in reversed(dividing):
@@ -338,15 +342,15 @@ def propose(
                 _try(shape, {**arguments, **names}, fits, refused)
     if not fits:
         why = "; ".join(f"{name}: {reason}" for name, reason in refused[:2]) or _none(legal, whole)
-        raise DescriptorError(f"plan: an instruction must fit the tile {extents_text(whole)}, none does; {why}")
+        raise DescriptorError(f"plan: no {of} instruction fits the tile {extents_text(whole)}; {why}")
     ranked = sorted(fits, key=_rank)
-    for one in ranked[:most]:
-        prove_plan(one)
+    for ranked_plan in ranked[:most]:
+        prove_plan(ranked_plan)
     return Proposals(whole, tuple(ranked[:most]), len(fits), tuple(_by_reason(refused)), len(legal) - len(dividing))
 
 
 def _by_reason(refused: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Refusals, those of one instruction for one reason as one.
+    """Yield the refusals, with those of one instruction for the same reason combined.
 
     >>> list(_by_reason([("m64n8k16, A K-major", "no"), ("m64n8k16, A MN-major", "no"), ("m64n8k16", "small")]))
     [('m64n8k16, A K-major; A MN-major', 'no'), ('m64n8k16', 'small')]
@@ -356,26 +360,34 @@ def _by_reason(refused: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         instruction, comma, rest = name.partition(", ")
         names.setdefault((instruction, reason), []).append(comma + rest)
     for (instruction, reason), others in names.items():
-        yield instruction + "; ".join([others[0], *(one.removeprefix(", ") for one in others[1:])]), reason
+        yield instruction + "; ".join([others[0], *(other.removeprefix(", ") for other in others[1:])]), reason
 
 
-def _rank(one: Plan) -> tuple[int, int, int, int]:
-    transposed = one.a.transposed + one.b.transposed
-    return read_bytes(one), -one.budget.most_stages, transposed, one.b.transposed
+def _rank(plan: Plan) -> tuple[int, int, int, int]:
+    """Return the key by which proposals are sorted: bytes read, stages that fit, and transposed operands."""
+    transposed = plan.a.transposed + plan.b.transposed
+    return read_bytes(plan), -plan.budget.most_stages, transposed, plan.b.transposed
 
 
 def _none(legal: set[tuple[int, int, int, int]], tile: tuple[int, int, int]) -> str:
-    """Why no legal instruction divides a tile: the extent that is to blame."""
+    """Return why no legal instruction divides a tile: the extent that none divides, if there is one."""
     for index, letter in enumerate("MNK"):
-        steps = sorted({one[index + 1] for one in legal})
+        steps = sorted({shape[index + 1] for shape in legal})
         if steps and all(tile[index] % step for step in steps):
-            return f"{letter} must be a multiple of {' or '.join(map(str, steps[:3]))}, found {tile[index]}"
-    return "no legal instruction divides it"
+            return f"tile {letter} is {tile[index]}, which is not a multiple of {' or '.join(map(str, steps[:3]))}"
+    return "no legal instruction divides the tile"
 
 
 def _try(
     shape: tuple[int, int, int, int], arguments: dict[str, Any], fits: list[Plan], refused: list[tuple[str, str]]
 ) -> None:
+    """Plan one instruction, and append the plan to ``fits`` or the refusal to ``refused``.
+
+    Args:
+        shape: CTA group, M, N and K of the instruction.
+        arguments: the other arguments of ``plan``.
+        fits, refused: the lists that are extended.
+    """
     group, *extents = shape
     try:
         with unadvised():

@@ -1,32 +1,33 @@
-"""A product of given extents, or a convolution: tile, cluster and parts along K, by a model of the time on Hopper.
+"""Choose tile, cluster and parts along K for a product or a convolution, by a model of the run time on Hopper.
 
-The model, of persistent CTAs that all do the same::
+The model is for persistent CTAs that all do the same work::
 
     waves     ceil(tiles / CTAs or clusters that run at once)
-    step      the longest of three, for a stage of a CTA
+    step      time of a stage of a CTA: the longest of
                 multiply   M/64 N/2 clocks for 32 bytes of K, at 1.66 GHz
-                shared     what instructions read of shared memory, and copies write, 128 bytes a clock at 1.86 GHz
-                copies     its own share of the boxes, 115 bytes a ns; a row that begins off 128 bytes counts 2.12 times
+                shared     shared memory that instructions read and copies write, 128 bytes a clock at 1.86 GHz
+                copies     the CTA's share of the boxes, 115 bytes a ns; a row that is not 128-byte aligned counts 2.12
+                           times
               and 37 ns more in a cluster
     epilogue  24.5 ns for 1024 bytes of C through shared memory, 52 from registers
-    time      6.2 us + waves (steps step + epilogue), or what memory takes at 4 TB/s
-              3.4 us + their bytes at 4.5 TB/s for parts along K
+    time      6.2 us + the larger of waves (steps step + epilogue) and global memory traffic at 4 TB/s
+              with parts along K, 3.4 us more and the bytes of the parts at 4.5 TB/s
 
-Fewer than four stages count 1 % more. The constants were fitted to 1,905 times of 115 bf16 programs for 17 products on
-an H200 (``tests/vectors/hopper/h200/tile_times.jsonl.xz``), half of them 6 % off at most. The model was then compared
-with programs that it was not fitted to (``bench_gemm_drawn.json`` beside it): 20 other bf16 products and 20 e4m3 ones.
-Nothing was fitted to an H100, whose memory is slower, and no other type was timed.
+With fewer than four stages the time is 1 % longer. The constants were fitted to 1,905 times of 115 bf16 programs for 17
+products on an H200 (``tests/vectors/hopper/h200/tile_times.jsonl.xz``); for half of them the model is at most 6 % off.
+The model was then compared with programs that it was not fitted to (``bench_gemm_drawn.json`` beside it): 20 other bf16
+products and 20 e4m3 ones. Nothing was fitted to an H100, whose memory is slower, and no other type was timed.
 
-A convolution is the product of its pixels, filters and taps with their channels, whose activations lie in memory once.
-Nothing was fitted to convolutions either: of six bf16 ones that were timed, the model expects 2 % less to 20 % more,
-and their order. :attr:`TileProposals.evidence` says which of these cases a choice belongs to.
+A convolution is the product of its pixels and filters over taps and channels, whose activations are in memory once.
+Nothing was fitted to convolutions. Of six bf16 convolutions that were timed, the model predicts times from 2 % less to
+20 % more, in the right order. :attr:`TileProposals.evidence` says which of these cases a choice belongs to.
 
-Law: what is chosen is proved, and nothing that was tried is expected to take less.
+Invariant: the chosen plans are proved, and the model predicts no shorter time for another candidate that has a plan.
 
->>> made = propose_tiles("bf16", (3000, 3000, 3000), top=2)
->>> [extents_text(one.asked.tile) for one in made.plans], made.estimates[0].waves
+>>> proposals = propose_tiles("bf16", (3000, 3000, 3000), top=2)
+>>> [extents_text(plan.asked.tile) for plan in proposals.plans], proposals.estimates[0].waves
 (['256x144x64', '192x192x64'], 2)
->>> made.estimates[0].microseconds <= made.estimates[1].microseconds
+>>> proposals.estimates[0].microseconds <= proposals.estimates[1].microseconds
 True
 """
 
@@ -50,31 +51,31 @@ from descriptors.smem.words.descriptor import SMEM_BYTES, architecture
 from descriptors.text import Told, bits_text, extents_text
 from layoutalg.frozen import frozen
 
-#: What is known of the times that the model expects.
+#: How the predicted time is known: the model was fitted to such products, compared with some, or neither.
 Evidence: TypeAlias = Literal["fitted", "compared", "none"]
-#: Processors of an H100 SXM and of an H200.
+#: Number of SMs of an H100 SXM and of an H200.
 PROCESSORS = 132
 _MULTIPLY_GHZ, _SHARED_GHZ, _SHARED_BYTES = 1.66, 1.86, 128
 _COPY_BYTES, _STRADDLES, _CLUSTER_NS = 115.0, 2.12, 37.0
 _STAGED_NS, _DIRECT_NS = 24.5, 52.0
 _LAUNCH_US, _ADD_US, _MEMORY_BYTES, _PART_BYTES = 6.2, 3.4, 4.0e6, 4.5e6
 _FEW_STAGES, _FEW = 4, 1.01
-#: Rows of a tile, columns, clusters and parts that are tried; a row of a stage is 128 bytes.
+#: Rows and columns of a tile, clusters and parts along K that are tried; bytes of a row of a stage.
 _ROWS, _COLUMNS, _CLUSTERS = (64, 128, 192, 256), tuple(range(16, 257, 16)), ((1, 1), (2, 1), (1, 2))
 _SPLITS, _ROW_BYTES = (1, 2, 3, 4, 6, 8, 12, 16), 128
 
 
 @frozen
 class Estimate:
-    """What the model expects of a program.
+    """The run time that the model predicts for a program.
 
     Args:
-        tiles: of C, over all parts.
-        waves: how often all processors take a tile.
-        steps: stages of a tile.
-        multiply, shared, copies: what bounds a stage, in ns.
-        microseconds: in all.
-        teraflops: operations a second, in 10**12.
+        tiles: number of tiles of C, over all parts along K.
+        waves: number of tiles that a CTA computes one after the other.
+        steps: number of stages of a tile.
+        multiply, shared, copies: time of a stage as limited by each of these, in ns.
+        microseconds: the time of the whole program.
+        teraflops: operations per second, in units of 10**12.
     """
 
     tiles: int
@@ -88,25 +89,25 @@ class Estimate:
 
     @property
     def bound(self) -> str:
-        """What bounds a stage."""
+        """Which of ``multiply``, ``shared`` and ``copies`` limits a stage."""
         names = ("multiply", "shared", "copies")
         return max(names, key=lambda name: float(getattr(self, name)))
 
 
 @frozen
 class Candidate:
-    """What the model looks at of a program.
+    """The properties of a program that the model uses.
 
     Args:
         tile: M, N and K of a stage.
         columns: N of the instruction.
         cluster: CTAs along M and along N.
-        splits: parts along K.
+        splits: number of parts along K.
         widths: bytes of an element of A, of B, and of C or of a part.
-        rows_of: bytes of a row of A and of B in memory.
-        stages: that fit.
-        staged: whether C goes through shared memory.
-        convolution: whose pixels and filters the rows are; None of a plain product.
+        rows_of: bytes of a row of A and of B in global memory.
+        stages: number of stages that fit.
+        staged: whether C is stored through shared memory.
+        convolution: the convolution; None for a plain product.
     """
 
     tile: tuple[int, int, int]
@@ -120,7 +121,7 @@ class Candidate:
     convolution: Convolution | None = None
 
     def estimate(self, problem: tuple[int, int, int]) -> Estimate:
-        """The time that the model expects.
+        """Return the run time that the model predicts.
 
         Args:
             problem: M, N and K of the product.
@@ -150,14 +151,14 @@ class Candidate:
 
 @frozen
 class TileProposals(Told):
-    """Programs for a product, the one that should take least first.
+    """Plans for a product, the one with the shortest predicted time first.
 
     Args:
-        problem: M, N and K.
-        plans: proved.
-        estimates: what is expected of each.
-        tried: how many candidates the model looked at.
-        convolution: that the product is, with as many channels as K counts; None of a plain one.
+        problem: M, N and K of the product.
+        plans: the plans, which are proved.
+        estimates: the predicted time of each plan.
+        tried: number of candidates that the model ranked.
+        convolution: the convolution; None for a plain product.
     """
 
     problem: tuple[int, int, int]
@@ -168,7 +169,7 @@ class TileProposals(Told):
 
     @property
     def name(self) -> str:
-        """The problem, as it was asked for."""
+        """The extents of the product, or the convolution."""
         return extents_text(self.problem) if self.convolution is None else f"{self.convolution};"
 
     @property
@@ -178,14 +179,14 @@ class TileProposals(Told):
         >>> [propose_tiles(dtype, (512, 512, 512), c_dtype="bf16", top=1).evidence for dtype in ("bf16", "e4m3", "f16")]
         ['fitted', 'compared', 'none']
         """
-        one = self.plans[0]
-        loop, made = one.asked, one.epilogue
-        plain = loop.d == "f32" and not made.terms and not any(side.transposed for side in (one.a, one.b))
+        best = self.plans[0]
+        loop, epilogue = best.asked, best.epilogue
+        plain = loop.d == "f32" and not epilogue.terms and not any(side.transposed for side in (best.a, best.b))
         types = {loop.a.name, loop.b.name}
-        if plain and types == {"bf16"} and self.convolution is None and made.c in ("f32", "bf16"):
+        if plain and types == {"bf16"} and self.convolution is None and epilogue.c in ("f32", "bf16"):
             return "fitted"
         compared = {"bf16"} if self.convolution is not None else {"e4m3"}
-        return "compared" if plain and types == compared and made.c == "bf16" else "none"
+        return "compared" if plain and types == compared and epilogue.c == "bf16" else "none"
 
     @property
     def headline(self) -> str:
@@ -211,109 +212,119 @@ def propose_tiles(
     terms: Sequence[str] = (),
     top: int = 4,
 ) -> TileProposals:
-    """The programs for a product that the model expects to be fastest, proved.
+    """Return the plans for a product for which the model predicts the shortest times, proved.
 
     Args:
         dtype: element type of A.
-        problem: M, N and K of the product; none of a convolution.
-        convolution: what the product is, with the output pixels in A; as ``plan`` has it.
-        arch: ``"sm90"``, of which the model is.
-        b_dtype, d_dtype, c_dtype, a_major, b_major, terms: as ``plan`` has them; what terms take is not expected.
-        top: how many are kept, and proved.
+        problem: M, N and K of the product; None for a convolution.
+        convolution: the convolution, with the output pixels in A, as in ``plan``; None for a plain product.
+        arch: ``"sm90"``, the only architecture that the model is for.
+        b_dtype, d_dtype, c_dtype, a_major, b_major, terms: as in ``plan``. The model ignores the time of the terms.
+        top: number of plans that are kept and proved.
 
     Raises:
-        DescriptorError: if an argument is malformed, or no copy of the operands' rows does.
+        DescriptorError: if an argument is malformed, or TMA cannot copy the rows of an operand or of C.
 
-    >>> one = propose_tiles("bf16", (512, 512, 32768), top=1)
-    >>> one.plans[0].epilogue.splits > 1, one.estimates[0].tiles >= 100
+    >>> proposals = propose_tiles("bf16", (512, 512, 32768), top=1)
+    >>> proposals.plans[0].epilogue.splits > 1, proposals.estimates[0].tiles >= 100
     (True, True)
-    >>> of = {"activations": (32, 14, 14, 256), "filters": (256, 3, 3), "padding": 1}
-    >>> print(propose_tiles("bf16", convolution=of, c_dtype="bf16", top=1).headline)
+    >>> layer = {"activations": (32, 14, 14, 256), "filters": (256, 3, 3), "padding": 1}
+    >>> print(propose_tiles("bf16", convolution=layer, c_dtype="bf16", top=1).headline)
     32x14x14x256 by 256 filters of 3x3, padding 1x1; bf16: a tile of 192x64x64, 19 us expected
     """
     if arch is not None and architecture(arch) != "sm90":
         raise DescriptorError(
-            f"plan: a tile can be chosen for sm90 only, where tiles were timed, found {arch}; for {arch} a plan needs "
+            f"plan: a tile cannot be chosen for {arch}, only for sm90, where tiles were timed; for {arch} a plan needs "
             "an instruction and a tile"
         )
     most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
     majors = as_major(a_major), as_major(b_major)
-    named: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "dtype": a, "b_dtype": b, "d_dtype": d_dtype, "c_dtype": c_dtype, "arch": "sm90", "a_major": majors[0],
         "b_major": majors[1], "terms": terms,
     }  # fmt: skip
-    gathers = None if convolution is None else _gathers(convolution)
-    extents, deep = _extents(problem, gathers, a)
-    if gathers is not None:
-        named["convolution"] = gathers
-    model = plan("m64n16k" + str(_K_BITS // a.bits), tile=(64, 16, deep), verify=False, **named)
+    layer = None if convolution is None else _as_planned_convolution(convolution)
+    extents, deep = _extents(problem, layer, a)
+    if layer is not None:
+        arguments["convolution"] = layer
+    # The smallest plan with these arguments, which checks them and has the types that they imply.
+    smallest = plan("m64n16k" + str(_K_BITS // a.bits), tile=(64, 16, deep), verify=False, **arguments)
 
     def attempt(changes: Mapping[str, Any]) -> list[Candidate]:
         padded = changes.get("problem", extents)
-        return list(_candidates(model, padded, _memory_rows(padded, (a, b), majors, gathers), gathers))
+        return list(_candidates(smallest, padded, _memory_rows(padded, (a, b), majors, layer), layer))
 
-    with advising(attempt), proposing([] if gathers else _padded(extents, min(a.bits, b.bits, BITS[model.epilogue.c]))):
-        tried = attempt({})
-    ranked = sorted(tried, key=lambda one: one.estimate(extents).microseconds)
-    plans, kept = list[Plan](), list[Estimate]()
-    for one in ranked:
-        made = _planned(one, named)
-        if made is not None:
-            prove_plan(made)
-            plans.append(made)
-            kept.append(one.estimate(extents))
+    bits = min(a.bits, b.bits, BITS[smallest.epilogue.c])
+    with advising(attempt), proposing([] if layer else _padded(extents, bits)):
+        candidates = attempt({})
+    plans, estimates = list[Plan](), list[Estimate]()
+    for candidate in sorted(candidates, key=lambda candidate: candidate.estimate(extents).microseconds):
+        candidate_plan = _plan_candidate(candidate, arguments)
+        if candidate_plan is not None:
+            prove_plan(candidate_plan)
+            plans.append(candidate_plan)
+            estimates.append(candidate.estimate(extents))
         if len(plans) == most:
             break
-    return TileProposals(extents, tuple(plans), tuple(kept), len(tried), gathers)
+    return TileProposals(extents, tuple(plans), tuple(estimates), len(candidates), layer)
 
 
-def _extents(problem: object, gathers: Convolution | None, a: ElementType) -> tuple[tuple[int, int, int], int]:
-    """M, N and K of a product, and K of a stage: 128 bytes, of fewer channels as many whole instructions as hold them.
+def _extents(problem: object, layer: Convolution | None, a: ElementType) -> tuple[tuple[int, int, int], int]:
+    """Return M, N and K of a product, and K of a stage.
+
+    K of a stage is 128 bytes, or for fewer channels the K of as many instructions, a power of two, as hold them.
 
     Raises:
-        DescriptorError: if there is no problem, or a convolution too.
+        DescriptorError: if neither or both of problem and convolution are given.
     """
-    if (problem is None) == (gathers is None):
-        raise DescriptorError("plan: a tile is chosen for a problem or a convolution: give one of them")
+    if (problem is None) == (layer is None):
+        arguments = (
+            "neither a problem nor a convolution is" if problem is None else "a problem and a convolution are both"
+        )
+        raise DescriptorError(f"plan: {arguments} given; a tile is chosen for one of them")
     deep = 8 * _ROW_BYTES // a.bits
-    if gathers is None:
+    if layer is None:
         return three(problem, "the problem", maximum=1 << 20), deep
-    extents = (gathers.pixels, gathers.filters, gathers.taps[0] * gathers.taps[1] * gathers.channels)
+    extents = (layer.pixels, layer.filters, layer.taps[0] * layer.taps[1] * layer.channels)
     fewest = _K_BITS // a.bits
-    while fewest < min(deep, gathers.channels):
+    while fewest < min(deep, layer.channels):
         fewest *= 2
     return extents, fewest
 
 
-def _gathers(value: object) -> Convolution:
-    """A convolution whose program there is."""
-    one = as_convolution(value)
-    if one.operand != "A":
+def _as_planned_convolution(value: object) -> Convolution:
+    """Return a convolution after checking that its output pixels are in A, as programs need them."""
+    layer = as_convolution(value)
+    if layer.operand != "A":
         raise DescriptorError(
-            "plan: a tile is chosen for programs, which have the output pixels in A, found them in B: the same "
-            "product, transposed"
+            "plan: the output pixels are in B, and a tile can be chosen only with the pixels in A, as programs need "
+            "them; exchange A and B, which gives the same product, transposed"
         )
-    return one
+    return layer
 
 
-def _steps(k: int, deep: int, one: Convolution | None) -> int:
-    """Stages that K takes: of a convolution tap by tap, each with its channels."""
-    return -(-k // deep) if one is None else one.taps[0] * one.taps[1] * -(-one.channels // deep)
+def _steps(k: int, deep: int, layer: Convolution | None) -> int:
+    """Return the number of stages for K; for a convolution, each tap has stages of its own."""
+    return -(-k // deep) if layer is None else layer.taps[0] * layer.taps[1] * -(-layer.channels // deep)
 
 
-#: Bits of a row of an instruction's operand along K: 32 bytes.
+#: Bits that an instruction reads along K of each row of an operand.
 _K_BITS = 256
 
 
 def _memory_rows(
     extents: tuple[int, int, int], types: tuple[ElementType, ElementType], majors: tuple[Major, Major],
-    gathers: Convolution | None,
+    layer: Convolution | None,
 ) -> tuple[int, int]:  # fmt: skip
-    """Bytes of a row of A and of B in global memory; the copy engine takes whole 16 bytes alone."""
-    if gathers is not None:  # a row of a stage is a pixel's, or a tap's; the maps were made
-        return gathers.channels * types[0].bits // 8, gathers.channels * types[1].bits // 8
+    """Return the bytes of a row of A and of B in global memory.
+
+    Raises:
+        DescriptorError: if TMA cannot copy the rows because they are not multiples of 16 bytes.
+    """
+    if layer is not None:  # rows are the channels of a pixel or a tap, which the tensor maps have checked
+        return layer.channels * types[0].bits // 8, layer.channels * types[1].bits // 8
     rows = []
     for name, index, element, major in zip("AB", (0, 1), types, majors, strict=True):
         letter, extent = ("K", extents[2]) if major is Major.K else ("MN"[index], extents[index])
@@ -324,61 +335,68 @@ def _memory_rows(
 
 
 def _copied(extent: int, bits: int) -> bool:
-    """Whether the copy engine takes rows of so many elements."""
+    """Check that rows of ``extent`` elements are multiples of 16 bytes, as TMA needs."""
     return extent * bits % 128 == 0
 
 
 def _ragged(matrix: str, letter: str, extent: int, element: str, bits: int) -> DescriptorError:
     return DescriptorError(
-        f"plan: a row of {matrix} is {letter} = {extent} of {element}, {bits_text(extent * bits)}; the copy engine "
-        "needs whole 16 bytes"
+        f"plan: {letter} = {extent} makes a row of {matrix} {bits_text(extent * bits)} of {element}; TMA needs a "
+        "multiple of 16 bytes"
     )
 
 
 def _padded(extents: tuple[int, int, int], bits: int) -> list[Advice]:
-    """Return the products with some extents padded to whole 16 bytes, the fewest first."""
+    """Return the products with some extents padded to multiples of 16 bytes, those with the fewest changes first."""
     whole = [-(-extent * bits // 128) * 128 // bits for extent in extents]
     subsets = [some for count in (1, 2, 3) for some in combinations((2, 1, 0), count)]
     return [Advice({"problem": tuple(whole[i] if i in some else extents[i] for i in range(3))}) for some in subsets]
 
 
 def _candidates(
-    model: Plan, problem: tuple[int, int, int], rows_of: tuple[int, int], gathers: Convolution | None
+    smallest: Plan, problem: tuple[int, int, int], rows_of: tuple[int, int], layer: Convolution | None
 ) -> Iterator[Candidate]:
-    loop, made = model.asked, model.epilogue
+    """Yield the candidates for a product: all tiles, clusters and splits for which at least two stages fit.
+
+    Args:
+        smallest: a plan with the same types and epilogue.
+        problem: M, N and K of the product.
+        rows_of: bytes of a row of A and of B in global memory.
+        layer: the convolution; None for a plain product.
+    """
+    loop, c = smallest.asked, smallest.epilogue.c
     width_a, width_b = (element.bits // 8 for element in (loop.a, loop.b))
-    whole = _copied(problem[1], BITS[made.c])
-    if not whole and made.c != loop.d:  # which the copy engine alone stores
-        raise _ragged("C", "N", problem[1], made.c, BITS[made.c])
-    parts = _SPLITS if whole and loop.d != "f16" else (1,)
-    depth = problem[2] if gathers is None else _steps(problem[2], loop.tile[2], gathers) * loop.tile[2]
+    staged = _copied(problem[1], BITS[c])
+    if not staged and c != loop.d:  # only TMA stores a narrower C
+        raise _ragged("C", "N", problem[1], c, BITS[c])
+    parts = _SPLITS if staged and loop.d != "f16" else (1,)
+    depth = problem[2] if layer is None else _steps(problem[2], loop.tile[2], layer) * loop.tile[2]
     for rows in _ROWS:
         groups = usual_warpgroups(rows // ROWS)
         for columns in _COLUMNS:
             for cluster in _CLUSTERS:
                 for splits in parts:
-                    stored = BITS[made.c if splits == 1 else loop.d] // 8
+                    stored = BITS[c if splits == 1 else loop.d] // 8
                     tile = (rows, columns, loop.tile[2])
-                    piece = groups * BUFFERS * ROWS * gcd(_ROW_BYTES, columns * stored) if whole else 0
+                    piece = groups * BUFFERS * ROWS * gcd(_ROW_BYTES, columns * stored) if staged else 0
                     stage = (rows * width_a + columns * width_b) * tile[2] + BARRIER_BYTES
                     stages = (SMEM_BYTES - piece) // stage
-                    # A part has a stage at least; a cluster that is larger than C copies for nobody.
+                    # Each part along K has at least one stage.
                     if splits > 1 and splits * tile[2] > depth:
                         continue
                     if stages >= 2:
                         widths = (width_a, width_b, stored)
-                        yield Candidate(tile, columns, cluster, splits, widths, rows_of, stages, whole, gathers)
+                        yield Candidate(tile, columns, cluster, splits, widths, rows_of, stages, staged, layer)
 
 
-def _planned(one: Candidate, named: dict[str, Any]) -> Plan | None:
-    """The plan of a candidate; None where there is no such instruction, or registers are short."""
-    k = _K_BITS // named["dtype"].bits
-    store = "tma" if one.staged else None
+def _plan_candidate(candidate: Candidate, arguments: dict[str, Any]) -> Plan | None:
+    """Return the plan of a candidate; None if the instruction does not exist or the registers do not suffice."""
     try:
         with unadvised():
             return plan(
-                three((64, one.columns, k), "the instruction"), tile=one.tile, cluster=one.cluster, splits=one.splits,
-                store=store, verify=False, **named,
+                (64, candidate.columns, _K_BITS // arguments["dtype"].bits), tile=candidate.tile,
+                cluster=candidate.cluster, splits=candidate.splits, store="tma" if candidate.staged else None,
+                verify=False, **arguments,
             )  # fmt: skip
     except DescriptorError:
         return None

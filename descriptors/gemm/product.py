@@ -1,14 +1,16 @@
-"""The proof of a plan as a whole: the product that its words, copies and accumulators come to, against ``A @ B``.
+"""Prove the product of a plan of ``wgmma`` or ``tcgen05.mma``: simulate its main loop, and compare with ``A @ B``.
 
-Each stage holds other numbers. The copies of the plan fill shared memory by the copy model; the words are added up as a
-kernel does, and read by the read model, as the transpose bits say; small integers are multiplied exactly; the results
-go where the model of accumulators has them and are taken from there by the plan's own layout. The models share no code
-with the derivations, so that a word, a step, a bit, a box, a pointer or a layout that is wrong shows in an element.
+Each stage has different numbers. The copies of the plan fill shared memory by the copy model. Descriptors are computed
+by additions as in a kernel, and read by the read model with the plan's transpose bits. Small integers are multiplied
+exactly. The results are placed by the model of accumulators and taken from there by the plan's own layout. The models
+share no code with the derivations, so that a wrong descriptor, step, bit, box, pointer or layout results in a wrong
+element.
 
-In the simulated memory of a CTA an element is known by a number, so that reading the wrong one is seen even where both
-hold the same value; 0 is a place where nothing begins. Places are counted in 4 bits, the smallest element.
+In the simulated memory of a CTA an element is represented by a number, so that reading a wrong element is detected even
+if both have the same value. 0 is a place where no element begins. Places are counted in units of 4 bits, the smallest
+element.
 
-Laws: the plan of any legal instruction gives the product; what the copies write, the words read.
+Invariant: the plan of every legal instruction gives the product, and the descriptors read what the copies write.
 
 >>> from descriptors.gemm.planner import plan
 >>> print(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2).verify())
@@ -63,20 +65,20 @@ if TYPE_CHECKING:
 
 @frozen
 class Product(Told):
-    """The outcome of the plan.
+    """The proof of a plan.
 
     Args:
         tile: M, N and K of a stage.
-        stages: that were filled and read; the sums run over all of them.
-        accumulators: elements of the product, each of them compared.
-        differing: how many differ.
-        first: the first that does, and why; "" if none.
+        stages: number of stages that were filled and read; the sums are over all of them.
+        accumulators: number of elements of the product, all of which were compared.
+        differing: number of elements that differ.
+        first: the first element that differs, and the cause; "" if none differs.
         evidence: how the models are known.
-        operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
-            registers is of its loads.
-        chain: the proof of every link against its neighbour; None where it was not asked for.
-        turns: what two sets of accumulators were found to do in any order; None of one set.
-        gathered: the proof of a convolution's copies; None of a plain product.
+        operands: the proofs of A and B, as of ``derive``, at their addresses. For A in registers, the proof of its
+            loads.
+        chain: the comparison of every link with its neighbor; None if it was not made.
+        turns: the check of two sets of accumulators in every order; None for one set.
+        gathered: the proof of a convolution's copies; None for a plain product.
     """
 
     tile: tuple[int, int, int]
@@ -92,10 +94,9 @@ class Product(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and operands, chain, turns and gathered copies are proved."""
-        more = (self.chain, self.turns, self.gathered)
-        others = (*self.operands, *(one for one in more if one is not None))
-        return not self.differing and all(one.ok for one in others)
+        """Whether every element is right, and operands, chain, turns and gathered copies are proved."""
+        parts = (*self.operands, self.chain, self.turns, self.gathered)
+        return not self.differing and all(part.ok for part in parts if part is not None)
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
@@ -112,14 +113,14 @@ class Product(Told):
 
 
 def multiply(plan: PlannedLoop, seed: int = 1) -> Product:
-    """Simulate the main loop of a plan, and compare its product with the one of numpy.
+    """Simulate the main loop of a plan, and compare its product with numpy's.
 
     Args:
-        plan: what is simulated.
-        seed: of the numbers that are multiplied.
+        plan: the plan.
+        seed: seed of the random numbers that are multiplied.
 
     Raises:
-        DescriptorError: if a word has no meaning at all.
+        DescriptorError: if a descriptor has no meaning.
     """
     import numpy as np
 
@@ -151,15 +152,15 @@ def multiply(plan: PlannedLoop, seed: int = 1) -> Product:
         expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
         rows = m // pair
         seen = np.concatenate([_accumulated(plan, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
-    differs = ~(seen == expected)  # what is nowhere is NaN, and differs
+    differs = ~(seen == expected)  # missing elements are NaN, which differs from every number
     differing = int(np.count_nonzero(differs))
     proofs = _operand(plan, plan.a, numbers[0]), verify(plan.b.derivation, bases=(plan.b.base,))
     first = _first(differs, expected, seen, causes)
-    return Product(loop.tile, stages, expected.size, differing, first, _known(proofs), proofs)
+    return Product(loop.tile, stages, expected.size, differing, first, _weakest_evidence(proofs), proofs)
 
 
 def _operand(plan: PlannedLoop, side: StagedOperand, numbers: NDArray[Any]) -> Report | LoadedReport:
-    """The proof of A alone: of its words, or of its way into registers."""
+    """Return the proof of A alone: of its descriptors, or of its loads into registers."""
     if plan.loads is None:
         return verify(side.derivation, bases=(side.base,))
     import numpy as np
@@ -171,12 +172,12 @@ def _operand(plan: PlannedLoop, side: StagedOperand, numbers: NDArray[Any]) -> R
     if not len(wrong):
         return LoadedReport(numbers.size, 0, "")
     stage, m, k = (int(x) for x in wrong[0])
-    lies = _element_name(int(numbers_read[stage, m, k]), [numbers])
-    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {lies}")
+    found_element = _element_name(int(numbers_read[stage, m, k]), [numbers])
+    return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {found_element}")
 
 
 def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Numbers for the elements of A, then B: 1 and on."""
+    """Return arrays that number the elements of A and then those of B, from 1 on."""
     import numpy as np
 
     arrays, start = [], 1
@@ -190,14 +191,14 @@ def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
 def _read(
     plan: PlannedLoop, side: StagedOperand, index: int, cta: int, numbers: list[NDArray[Any]]
 ) -> tuple[NDArray[Any], list[str]]:
-    """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
+    """Return the elements that one CTA's descriptors of an operand read, and a description of the first wrong one."""
     import numpy as np
 
     memory, pair, blocks = empty(), plan.asked.cta_group, plan.asked.blocks[1] if index else 1
-    for one, ids in zip((plan.a, plan.b), numbers, strict=True):
-        fill(memory, one, ids, cta)
+    for operand, ids in zip((plan.a, plan.b), numbers, strict=True):
+        fill(memory, operand, ids, cta)
     bits = plan.transposed(index)
-    # The rows that the CTA must give: its part of the product's rows, and of the columns its half of every N block.
+    # The rows that the CTA must provide: its part of the rows of A, or its half of every N block of B.
     rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
     placed = numbers[index][:, rows]
     if plan.loads is not None and side.matrix == "A":
@@ -208,9 +209,9 @@ def _read(
         return fetched, []
     stage, mn, k = (int(x) for x in wrong[0])
     place = int(addresses(side, bits)[stage, mn, k])
-    lies = _element_name(int(fetched[stage, mn, k]), numbers)
+    found_element = _element_name(int(fetched[stage, mn, k]), numbers)
     return fetched, [
-        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"
+        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {found_element} is"
     ]
 
 
@@ -218,16 +219,16 @@ def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
     import numpy as np
 
     for name, ids in zip("AB", numbers, strict=True):
-        at = np.argwhere(ids == number)
-        if len(at):
-            return f"{name}({at[0][1]},{at[0][2]}) of stage {at[0][0]}"
-    return "nothing"
+        positions = np.argwhere(ids == number)
+        if len(positions):
+            return f"{name}({positions[0][1]},{positions[0][2]}) of stage {positions[0][0]}"
+    return "no element"
 
 
 def _scaled(
     plan: PlannedLoop, scales: Scales, read: list[Any], values: list[Any], rng: Any, causes: list[str]
 ) -> tuple[list[Any], list[Any]]:
-    """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
+    """Return both operands multiplied by the factors that the pointers reach, and by the factors of the elements."""
     import numpy as np
 
     pair, words = plan.asked.cta_group, word_format(plan.asked.arch)
@@ -242,7 +243,7 @@ def _scaled(
             ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage, words))
         factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
         factor_arrays[1].append(ctas[-1][1])
-    each = max(1, len(scales.pointers) // counts[0][2])  # K blocks that take the same factor
+    each = max(1, len(scales.pointers) // counts[0][2])  # K blocks that use the same factor
     for name, got, placed in zip("AB", factor_arrays, ids, strict=True):
         wrong = np.argwhere(np.array(got) != placed.repeat(each, 2))
         if len(wrong):
@@ -258,12 +259,12 @@ def _scaled(
 def _with_zeros(
     plan: PlannedLoop, metadata: Metadata, read: NDArray[Any], stored: list[Any], rng: Any, causes: list[str]
 ) -> tuple[NDArray[Any], list[Any]]:
-    """A with its zeros: as the instructions understand the metadata, and as it was before it was compressed."""
+    """Return A with its zeros as the instructions read it by the metadata, and the operands before compression."""
     import numpy as np
 
     loop = plan.asked
     stages, rows, count = stored[0].shape
-    # Of 4 bits pairs of elements are drawn, four in a group.
+    # Elements of 4 bits are stored in pairs, of which a group has four.
     group, pair = {4: (8, 2), 32: (2, 1)}.get(loop.a.storage_bits, (4, 1))
     drawn = rng.random((stages, rows, loop.tile[2] // group, group // pair)).argsort(axis=3)
     kept = np.sort(drawn[..., : group // pair // 2], axis=3)
@@ -282,10 +283,10 @@ def _with_zeros(
 
 
 def _selected(plan: PlannedLoop, metadata: Metadata, stage: int, positions: NDArray[Any]) -> NDArray[Any]:
-    """The k that a stage's instructions give each stored element of A, by metadata that are packed and moved."""
+    """Return the k that a stage's instructions give each stored element of A, by packed and copied metadata."""
     import numpy as np
 
-    loop, one = plan.asked, metadata.packed
+    loop, packing = plan.asked, metadata.packed
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
@@ -294,18 +295,18 @@ def _selected(plan: PlannedLoop, metadata: Metadata, stage: int, positions: NDAr
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
             if cells is not None:
-                said = plan.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
+                selector_bits = plan.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
                 columns = [at + i * metadata.block_columns for i in range(metadata.blocks)]
-                rows = [tcgen05_selected(cells, column, one.bits, said) for column in columns]
+                rows = [tcgen05_selected(cells, column, packing.bits, selector_bits) for column in columns]
             else:
-                rows = [wgmma_selected(block[at], one.bits, selector) for block in words]
+                rows = [wgmma_selected(block[at], packing.bits, selector) for block in words]
             along_k.append(np.concatenate(rows) + k * depth)
         blocks.append(np.concatenate(along_k, axis=1))
     return np.concatenate(blocks)
 
 
 def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int, of: str) -> NDArray[Any]:
-    """Tensor memory, 32 bits a cell, after a stage's copies of metadata: axes (lane, column)."""
+    """Return tensor memory after a stage's copies of metadata, as cells of 32 bits: axes (lane, column)."""
     import numpy as np
 
     shared = np.zeros(_MEMORY, dtype=np.uint8)
@@ -321,7 +322,7 @@ def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int, of: str
 
 
 def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
-    """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
+    """Return one CTA's accumulators, placed as by the hardware and taken from there by the plan's layout."""
     import numpy as np
 
     loop, accumulators = plan.asked, plan.accumulators
@@ -331,7 +332,7 @@ def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
             _accumulated(replace(plan, accumulators=accumulators.of(number)), product)
             for number in range(accumulators.sets)
         ]
-        return np.where(each[0] == each[1], each[0], np.nan)  # what one set has wrong is nowhere
+        return np.where(each[0] == each[1], each[0], np.nan)  # an element that one set has wrong is missing
     total = np.full(product.shape, np.nan)
     cells = np.full((128, EXCLUSIVE_COLUMNS), np.nan)
     for index in range(loop.blocks[0] * loop.blocks[1]):
@@ -348,41 +349,43 @@ def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-def _put(fragment: Fragment, staged: Pieces | None, held: NDArray[Any], into: NDArray[Any]) -> None:
-    """What the threads hold of an accumulator, to where the plan has it in C."""
+def _put(fragment: Fragment, staged: Pieces | None, values: NDArray[Any], into: NDArray[Any]) -> None:
+    """Store the values of an accumulator that threads have to C, as in the plan."""
     if staged is not None:
-        _store(staged, fragment, held, into)
+        _store(staged, fragment, values, into)
         return
     elements = offsets(fragment.layout)
-    into[elements % into.shape[0], elements // into.shape[0]] = held
+    into[elements % into.shape[0], elements // into.shape[0]] = values
 
 
-def _store(staged: Pieces, of: Fragment | None, held: NDArray[Any], into: NDArray[Any]) -> None:
-    """Every piece: written where the plan has it, taken by the copy engine as a box."""
+def _store(staged: Pieces, of: Fragment | None, register_values: NDArray[Any], into: NDArray[Any]) -> None:
+    """Store an accumulator piece by piece: written to shared memory as in the plan, and taken by TMA as a box."""
     import numpy as np
 
     width, written = BITS[staged.type], staged.element_bytes(of)
     values = written.shape[1]
     code = ("none", "32B", "64B", "128B").index(str(staged.swizzle))
-    taken = landing_bits((staged.columns, staged.rows), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
+    box_offsets = (
+        landing_bits((staged.columns, staged.rows), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
+    )
     for piece, first in enumerate(range(0, into.shape[1], staged.columns)):
         memory = np.full(staged.piece_bytes, np.nan)
-        memory[written] = held[:, piece * values : (piece + 1) * values]
-        into[:, first : first + staged.columns] = memory[taken].reshape(staged.rows, staged.columns)
+        memory[written] = register_values[:, piece * values : (piece + 1) * values]
+        into[:, first : first + staged.columns] = memory[box_offsets].reshape(staged.rows, staged.columns)
 
 
 def _promoted(
     plan: PlannedLoop, promotion: Promotion, fragment: Fragment, read: list[Any], values: list[Any], rng: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The scaled product, and what is in the sums after every 128 of K was scaled in registers and added."""
+    """Return the scaled product, and the sums after every 128 of K is scaled in registers and added."""
     import numpy as np
 
     loop, each, depth = plan.asked, promotion.groups, 128
     (m, n, k), stages = loop.tile, plan.stages
     factors = [2.0 ** rng.integers(-2, 3, (stages * each, count)) for count in (m, -(-n // depth))]
-    lies = np.zeros((stages * each, -(-m // 4) * 4))  # rows beside one another, in pieces of whole 16 bytes
-    lies[:, :m] = factors[0]
-    memory = lies.ravel(), np.ascontiguousarray(factors[1].T).ravel()
+    a_factors = np.zeros((stages * each, -(-m // 4) * 4))  # rows are adjacent and padded to a multiple of 16 bytes
+    a_factors[:, :m] = factors[0]
+    memory = a_factors.ravel(), np.ascontiguousarray(factors[1].T).ravel()
     at, (rows, columns) = wgmma_elements(loop.extents[1]), loop.extents[:2]
     elements = offsets(fragment.layout)
     expected, seen = np.zeros((m, n)), np.full((m, n), np.nan)
@@ -395,30 +398,32 @@ def _promoted(
     begin, steps = [np.array(table) for table in promotion.places(m, n, stages * k)], promotion.step(m)
     for i, j in np.ndindex(loop.blocks[0], loop.blocks[1]):
         block = slice(i * rows, (i + 1) * rows), slice(j * columns, (j + 1) * columns)
-        # A thread multiplies what its registers are by the plan's fragment, whatever the instruction left in them.
-        lie = begin[0][block[0]][elements % rows], begin[1][block[1]][elements // rows]
+        # A thread loads the factors of the elements that its registers have by the plan's fragment, which may be wrong.
+        places = begin[0][block[0]][elements % rows], begin[1][block[1]][elements // rows]
         total = np.zeros(elements.shape)
         for group, part in enumerate(partial):
-            a, b = (_reached(memory[side], lie[side] + group * steps[side]) for side in (0, 1))
+            a, b = (_read_factors(memory[side], places[side] + group * steps[side]) for side in (0, 1))
             total += part[block][at[..., 0], at[..., 1]] * a * b
         _put(fragment, plan.epilogue.staged, total, seen[block])
     return expected, seen
 
 
-def _reached(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
-    """What lies at some places; no number beyond the end."""
+def _read_factors(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
+    """Return the factors at some places; NaN beyond the end."""
     import numpy as np
 
-    reached: NDArray[Any] = np.append(memory, np.nan)[np.minimum(index, memory.size)]
-    return reached
+    factors: NDArray[Any] = np.append(memory, np.nan)[np.minimum(index, memory.size)]
+    return factors
 
 
-def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, staged: Pieces | None, into: NDArray[Any]) -> None:
-    """Every load of the readout: register v of thread t is the cell (lane + t, column + v) of ``.32x32b``."""
+def _read_out(
+    cells: NDArray[Any], accumulators: TensorColumns, first: int, staged: Pieces | None, into: NDArray[Any]
+) -> None:
+    """Execute every load of the readout: register v of thread t is cell (lane + t, column + v) of ``.32x32b``."""
     import numpy as np
 
-    read = held.readout
-    # A layout without a swizzle is the sum of its modes.
+    read = accumulators.readout
+    # The readout has no swizzle, so an element's coordinate is the sum of those of thread and value.
     threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
     local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
     thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
@@ -432,93 +437,93 @@ def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, staged: Piec
         into[m, n] = registers
 
 
-def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:
-    """The first element that differs, with the cause if an operand was read wrong."""
+def _first(differs: Any, expected: Any, actual: Any, causes: list[str]) -> str:
+    """Describe the first element that differs, with the cause if an operand was read wrong."""
     import numpy as np
 
     where = np.argwhere(differs)
     if not len(where):
         return ""
     m, n = (int(x) for x in where[0])
-    got = "no number" if np.isnan(seen[m, n]) else f"{seen[m, n]:g}"
+    actual_text = "no number" if np.isnan(actual[m, n]) else f"{actual[m, n]:g}"
     because = f": {causes[0]}" if causes else ": its operands are read right, the accumulator is not"
-    return f"D({m},{n}) must be {expected[m, n]:g}, found {got}{because}"
+    return f"D({m},{n}) is {actual_text} instead of {expected[m, n]:g}{because}"
 
 
-def _known(reports: tuple[Report | LoadedReport, Report]) -> str:
-    """How the models are known, all in all."""
-    said = [one.evidence for one in reports]
-    return next((one for one in said if not one.startswith("measured")), said[0])
+def _weakest_evidence(reports: tuple[Report | LoadedReport, Report]) -> str:
+    """Return the evidence of the first model that was not measured, or that of the first if all were."""
+    evidence = [report.evidence for report in reports]
+    return next((text for text in evidence if not text.startswith("measured")), evidence[0])
 
 
 _PLACE_BITS = 4
-#: Bytes of shared memory that the widest start address can name.
+#: Bytes of shared memory that the widest start address can address.
 _MEMORY = max(map(window_bytes, tensor_arches()))
 
 
 def empty() -> NDArray[Any]:
-    """The memory with nothing in it: a number for each 4 bits that a start address can name."""
+    """Return empty memory: a number for each 4 bits that a start address can address."""
     import numpy as np
 
     return np.zeros(_MEMORY * 8 // _PLACE_BITS, dtype=np.int64)
 
 
-def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
-    """Let the copies of an operand land: every stage, by the copy model.
+def fill(memory: NDArray[Any], side: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
+    """Write the copies of an operand to memory, for every stage, by the copy model.
 
     Args:
-        memory: what ``empty`` returned; it is written.
-        one: the operand.
-        numbers: of the elements of the tile, over both CTAs of a pair: axes (stage, MN, K).
-        cta: whose memory it is.
+        memory: the memory from ``empty``, which is written.
+        side: the operand.
+        numbers: numbers of the elements of the tile, over both CTAs of a pair: axes (stage, MN, K).
+        cta: index of the CTA whose memory it is.
     """
     import numpy as np
 
-    (mn, k), stage, landed = one.tma.copied(one.base)
-    # A box begins at a row of the tile that the plan names, and goes on from there, wherever a block ends.
-    begin = np.array([[one.first_row(box, cta) - box.origin[0]] for box in one.tma.boxes], dtype=np.int64)
+    (mn, k), stage, landed = side.tma.copied(side.base)
+    # A box begins at the row of the plan, and has consecutive rows even across the end of a block.
+    begin = np.array([[side.first_row(box, cta) - box.origin[0]] for box in side.tma.boxes], dtype=np.int64)
     memory[landed // _PLACE_BITS] = numbers[stage, mn + begin, k]
 
 
-def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
-    """What the words of an operand make the tensor core read, by the read model: axes (stage, MN, K).
+def fetch(memory: NDArray[Any], side: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
+    """Return what the tensor core reads with the descriptors of an operand, by the read model: axes (stage, MN, K).
 
     Args:
         memory: the memory.
-        one: the operand.
-        transposed: the transpose bit that the instruction of each K block has.
+        side: the operand.
+        transposed: the transpose bit of the instruction of each K block.
     """
     import numpy as np
 
-    places = addresses(one, transposed)
+    places = addresses(side, transposed)
     inside = places < memory.size
     bits_read: NDArray[Any] = np.where(inside, memory[np.where(inside, places, 0)], 0)
     return bits_read
 
 
-def register_reads(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
-    """What the instruction takes for A from the registers that the loads filled: axes (stage, M, K).
+def register_reads(memory: NDArray[Any], side: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
+    """Return the elements of A that the instruction reads from the registers after the loads: axes (stage, M, K).
 
     Args:
         memory: the memory.
-        one: A.
-        loads: how it gets into registers.
+        side: A.
+        loads: the loads into registers.
     """
     import numpy as np
 
-    places = register_bytes(loads, one) * 8 // _PLACE_BITS
+    places = register_bytes(loads, side) * 8 // _PLACE_BITS
     registers, at = memory[places], wgmma_a_elements(loads.each)
-    elements = np.zeros((*registers.shape[:3], ROWS, one.derivation.mma[1]), dtype=np.int64)
+    elements = np.zeros((*registers.shape[:3], ROWS, side.derivation.mma[1]), dtype=np.int64)
     elements[..., at[..., 0], at[..., 1]] = registers
     stages, blocks, k, rows, columns = elements.shape
     return elements.transpose(0, 1, 3, 2, 4).reshape(stages, blocks * rows, k * columns)
 
 
 def register_bytes(loaded: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
-    """The address that each element of each register comes from, by the plan's own loads.
+    """Return the address from which the plan's loads fill each element of each register.
 
     Returns:
-        Bytes of shared memory: axes (stage, M block, K block, thread, register, element).
+        Addresses in bytes: axes (stage, M block, K block, thread, register, element).
     """
     import numpy as np
 
@@ -536,31 +541,31 @@ def register_bytes(loaded: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
     return at.reshape(*at.shape[:4], -1, loaded.each)
 
 
-def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
-    """The place that each element is read from, in 4 bits: axes (stage, MN, K)."""
+def addresses(side: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
+    """Return the place that each element is read from, in units of 4 bits: axes (stage, MN, K)."""
     import numpy as np
 
-    d, blocks = one.derivation, []
+    d, blocks = side.derivation, []
     unit = address_bits(d.element)
-    pairs = [(s, i) for s in range(len(one.stage_steps)) for i in range(len(one.mn_steps))]
-    for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
-        words = [one.word_at(i, k, s) for s, i in pairs]
+    pairs = [(s, i) for s in range(len(side.stage_steps)) for i in range(len(side.mn_steps))]
+    for k, bit in zip(range(len(side.k_steps)), transposed, strict=True):
+        words = [side.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
         read = read_addresses(words, word_format(d.arch), dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
-        blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
+        blocks.append(read.reshape(len(side.stage_steps), -1, d.mma[1]))
     return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
 
 def factors(
     scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int, words: str = "sm100"
 ) -> tuple[NDArray[Any], ...]:
-    """What the K blocks of a stage take as factors of A and of B, after the stage's copies: axes (row, factor of K).
+    """Return the factors of A and B that the K blocks of a stage read after its copies: axes (row, factor along K).
 
     Args:
         scales: the scale factors.
-        numbers: of those of A and of B: axes (stage, row, factor of K).
-        stage: which stage.
-        words: whose words the copies take, as the read model knows them.
+        numbers: numbers of the factors of A and of B: axes (stage, row, factor along K).
+        stage: the stage.
+        words: name of the descriptor format in the read model.
     """
     import numpy as np
 
@@ -579,7 +584,7 @@ def factors(
         cells[landed[:, 2], landed[:, 3]] = shared[source]
     arrays = []
     for index, (one, _, ids) in enumerate(parts):
-        count = max(1, ids.shape[2] // len(scales.pointers))  # factors that one instruction takes
+        count = max(1, ids.shape[2] // len(scales.pointers))  # factors of a row that one instruction reads
         blocks, halves = len(scales.steps[index]), bool(index) and scales.halves
         rows, rows_of_bytes = one.mn // blocks, []
         for k in range(len(scales.pointers)):

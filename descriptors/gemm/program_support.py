@@ -1,7 +1,6 @@
-"""Which plans ``--emit cuda`` can write as a program, and why not the others.
+"""Determine whether ``--emit cuda`` can write a program for a plan, and if not, why.
 
-A plan and the writers of programs ask this one function, so that a plan says in its first lines what no program is
-written for.
+Both the text of a plan and the writers of programs call ``cuda_refusal``, so that they agree.
 
 >>> from descriptors import plan
 >>> cuda_refusal(plan("m64n64k16", "bf16", tile=(64, 64, 64), stages=2, verify=False))
@@ -15,7 +14,7 @@ from descriptors.gemm.plan import Plan
 from descriptors.targets import has_wgmma
 from descriptors.text import extents_text
 
-#: Codes of 1 and 2 in the types of scale factors whose codes are published, as programs for sm100 choose from them.
+#: The codes of 1 and 2 in each type of scale factors whose codes are published; programs for sm100 use them as data.
 FACTORS = {"ue8m0": (127, 128), "ue4m3": (56, 64)}
 
 
@@ -47,10 +46,10 @@ def cuda_refusal(plan: Plan) -> str:
 
 
 def check_cuda(plan: Plan) -> None:
-    """Refuse a plan for which no CUDA program is written.
+    """Check that a CUDA program can be written for a plan.
 
     Raises:
-        DescriptorError: with the reason.
+        DescriptorError: if it cannot, with the reason.
     """
     if reason := cuda_refusal(plan):
         raise DescriptorError(f"emit: cuda does not support this plan: {reason}")

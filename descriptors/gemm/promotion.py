@@ -1,21 +1,21 @@
-"""Scale factors of 128 elements on sm90: accumulators that are scaled and added up every 128 of K, and their factors.
+"""Promote accumulators on sm90: multiply them by scale factors every 128 of K, and add them to f32 sums.
 
-``wgmma`` has no scale factors, and adds 8-bit floats with fewer bits than single precision has: DeepSeek-V3's report
-(section 3.3.2) says about 14, and promotes the sums every 128 of K; that is its word, nobody here measured it. So the
-instructions of each 128 of K begin anew, and what they leave is multiplied by the factor of its row of A and that of
-its block of B, and added to sums of single precision, in registers of their own.
+``wgmma`` has no scale factors, and it adds products of 8-bit floats with fewer bits than single precision has.
+DeepSeek-V3's report (section 3.3.2) states about 14 bits and promotes the sums every 128 of K; we have not measured
+this. Therefore the instructions of each 128 of K start a new sum. Their result is multiplied by the factor of its row
+of A and the factor of its block of B, and added to single-precision sums, which have registers of their own.
 
-The factors are f32. Of A there is one for each row and 128 of K, and in memory rows follow one another, so that those
-of a tile are one piece that the copy engine takes: its strides are multiples of 16 bytes, hence rows are padded to
-four. Of B there is one for each 128 x 128 block, first all along K::
+The factors are f32. A has one factor for each row and 128 of K. In memory the rows follow one another, so that the
+factors of a tile are contiguous and TMA can copy them; TMA needs strides that are multiples of 16 bytes, so rows are
+padded to a multiple of four. B has one factor for each 128 x 128 block, first all along K::
 
     A   m + 4 ceil(M / 4) (k / 128)        B   k / 128 + ceil(K / 128) (n / 128)
 
-A quantizer that works row by row leaves the factors of A the other way round, M rows of K/128: that is why a
-transposition stands before such kernels. Source: the README of DeepGEMM (f32 on SM90, those of A transposed and
-aligned for TMA, those of B in blocks of 128 x 128 in their natural order); the formulas are ours.
+A quantizer that works row by row produces the transposed factors of A: M rows of K/128. This is why such kernels
+transpose them first. Source: the README of DeepGEMM (f32 on SM90, factors of A transposed and aligned for TMA, factors
+of B in blocks of 128 x 128 in their natural order); the formulas are ours.
 
-Law: a thread needs two factors of A for each M block, and one of B for each N block.
+Invariant: a thread needs two factors of A for each M block, and one of B for each N block.
 
 >>> from descriptors.gemm.accumulators import registers_of
 >>> from descriptors.gemm.plan_request import main_loop
@@ -38,20 +38,20 @@ from layoutalg.frozen import frozen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Elements along K, rows of B, that share a factor; and rows of A to whose multiple they are padded: 16 bytes.
+#: Elements along K, and rows of B, that share a factor; and the multiple to which rows of A are padded (16 bytes).
 GROUP, PADDED = 128, 4
 
 
 @frozen
 class Promotion:
-    """What becomes of the accumulators every 128 of K.
+    """How accumulators are promoted every 128 of K.
 
     Args:
         fragment: (thread, value) of a warpgroup -> element of one accumulator.
-        registers: of a thread, for the sums, beside those of the accumulators.
-        groups: how often in a stage.
-        blocks: K blocks whose instructions add up before.
-        a_loads, b_loads: factors that a thread loads for each 128 of K.
+        registers: number of registers of a thread for the sums, in addition to the accumulators.
+        groups: number of promotions in a stage.
+        blocks: number of K blocks that are added up before each promotion.
+        a_loads, b_loads: number of factors of A and of B that a thread loads for each 128 of K.
     """
 
     fragment: Fragment
@@ -62,11 +62,11 @@ class Promotion:
     b_loads: int
 
     def row(self, thread: int, value: int) -> int:
-        """The row of an M block that a value of a thread is in."""
+        """Return the row of an M block in which a value of a thread is."""
         return self.fragment.element(thread, value)[0]
 
     def places(self, m: int, n: int, k: int) -> tuple[list[int], list[int]]:
-        """Where the factors of the rows, and of the columns, of a product lie at K = 0: in those of A, in those of B.
+        """Return the index of the factor of each row in those of A, and of each column in those of B, at K = 0.
 
         Args:
             m, n, k: extents of the matrices.
@@ -80,19 +80,20 @@ class Promotion:
         return [int(a(row, 0)) for row in range(m)], [int(b(column, 0)) for column in range(n)]
 
     def step(self, m: int) -> tuple[int, int]:
-        """How far the factors of the next 128 of K lie: those of A, those of B."""
+        """Return the distance to the factors of the next 128 of K, for A and for B."""
         return -(-m // PADDED) * PADDED, 1
 
 
 def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
-    """How the accumulators of a plan of sm90 with a factor for 128 elements are promoted.
+    """Return how the accumulators of an sm90 plan with a factor for 128 elements are promoted.
 
     Args:
         loop: the instruction and the tile.
-        accumulators: in registers.
+        accumulators: the registers of the accumulators.
 
     Raises:
-        DescriptorError: if the tile is not whole groups, a block of N belongs to two of them, or registers are short.
+        DescriptorError: if tile K is not a multiple of 128, an N block needs two factors, or there are not enough
+            registers.
     """
     _, n, k = loop.extents
     check_groups(loop.tile)
@@ -106,27 +107,27 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
                 for width in (GROUP, 64, 32, 16, 8)
             ],
         )
-    need = 2 * accumulators.registers + 2 * accumulators.each + loop.blocks[1]
-    if need > THREAD_REGISTERS:
+    needed = 2 * accumulators.registers + 2 * accumulators.each + loop.blocks[1]
+    if needed > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators, their sums and factors need {need} registers a thread, a thread has at most "
+            f"plan: accumulators, their sums and factors need {needed} registers a thread, a thread has at most "
             f"{THREAD_REGISTERS}",
             proposals=roomier(loop, accumulators.warpgroups),
         )
-    own = loop.blocks[0] // accumulators.warpgroups
+    own_blocks = loop.blocks[0] // accumulators.warpgroups
     return Promotion(
-        accumulators.fragment, accumulators.registers, loop.tile[2] // GROUP, GROUP // k, 2 * own, loop.blocks[1]
+        accumulators.fragment, accumulators.registers, loop.tile[2] // GROUP, GROUP // k, 2 * own_blocks, loop.blocks[1]
     )
 
 
 def a_scale_layout(m: int, k: int) -> Layout:
-    """The factors of A in memory: (m, k) to the index of an f32.
+    """Return the layout of the factors of A in memory: (m, k) to the index of an f32.
 
     Args:
         m, k: extents of A.
 
     Raises:
-        DescriptorError: if one is no positive number.
+        DescriptorError: if an extent is not a positive integer.
 
     >>> print(a_scale_layout(130, 256))
     (130,(128,2)):(1,(0,132))
@@ -136,13 +137,13 @@ def a_scale_layout(m: int, k: int) -> Layout:
 
 
 def b_scale_layout(n: int, k: int) -> Layout:
-    """The factors of B in memory: (n, k) to the index of an f32.
+    """Return the layout of the factors of B in memory: (n, k) to the index of an f32.
 
     Args:
         n, k: extents of B.
 
     Raises:
-        DescriptorError: if one is no positive number.
+        DescriptorError: if an extent is not a positive integer.
 
     >>> print(b_scale_layout(256, 384))
     ((128,2),(128,3)):((0,3),(0,1))
@@ -157,13 +158,13 @@ def _extents(mn: int, k: int, letter: str) -> tuple[int, int]:
 
 
 def pack_a_scales(scales: Any) -> NDArray[Any]:
-    """The factors of A as the kernel loads them: rows beside one another, padded with zeros to a multiple of four.
+    """Return the factors of A in the order of ``a_scale_layout``, with M padded with zeros to a multiple of four.
 
     Args:
-        scales: M rows of one factor for each 128 of K, as a quantizer leaves them.
+        scales: M rows of one factor for each 128 of K, as a quantizer produces them.
 
     Raises:
-        DescriptorError: if they are no matrix of numbers.
+        DescriptorError: if ``scales`` is not a matrix of numbers.
 
     >>> pack_a_scales([[1, 2], [3, 4], [5, 6]]).tolist()
     [[1.0, 3.0, 5.0, 0.0], [2.0, 4.0, 6.0, 0.0]]
@@ -177,14 +178,14 @@ def pack_a_scales(scales: Any) -> NDArray[Any]:
 
 
 def unpack_a_scales(packed: Any, m: int) -> NDArray[Any]:
-    """The factors of A out of memory, a row of factors for each row of A.
+    """Return the factors of A as a row of factors for each row of A.
 
     Args:
-        packed: as ``pack_a_scales`` returns it.
-        m: rows of A.
+        packed: the result of ``pack_a_scales``.
+        m: number of rows of A.
 
     Raises:
-        DescriptorError: if they are no such factors of so many rows.
+        DescriptorError: if ``packed`` is not a matrix of numbers for ``m`` rows.
 
     >>> unpack_a_scales([[1, 3, 5, 0], [2, 4, 6, 0]], 3).tolist()
     [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
@@ -194,7 +195,9 @@ def unpack_a_scales(packed: Any, m: int) -> NDArray[Any]:
     array, rows = _numbers(packed, "unpack_a_scales"), as_integer(m, "unpack_a_scales: M", minimum=1)
     padded = -(-rows // PADDED) * PADDED
     if array.shape[1] != padded:
-        raise DescriptorError(f"unpack_a_scales: {rows} rows must be padded to {padded}, found {array.shape[1]}")
+        raise DescriptorError(
+            f"unpack_a_scales: each row has {array.shape[1]} factors, and {rows} rows of A are padded to {padded}"
+        )
     return np.ascontiguousarray(array[:, :rows].T)
 
 
@@ -203,5 +206,7 @@ def _numbers(value: Any, where: str) -> NDArray[Any]:
 
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iuf":
-        raise DescriptorError(f"{where}: factors must be a matrix of numbers, found {array.shape} of {array.dtype}")
+        raise DescriptorError(
+            f"{where}: the factors have shape {array.shape} of {array.dtype}, not a matrix of numbers"
+        )
     return array.astype(np.float32)

@@ -1,6 +1,6 @@
-"""Proposals of a tile, told: the plans in order of rank, the command of each, and what was refused.
+"""Present the proposals for a tile as text or plain data: ranked plans, their commands, and refused instructions.
 
-Law: a row of the proposals is a plan, and its command gives that plan.
+Invariant: the command of each proposal gives the proposed plan.
 
 >>> from descriptors.gemm.planner import plan, propose
 >>> best = propose("bf16", tile=(64, 16, 32), arch="sm90", top=2)
@@ -28,48 +28,55 @@ from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.targets import has_wgmma
-from descriptors.text import aligned, extents_text
+from descriptors.text import aligned, counted, extents_text
 from descriptors.tmem.block_scaled import factors_of
 
-#: Refusals that are listed; the others are counted. Columns of a line that somebody types.
+#: Number of listed refusals, and width of a line of a command.
 _REFUSALS, _COLUMNS = 12, 80
 
 
 def tell_proposals(proposals: Proposals) -> str:
-    """Proposals for a person.
+    """Return proposals as text.
 
     Args:
-        proposals: what ``propose`` returned.
+        proposals: the result of ``propose``.
 
     >>> from descriptors.gemm.planner import propose
     >>> print(tell_proposals(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1)).splitlines()[0])
     5 plans of a tile of 64x16x32, ranked by the shared memory that a stage reads, then by stages
     """
     lines = [f"{proposals.subject}, ranked by the shared memory that a stage reads, then by stages"]
-    lines += ["", *aligned(PROPOSAL.table(proposals.plans), indent=3), "", "Proved, and told whole by"]
-    lines += [line for one in proposals.plans for line in _typed(plan_command(one))]
+    lines += [
+        "",
+        *aligned(PROPOSAL.table(proposals.plans), indent=3),
+        "",
+        "All proposals are proved. To see one in full:",
+    ]
+    lines += [line for plan in proposals.plans for line in _command_lines(plan_command(plan))]
     if proposals.fitting > len(proposals.plans):
         lines.append(f"   {proposals.fitting - len(proposals.plans)} more fit (--top shows them)")
     if proposals.refused:
         lines += ["", "Refused"]
-        together = _together(proposals.refused)
-        lines += [f"   {', '.join(names)}: {reason}" for names, reason in together[:_REFUSALS]]
-        more = sum(len(names) for names, _ in together[_REFUSALS:])
+        groups = _group_by_reason(proposals.refused)
+        lines += [f"   {', '.join(names)}: {reason}" for names, reason in groups[:_REFUSALS]]
+        more = sum(len(names) for names, _ in groups[_REFUSALS:])
         lines += [f"   and {more} more (--json has them)"] if more else []
-    lines.append(f"   {proposals.others} legal shapes do not divide the tile" if proposals.others else "")
+    if proposals.others:
+        shapes, verb = counted(proposals.others, "other legal shape"), "does" if proposals.others == 1 else "do"
+        lines.append(f"   {shapes} {verb} not divide the tile")
     return "\n".join(lines).rstrip()
 
 
-def _together(refused: Sequence[tuple[str, str]]) -> list[tuple[list[str], str]]:
-    """Refusals that say the same in their first clause, told once, in the words of the first of them."""
-    kept: dict[str, tuple[dict[str, None], str]] = {}
+def _group_by_reason(refused: Sequence[tuple[str, str]]) -> list[tuple[list[str], str]]:
+    """Return the refusals grouped by their facts, each group with the names and the reason of its first refusal."""
+    groups: dict[str, tuple[dict[str, None], str]] = {}
     for name, reason in refused:
-        kept.setdefault(reason.partition(";")[0], ({}, reason))[0][name] = None
-    return [(list(names), reason) for names, reason in kept.values()]
+        groups.setdefault(reason.partition(";")[0], ({}, reason))[0][name] = None
+    return [(list(names), reason) for names, reason in groups.values()]
 
 
 def _accumulators(plan: Plan) -> str:
-    """Return the registers or columns that the accumulators of a plan take."""
+    """Return the number of registers or columns of a plan's accumulators."""
     accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         return f"{accumulators.registers} registers"
@@ -87,7 +94,7 @@ def _side(letter: str) -> Row:
 
 
 def plan_command(one: Plan) -> str:
-    """The command that tells a plan whole, without what is the default; but the architecture is named.
+    """Return the command that prints a plan, without options that have their defaults; ``--arch`` is always given.
 
     >>> from descriptors.gemm.planner import plan
     >>> plan_command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_swizzle="32B", verify=False))
@@ -116,13 +123,13 @@ def plan_command(one: Plan) -> str:
     return " ".join([*words, *_kind_words(loop)])
 
 
-def _chosen(one: Plan, side: StagedOperand) -> bool:
-    """Whether a swizzle is another one than the widest, which nobody has to name."""
-    return side.derivation.swizzle is not operand(one.asked, side.matrix, one.stages).derivation.swizzle
+def _chosen(plan: Plan, side: StagedOperand) -> bool:
+    """Check that a swizzle is not the default one, so that the command must have it."""
+    return side.derivation.swizzle is not operand(plan.asked, side.matrix, plan.stages).derivation.swizzle
 
 
 def _kind_words(loop: MainLoop) -> list[str]:
-    """What is asked for of the kind and its scale factors, where it does not follow from the types."""
+    """Return the options for the kind and its scale factors, unless they follow from the types."""
     if has_wgmma(loop.arch):
         return [] if loop.scale is None else [f"--scale-vector {loop.scale[1]}"]
     words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request(loop.arch, loop.a, loop.b, None, None, None) else []
@@ -137,8 +144,8 @@ def _kind_words(loop: MainLoop) -> list[str]:
     return [*words, f"--scale-dtype {loop.scale[0]}", f"--scale-vector {loop.scale[1]}"]
 
 
-def _typed(command: str, indent: str = "   ") -> Iterator[str]:
-    """A command in lines of at most 80 columns, broken between options, as a shell takes it."""
+def _command_lines(command: str, indent: str = "   ") -> Iterator[str]:
+    """Yield a shell command in lines of at most 80 columns, broken between options."""
     first, *options = re.split(" (?=--)", command)
     line = indent + first
     for option in options:
@@ -149,32 +156,36 @@ def _typed(command: str, indent: str = "   ") -> Iterator[str]:
     yield line
 
 
-def _convolution_words(one: Convolution) -> str:
-    """The convolution as it is asked for."""
-    words = [f"--conv {extents_text((one.images, one.height, one.width, one.channels))}"]
-    words.append(f"--filters {extents_text((one.filters, *one.taps))}")
-    for name, pair, usual in (("stride", one.stride, 1), ("dilation", one.dilation, 1), ("padding", one.padding, 0)):
+def _convolution_words(layer: Convolution) -> str:
+    """Return the options for a convolution."""
+    words = [f"--conv {extents_text((layer.images, layer.height, layer.width, layer.channels))}"]
+    words.append(f"--filters {extents_text((layer.filters, *layer.taps))}")
+    for name, pair, usual in (
+        ("stride", layer.stride, 1),
+        ("dilation", layer.dilation, 1),
+        ("padding", layer.padding, 0),
+    ):
         words += [f"--{name} {extents_text(pair)}"] if pair != (usual, usual) else []
-    words += ["--pixels B"] if one.operand == "B" else []
+    words += ["--pixels B"] if layer.operand == "B" else []
     return " ".join(words)
 
 
-def _epilogue_words(one: Plan) -> list[str]:
-    """What is asked for of C, where it is not usual."""
-    made = one.epilogue
-    terms = [f"--terms {','.join(made.terms)}"] if made.terms else []
-    if made.staged is None:
+def _epilogue_words(plan: Plan) -> list[str]:
+    """Return the options for C that do not have their defaults."""
+    epilogue = plan.epilogue
+    terms = [f"--terms {','.join(epilogue.terms)}"] if epilogue.terms else []
+    if epilogue.staged is None:
         return terms
-    words = [f"--c-dtype {made.c}"] if made.c != one.asked.d else []
-    words += [f"--splits {made.splits}"] if made.splits > 1 else []
+    words = [f"--c-dtype {epilogue.c}"] if epilogue.c != plan.asked.d else []
+    words += [f"--splits {epilogue.splits}"] if epilogue.splits > 1 else []
     return (words or ["--store tma"]) + terms
 
 
 def tell_tile_proposals(proposals: TileProposals) -> str:
-    """What was chosen for a product, for a person.
+    r"""Return the chosen plans for a product as text.
 
     Args:
-        proposals: what ``propose_tiles`` returned.
+        proposals: the result of ``propose_tiles``.
 
     >>> from descriptors.gemm.problem import propose_tiles
     >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))  # doctest: +ELLIPSIS
@@ -184,8 +195,8 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
        128x256x64  1x1      1      4       512   4      multiplying  177 us  778
     <BLANKLINE>
     Times by the model of docs/programs.md: fitted to bf16 products on an H200.
-    Each plan is proved, and written by
-       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --store tma \\
+    All plans are proved. To write a program:
+       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --store tma \
           --emit cuda
     """
     best, loop = proposals.estimates[0], proposals.plans[0].asked
@@ -202,17 +213,18 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
         "",
         f"Times by the model of docs/programs.md: {about}.",
     ]
-    lines.append("Each plan is proved, and written by")
-    return "\n".join(lines + [line for one in proposals.plans for line in _typed(f"{plan_command(one)} --emit cuda")])
+    lines.append("All plans are proved. To write a program:")
+    commands = [f"{plan_command(plan)} --emit cuda" for plan in proposals.plans]
+    return "\n".join(lines + [line for command in commands for line in _command_lines(command)])
 
 
-#: What is known of the times, in words.
+#: How the times are known, in words.
 _EVIDENCE = {
     "fitted": "fitted to bf16 products on an H200",
     "compared": "fitted to bf16 products on an\nH200, and compared with the measured times of {} there",
     "none": "fitted to bf16 products on an\nH200; nothing of these types and this form was timed",
 }
-#: What a stage waits for, in words.
+#: What limits a stage, in words.
 _BOUNDS = {"multiply": "multiplying", "shared": "shared memory", "copies": "copies"}
 
 
@@ -238,7 +250,7 @@ def _expected(proposals: TileProposals) -> list[tuple[Plan, Estimate]]:
     return list(zip(proposals.plans, proposals.estimates, strict=True))
 
 
-#: What was chosen for a product, as plain data.
+#: The chosen plans for a product as plain data.
 record_tile_proposals = Record(
     "TileProposals",
     **attributes(TileProposals, "problem tried evidence"),
@@ -247,7 +259,7 @@ record_tile_proposals = Record(
 )
 
 
-#: One plan of several.
+#: One proposed plan.
 PROPOSAL = Record(
     instruction=Row(str, "asked.name", "instruction"),
     cta_group=Row(int, "asked.cta_group", "CTAs"),

@@ -1,6 +1,6 @@
-"""The instruction of a main loop as PTX has it, complete with its operands, and its instruction descriptors.
+"""Write the PTX of a main loop's instruction with all operands, and its instruction descriptors.
 
-Law: an instruction descriptor says the extents and the majors that the plan was asked for.
+Invariant: the instruction descriptors contain the extents and the majors of the plan.
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> line = line_of(main_loop("m128n256k16", "bf16", tile=(128, 256, 64), b_major="MN"))
@@ -23,16 +23,16 @@ from layoutalg.frozen import frozen
 
 @frozen
 class PtxLine:
-    """An instruction.
+    """The PTX of an instruction.
+
+    The metadata of a sparse A are the register %e, with the selector %sel as an operand, or [%e_tmem], with the
+    selector in the instruction descriptor.
 
     Args:
-        ptx: the whole line; the predicate %p is 0 where the accumulator is to begin anew, 1 where it is added to.
-        short: the same with the registers of a long list left out.
-        registers: that the line names for the accumulator; 0 where that lies in tensor memory.
-        idescs: the instruction descriptor of each K block of a stage; none of ``wgmma``.
-
-    The metadata of a sparse A are %e, a register, with the selector %sel that is written out, or [%e_tmem], with the
-    selector in the instruction descriptor.
+        ptx: the whole line. The predicate %p is 0 to overwrite the accumulator, and 1 to add to it.
+        short: the same with long lists of registers abbreviated.
+        registers: number of registers of the accumulator in the line; 0 if it is in tensor memory.
+        idescs: the instruction descriptor of each K block of a stage; () for ``wgmma``.
     """
 
     ptx: str
@@ -42,14 +42,14 @@ class PtxLine:
 
 
 def line_of(loop: MainLoop, scales: Scales | None = None) -> PtxLine:
-    """The line of an instruction.
+    """Return the PTX of a main loop's instruction.
 
     Args:
         loop: the instruction and the tile.
-        scales: its scale factors, of a block-scaled kind.
+        scales: the scale factors of a block-scaled kind.
 
     Raises:
-        IllegalError: if there is no such instruction.
+        IllegalError: if the instruction does not exist.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> line_of(main_loop("m64n8k32", "s8", tile=(64, 8, 64))).ptx
@@ -68,7 +68,11 @@ def line_of(loop: MainLoop, scales: Scales | None = None) -> PtxLine:
 
 
 def _wgmma(loop: MainLoop) -> PtxLine:
-    """PTX has factors of 1 and -1 for floating-point operands alone, and transpose bits for 16 bits in memory."""
+    """Return the PTX of ``wgmma``.
+
+    Only floating-point instructions have the operands for the factors 1 and -1, and only 16-bit operands in memory have
+    transpose bits.
+    """
     count = loop.extents[1] // (4 if loop.d == "f16" else 2)
     names = [f"%d{i}" for i in range(count)]
     from_registers = loop.a_source == "rmem"
@@ -85,7 +89,7 @@ def _wgmma(loop: MainLoop) -> PtxLine:
 
 
 def _metadata(loop: MainLoop) -> str:
-    """The register of metadata and the selector, 0 where there is no other; nothing of a dense A."""
+    """Return the operands for metadata and selector, which is 0 if it has one value; "" for a dense A."""
     if not loop.sparse:
         return ""
     return "%e, %sel, " if arrangement(loop.a, loop.arch).selectors > 1 else "%e, 0, "

@@ -1,14 +1,15 @@
-"""Links of a chain at registers: fragments, ldmatrix and stmatrix, loads and stores of threads, conversions.
+"""Chain links at registers: fragments, ldmatrix and stmatrix, loads and stores of threads, conversions.
 
-A fragment that is smaller than the tile is repeated over it: groups of threads, rows of groups first, have parts of the
-tile that follow one another; a group's pieces of its part follow one another too, rows first, and are its next values.
-Raked, the pieces of all groups lie side by side, and then again, as a TiledMMA deals them out.
+A fragment that is smaller than the tile is repeated over it. Blocked (the default), each group of threads has a
+contiguous part of the tile, and the groups are ordered with rows fastest. The pieces of a part follow one another, rows
+fastest, and are the next values of the group's threads. Raked, the pieces of all groups are adjacent, and this pattern
+is repeated, as in a TiledMMA.
 
-Law: every element of the tile is one value of one thread.
+Invariant: every element of the tile is one value of one thread.
 
 >>> from descriptors.gemm.places import Tile
 >>> from descriptors.smem.operands.operand import as_element_type
->>> home = Held("mma.m16n8k16.C", (4, 1)).registers(Tile(128, 64, as_element_type("tf32")))
+>>> home = FragmentLink("mma.m16n8k16.C", (4, 1)).registers(Tile(128, 64, as_element_type("tf32")))
 >>> len(set(home.places.tolist())) == 128 * 64 == len(set(home.elements.tolist()))
 True
 """
@@ -31,35 +32,37 @@ if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
 _WARP = 32
-#: The most values of all threads: more than any tile has.
+#: The largest number of values of all threads; more than any tile needs.
 MOST_VALUES = 1 << 22
-#: Words of the names of fragments that nobody measured here.
+#: Parts of the names of fragments that were not measured.
 _NVIDIA = {"e2m1", "e2m3", "e3m2", "SFA", "SFB"}
-#: Fragments whose elements of 4 bits have a byte each, and in which of its bits they begin: ``ldmatrix`` leaves them in
-#: the lowest, and CUTLASS shifts them (``fp4_shift_A``).
+#: Fragments whose 4-bit elements have a byte each, and the bit of the byte at which the element begins. ``ldmatrix``
+#: leaves elements in the lowest bits, and CUTLASS shifts them (``fp4_shift_A``).
 _SHIFTED = {f"mma.{shape}.{operand}.e2m1" for shape in ("m16n8k32", "sp.m16n8k64") for operand in "AB"}
 E2M1_BIT = 2
-#: What ``ldmatrix`` and ``stmatrix`` access at once, in bits.
+#: Size of a row of ``ldmatrix`` and ``stmatrix``, in bits.
 _ROW_BITS = 128
 
 
 def register_places(threads: Any, values: Any) -> Any:
-    """The places of values of threads."""
+    """Return the places of values of threads."""
     return (threads << VALUE_BITS) + values
 
 
 def repeated(
     piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile, threads: int, what: str, raked: bool = False
 ) -> Numbers:
-    """The first element of each piece that a group of threads has: row and column, axes (group, piece, 2).
+    """Return row and column of the first element of each piece of each group of threads: axes (group, piece, 2).
 
     Args:
-        piece: rows and columns.
-        groups: along the rows and the columns; None for as many below one another as have registers already.
-        tile: what they cover.
-        threads: of a group.
-        what: for messages.
-        raked: whether the pieces of all groups lie side by side, and then again, as in a TiledMMA.
+        piece: rows and columns of a piece.
+        groups: number of groups along the rows and the columns; None for all groups that already have elements in
+            registers, along the rows.
+        tile: the tile that the pieces cover.
+        threads: number of threads of a group.
+        what: the subject of messages.
+        raked: whether the pieces of all groups are adjacent, as in a TiledMMA; otherwise each group has a contiguous
+            part.
 
     Raises:
         DescriptorError: if the pieces of all groups do not cover the tile.
@@ -78,12 +81,12 @@ def repeated(
         or part[1] % piece[1]
     ):
         name = "warps" if threads == _WARP else "warpgroups"
-        other = "give (thread, value) to row + rows * column"
+        other = "give the layout (thread, value) to row + rows * column"
         if "matrix" in what:
-            other = "say how its matrices lie, as in ldmatrix.x4.16x16: rows below one another x elements beside them"
+            other = "append the rows and elements that the matrices cover together, like ldmatrix.x4.16x16"
         raise DescriptorError(
-            f"{what}: pieces of {piece[0]}x{piece[1]} must cover the tile of {tile.rows}x{tile.columns}, found "
-            f"{groups[0]}x{groups[1]} {name}, as {name}=RxC says; or {other}"
+            f"{what}: pieces of {piece[0]}x{piece[1]} in {groups[0]}x{groups[1]} {name} do not cover the tile of "
+            f"{tile.rows}x{tile.columns}; set {name}=RxC, or {other}"
         )
     counts = (part[0] // piece[0], part[1] // piece[1])
     apart, step = (piece, (piece[0] * groups[0], piece[1] * groups[1])) if raked else (part, piece)
@@ -94,14 +97,14 @@ def repeated(
 
 
 @frozen
-class Held:
-    """What registers hold: a fragment of the tile, by its name or as a layout.
+class FragmentLink:
+    """The tile in registers, as a named fragment or a layout.
 
     Args:
-        fragment: a name, as ``layoutalg atoms`` lists them; or (thread, value) to ``row + rows * column``, or its
-            notation.
-        groups: of threads along rows and columns, where a named fragment is smaller than the tile.
-        raked: whether their pieces lie side by side, and then again, as in a TiledMMA; else each has a part in one.
+        fragment: a name from ``layoutalg atoms``, or (thread, value) to ``row + rows * column``, or its notation.
+        groups: number of groups of threads along rows and columns, if a named fragment is smaller than the tile.
+        raked: whether the pieces of all groups are adjacent, as in a TiledMMA; otherwise each group has a contiguous
+            part.
     """
 
     fragment: Fragment | Layout | str
@@ -114,28 +117,30 @@ class Held:
         return self.fragment.name if isinstance(self.fragment, Fragment) else str(self.fragment)
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         yield self.registers(tile)
 
     def remark(self, tile: Tile) -> str:
-        """How it is known, if not from a Hopper GPU."""
+        """Return how the fragment is known; "" if it was measured on a Hopper GPU."""
         words = set(str(self).split("."))
         return "fragments of 4 and 6 bits and of scale factors are NVIDIA's code" if words & _NVIDIA else ""
 
     def registers(self, tile: Tile) -> Home:
-        """Where it has the elements."""
-        one = self._fragment()
-        if isinstance(one, Fragment):
+        """Return where the elements are."""
+        fragment = self._fragment()
+        if isinstance(fragment, Fragment):
             elements = tile_elements(
-                one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun, self.raked)
+                fragment, tile, repeated(fragment.shape, self.groups, tile, fragment.threads, self.noun, self.raked)
             )
-            if one.name in _SHIFTED and tile.element.bits == 4:
+            if fragment.name in _SHIFTED and tile.element.bits == 4:
                 home = registers_of(elements)
                 return home._replace(places=home.places + (E2M1_BIT << THREAD_BITS))
         else:
-            index = thread_values(one)
+            index = thread_values(fragment)
             if index.size and int(index.max()) >= tile.size:
-                raise DescriptorError(f"fragment: must stay in the tile of {tile.rows}x{tile.columns}, found {one}")
+                raise DescriptorError(
+                    f"fragment: {fragment} has elements outside the tile of {tile.rows}x{tile.columns}"
+                )
             elements = tile.numbers(index % tile.rows, index // tile.rows)
         return registers_of(elements)
 
@@ -148,13 +153,14 @@ class Held:
         value = evaluated(self.fragment)
         if not isinstance(value, Layout) or len(value) != 2:
             raise DescriptorError(
-                f"fragment: must be a name, or (thread, value) to row + rows * column, found {self.fragment}"
+                f"fragment: {self.fragment} is neither a fragment's name nor a layout (thread, value) to row + rows * "
+                "column"
             )
         return value
 
 
 def registers_of(elements: Numbers) -> Home:
-    """The home of elements by (thread, value)."""
+    """Return the home of elements given as an array (thread, value)."""
     import numpy as np
 
     threads, values = np.meshgrid(*(np.arange(extent, dtype=np.int64) for extent in elements.shape), indexing="ij")
@@ -162,17 +168,17 @@ def registers_of(elements: Numbers) -> Home:
 
 
 def thread_values(layout: Layout) -> Numbers:
-    """The table of a thread-value layout."""
+    """Return the offsets of a thread-value layout: axes (thread, value)."""
     import numpy as np
 
     if size(layout) > MOST_VALUES:
-        raise DescriptorError(f"fragment: must have at most {MOST_VALUES} values, found {size(layout)}; {layout}")
+        raise DescriptorError(f"fragment: {layout} has {size(layout)} values, more than {MOST_VALUES}")
     table: Numbers = offsets(layout).astype(np.int64).reshape(int(size(layout, mode=[0])), -1)
     return table
 
 
 def tile_elements(one: Fragment, tile: Tile, origins: Numbers) -> Numbers:
-    """The element of every value of every thread, axes (thread, value), where pieces begin at the origins."""
+    """Return the element of every value of every thread for pieces with the given origins: axes (thread, value)."""
     import numpy as np
 
     index = thread_values(one.layout)
@@ -183,32 +189,30 @@ def tile_elements(one: Fragment, tile: Tile, origins: Numbers) -> Numbers:
 
 
 def tiled_fragment(threads: Layout | str, values: Layout | str) -> Fragment:
-    """What each thread of a tiled copy holds of its tile, of a layout of threads and one of values.
+    """Return the fragment of a tiled copy from a layout of threads and a layout of values.
 
     >>> print(tiled_fragment("(4,8):(8,1)", "(1,8)"))
     tiled copy: 4x64, ((8,4),8):((32,1),4)
     """
-    layouts = [evaluated(one) if isinstance(one, str) else one for one in (threads, values)]
-    plain = [one if isinstance(one, Layout) else Layout(one) for one in layouts]
+    parsed = [evaluated(layout) if isinstance(layout, str) else layout for layout in (threads, values)]
+    plain = [layout if isinstance(layout, Layout) else Layout(layout) for layout in parsed]
     if size(plain[0]) * size(plain[1]) > 1 << 16:
-        raise DescriptorError(
-            f"copy: threads and values must be at most 65536 elements, found {plain[0]} and {plain[1]}"
-        )
+        raise DescriptorError(f"copy: threads {plain[0]} with values {plain[1]} have more than 65536 elements")
     tiler, tv = make_layout_tv(plain[0], plain[1])
     return Fragment("tiled copy", (tiler[0], int(size(tv)) // tiler[0]), tv)
 
 
 @frozen
 class ThreadCopy:
-    """Loads or stores of the threads themselves, value by value, from the layout before it or to the one behind it.
+    """Ordinary loads or stores, value by value, from the layout before the link or to the layout after it.
 
     Args:
         direction: ``load`` or ``store``.
-        held: which elements each thread moves; None of a store for those that it holds.
+        held: the elements that each thread moves; None for a store of all values that the threads have.
     """
 
     direction: str
-    held: Held | None = None
+    held: FragmentLink | None = None
     noun: ClassVar[str] = "copy"
     verbs: ClassVar[tuple[str, str]] = ("moves", "takes")
 
@@ -216,16 +220,16 @@ class ThreadCopy:
         return f"{self.direction} {'what each thread holds' if self.held is None else self.held}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """Of a store what it expects in registers; then what it moves."""
+        """Yield what a store expects in registers, then what the link moves."""
         if self.direction == "load":
             if self.held is None or tile.before is None:
-                need = "a layout or a tensor before it" if self.held else "the (thread, value) of what it loads"
-                raise DescriptorError(f"load: must have {need}")
+                missing = "no layout or tensor is before it" if self.held else "no fragment says what each thread loads"
+                raise DescriptorError(f"load: {missing}")
             home = self.held.registers(tile)
             yield Move(tile.before.space, REGISTERS, places_of(tile.before, home, tile), home.places)
             return
         after = tile.after or _row_major(tile)
-        home = self.held.registers(tile) if self.held else _lying(tile)
+        home = self.held.registers(tile) if self.held else _register_contents(tile)
         if self.held:
             yield home
         yield Move(REGISTERS, after.space, home.places, places_of(after, home, tile))
@@ -234,18 +238,23 @@ class ThreadCopy:
 
 
 def _row_major(tile: Tile) -> Home:
-    """The tile as rows of global memory, where nobody says more."""
+    """Return the tile as rows of global memory, the default destination of a store."""
     return Home(GLOBAL, tile.all().ravel(), tile.all().ravel() * tile.element.bits)
 
 
-def _lying(tile: Tile) -> Home:
+def _register_contents(tile: Tile) -> Home:
+    """Return the elements that are in registers before a link.
+
+    Raises:
+        DescriptorError: if no link before it leaves elements in registers.
+    """
     if tile.contents is None or tile.contents.space != REGISTERS:
-        raise DescriptorError("chain: a store or a shift must have registers before it: a fragment or a load")
+        raise DescriptorError("no link before it leaves elements in registers; add a fragment or a load")
     return Home(REGISTERS, tile.contents.elements, tile.contents.places)
 
 
 def places_of(memory: Home, registers: Home, tile: Tile) -> Numbers:
-    """The place in memory of each element that registers have."""
+    """Return the place in memory of each element that is in registers."""
     import numpy as np
 
     table = np.full(tile.size, -1, dtype=np.int64)
@@ -254,12 +263,12 @@ def places_of(memory: Home, registers: Home, tile: Tile) -> Numbers:
 
 
 class _Matrices(NamedTuple):
-    """The matrices of one ``ldmatrix`` or ``stmatrix``, as they lie in the tile.
+    """The matrices of one ``ldmatrix`` or ``stmatrix`` and their arrangement in the tile.
 
     Args:
-        held: (thread, value) of all matrices below one another: row of 16 bytes, element of it.
-        height, width: rows that threads point at of one, and elements of a row.
-        down, across: how they lie.
+        held: (thread, value) to a row of 16 bytes of all matrices, one below the other, and an element of the row.
+        height, width: rows of a matrix, and elements of a row.
+        down, across: number of matrices along the rows and the columns of the tile.
     """
 
     held: Fragment
@@ -271,14 +280,14 @@ class _Matrices(NamedTuple):
 
 @frozen
 class MatrixMove:
-    """``ldmatrix`` or ``stmatrix``: rows of 16 bytes that threads point at, and what of them each register has.
+    """``ldmatrix`` or ``stmatrix``: threads pass addresses of rows of 16 bytes, and registers have parts of them.
 
     Args:
-        name: as ``layoutalg atoms`` lists them; the matrices lie down, then across, in rows and columns of the tile.
-        groups: warps along rows and columns.
-        pointers: (thread, instruction) to the address of the row that the thread points at, in elements from the
-            layout's own; None for those of the layout before it, of a store behind it.
-        raked: as of a fragment.
+        name: a name from ``layoutalg atoms``. The matrices are ordered first down, then across the tile.
+        groups: number of warps along rows and columns.
+        pointers: (thread, instruction) to the address of the row that the thread passes, in elements from the start of
+            the layout; None for the addresses in the layout before a load or after a store.
+        raked: as for a fragment.
     """
 
     name: str
@@ -292,11 +301,11 @@ class MatrixMove:
         return self.name
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """Of a store what it expects in registers; then what it moves."""
+        """Yield what a store expects in registers, then what the link moves."""
         store = self.name.startswith("stmatrix")
         memory = tile.after if store else tile.before
         if memory is None or memory.space != SHARED:
-            raise DescriptorError(f"{self.name}: must have a layout {'behind' if store else 'before'} it")
+            raise DescriptorError(f"{self.name}: no layout of shared memory is {'after' if store else 'before'} it")
         matrices, bits = self._matrices(tile.element), tile.element.storage_bits
         places = places_of(memory, Home(REGISTERS, tile.all().ravel(), tile.all().ravel()), tile)
         table = places.reshape(tile.rows, tile.columns)
@@ -309,7 +318,7 @@ class MatrixMove:
         pointers = self._pointers(matrices, table, rows, columns)
         index = thread_values(matrices.held.layout)
         line, place = index % matrices.held.shape[0], index // matrices.held.shape[0]
-        # Axes (group, thread, instruction, value), as registers are counted.
+        # Axes (group, thread, instruction, value), the order in which values are counted.
         elements = tile.numbers(rows, columns)[:, :, line, place].transpose(0, 2, 1, 3)
         addresses = (pointers[:, :, line] + place * bits).transpose(0, 2, 1, 3)
         home = registers_of(elements.reshape(len(origins) * _WARP, -1))
@@ -320,19 +329,19 @@ class MatrixMove:
             yield Move(SHARED, REGISTERS, addresses.ravel(), home.places)
 
     def remark(self, tile: Tile) -> str:
-        """How what it moves is known, if not from a Hopper GPU."""
+        """Return how it is known what the link moves; "" if it was measured on a Hopper GPU."""
         return DOCUMENTED if self.name.split(".")[1].startswith("m") and "m8n8" not in self.name else ""
 
     def _matrices(self, element: ElementType) -> _Matrices:
-        one = fragment(self.name)
-        words = one.name.split(".")
+        matrices = fragment(self.name)
+        words = matrices.name.split(".")
         of_bytes = words[1] in ("m16n16", "m8n16", "m16n8")
         height, width = 16 if words[1] == "m16n16" else 8, _ROW_BITS // element.storage_bits
         if of_bytes and element.storage_bits != 8:
-            padded = "; of a byte each they are e2m1_unpacksmem" if element.bits == 4 else ""
-            raise DescriptorError(f"{self.name}: elements must have 8 bits, found {element}{padded}")
+            note = "; 4-bit elements with a byte each are e2m1_unpacksmem" if element.bits == 4 else ""
+            raise DescriptorError(f"{self.name}: {element} elements do not have 8 bits{note}")
         count = int(words[2 if of_bytes else 1][1:])
-        down, across = one.shape[0] // height, count // (one.shape[0] // height)
+        down, across = matrices.shape[0] // height, count // (matrices.shape[0] // height)
         bare = ".".join(word for word in words if not (word[0].isdigit() and word.replace("x", "").isdigit()))
         types = {8: ".b8", 16: "", 32: ".f32"}
         known = of_bytes or any(word in bare.split(".") for word in ("b8", "e4m3", "e5m2", "s8", "u8", "tf32", "f32"))
@@ -341,7 +350,7 @@ class MatrixMove:
 
     @staticmethod
     def _coordinates(m: _Matrices, origins: Numbers, along: bool) -> tuple[Numbers, Numbers]:
-        """Row and column of the tile, axes (group, instruction, line of all matrices, element of it)."""
+        """Return row and column in the tile: axes (group, instruction, row of all matrices, element of the row)."""
         import numpy as np
 
         line, place = np.meshgrid(np.arange(m.height * m.down * m.across), np.arange(m.width), indexing="ij")
@@ -354,7 +363,7 @@ class MatrixMove:
         return rows, columns
 
     def _pointers(self, m: _Matrices, table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
-        """The address that is given for every line, in bits: axes (group, instruction, line)."""
+        """Return the address that is passed for every row of the matrices, in bits: axes (group, instruction, row)."""
         import numpy as np
 
         bits = _ROW_BITS // m.width
@@ -368,19 +377,18 @@ class MatrixMove:
         if (pointers % _ROW_BITS).any():
             group, instruction, line = (int(x) for x in np.argwhere(pointers % _ROW_BITS)[0])
             raise DescriptorError(
-                f"{self.name}: an address must be a multiple of 16 bytes, found byte "
-                f"{int(pointers[group, instruction, line]) // 8:#x} of thread {group * _WARP + line}, instruction "
-                f"{instruction}"
+                f"{self.name}: the address {int(pointers[group, instruction, line]) // 8:#x} of thread "
+                f"{group * _WARP + line}, instruction {instruction}, is not a multiple of 16 bytes"
             )
         return np.asarray(pointers, dtype=np.int64)
 
 
 @frozen
 class Conversion:
-    """Registers converted to another type: a value stays the value that it was.
+    """A conversion of registers to another type. The values keep their numbers.
 
     Args:
-        element: the type from here on.
+        element: the type after the conversion.
     """
 
     element: ElementType
@@ -391,16 +399,16 @@ class Conversion:
         return f"to {self.element}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """Nothing moves."""
+        """Yield nothing, because a conversion does not move elements."""
         return iter(())
 
 
 @frozen
 class Shift:
-    """Narrow elements in registers shifted left in their bytes, as ``shl.b32`` does with those of ``ldmatrix``.
+    """A left shift of narrow elements in their bytes, as ``shl.b32`` does after ``ldmatrix``.
 
     Args:
-        bits: by how many.
+        bits: number of bits of the shift.
     """
 
     bits: int
@@ -411,11 +419,11 @@ class Shift:
         return f"by {self.bits}"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What lies in registers lies there, higher."""
-        held = _lying(tile)
+        """Yield the move of each element in registers to higher bits of its byte."""
+        contents = _register_contents(tile)
         free = tile.element.storage_bits - tile.element.bits
         if not 0 <= self.bits <= free:
             raise DescriptorError(
-                f"shift: must be from 0 to {free}, the free bits of {tile.element}, found {self.bits}"
+                f"shift: {self.bits} is not from 0 to {free}, the free bits of {tile.element} elements"
             )
-        yield Move(REGISTERS, REGISTERS, held.places, held.places + (self.bits << THREAD_BITS))
+        yield Move(REGISTERS, REGISTERS, contents.places, contents.places + (self.bits << THREAD_BITS))

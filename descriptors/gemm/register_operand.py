@@ -1,10 +1,11 @@
-"""A in registers: what each thread holds of a K block, the load that brings it there from shared memory, and its proof.
+"""Plan A in registers (sm90): the fragment of a K block, and the loads that fill it from shared memory.
 
-The copies fill shared memory as for A read by a descriptor; then every warpgroup loads the rows of its M blocks, and
-gives ``wgmma`` four registers a thread instead of a word. So A may have any major: the registers have only one order.
-K-major tiles are read by ``ldmatrix``, MN-major ones of 16 bits by ``ldmatrix.trans``, others element by element.
+The copies fill shared memory as for an A that is read by a descriptor. Then every warpgroup loads the rows of its M
+blocks and passes ``wgmma`` four registers per thread instead of a descriptor. A may therefore have either major,
+because the order of the registers is always the same. K-major tiles are loaded with ``ldmatrix``, MN-major tiles of
+16-bit elements with ``ldmatrix.trans``, and others element by element.
 
-Law: what the loads leave in the registers is what the instruction takes from them, element by element.
+Invariant: the loads leave every element in the register from which the instruction reads it.
 
 >>> from descriptors.gemm.plan_operands import operand
 >>> from descriptors.gemm.plan_request import main_loop
@@ -23,7 +24,7 @@ from descriptors.text import Told, counted
 from layoutalg import Fragment, fragment
 from layoutalg.frozen import frozen
 
-#: Rows that a warpgroup holds of A, registers of each thread for a K block, and threads of a warp.
+#: Rows of an M block, registers of a thread for a K block, and threads of a warp.
 ROWS, REGISTERS, WARP = 64, 4, 32
 
 
@@ -33,8 +34,8 @@ class LoadedOperand:
 
     Args:
         fragment: (thread, value) of a warpgroup -> element ``row + 64 column`` of a K block.
-        move: the instruction that loads it: ``ldmatrix``, or ``ld.shared`` of one element.
-        blocks: K blocks of a stage, which are loaded together, so that no load waits for an instruction.
+        move: the load instruction: ``ldmatrix``, or ``ld.shared`` of one element.
+        blocks: number of K blocks of a stage; they are loaded together, so that no load waits for an instruction.
     """
 
     fragment: Fragment
@@ -43,21 +44,21 @@ class LoadedOperand:
 
     @property
     def each(self) -> int:
-        """Elements of a register."""
+        """Number of elements of a register."""
         return self.fragment.values // REGISTERS
 
     @property
     def registers(self) -> int:
-        """Registers of a thread for one M block of a stage."""
+        """Number of registers of a thread for one M block of a stage."""
         return REGISTERS * self.blocks
 
     @property
     def loads(self) -> int:
-        """Loads of a thread for one K block of one M block."""
+        """Number of loads of a thread for one K block of one M block."""
         return 1 if self.move.startswith("ldmatrix") else self.fragment.values
 
     def pointer(self, thread: int) -> tuple[int, int]:
-        """Row and column, in a K block, of the element whose address a thread gives ``ldmatrix``.
+        """Return row and column, in a K block, of the element whose address a thread passes to ``ldmatrix``.
 
         >>> LoadedOperand(fragment("wgmma.m64n8k16.A"), "ldmatrix.sync.aligned.m8n8.x4.shared.b16", 1).pointer(57)
         (25, 8)
@@ -73,9 +74,9 @@ class LoadedReport(Told):
     """The proof of A in registers.
 
     Args:
-        elements: of all stages, each of them compared.
-        differing: that the loads do not bring to the register that the instruction takes them from.
-        first: the first of those; "" if none.
+        elements: number of elements of all stages, all of which were compared.
+        differing: number of elements that are not in the register from which the instruction reads them.
+        first: description of the first of these; "" if there is none.
         evidence: how the model is known.
     """
 
@@ -86,7 +87,7 @@ class LoadedReport(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether every register holds what the instruction takes from it."""
+        """Whether every element is in its register."""
         return not self.differing
 
     def __str__(self) -> str:
@@ -96,7 +97,7 @@ class LoadedReport(Told):
 
 
 def a_in_registers(loop: MainLoop, side: StagedOperand) -> LoadedOperand:
-    """How A gets into registers.
+    """Return the loads of A into registers.
 
     Args:
         loop: the instruction and the tile, with A in registers.

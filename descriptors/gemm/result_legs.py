@@ -1,6 +1,6 @@
-"""The legs of a plan's results: accumulators to registers, to rows of global memory, straight or through shared memory.
+"""Build the legs of a plan's results: from accumulators to registers to C, directly or through shared memory.
 
-Law: the pieces of a tile have as many elements as the tile.
+Invariant: the pieces of a tile have as many elements as the tile.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m128n16k16", "bf16", tile=(128, 16, 16), stages=1, c_dtype="bf16", verify=False)
@@ -24,7 +24,7 @@ from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout
 from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, Contents, Home, Move, Tile
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.planned_loop import PlannedLoop
-from descriptors.gemm.register_links import Conversion, Held, ThreadCopy, places_of, register_places
+from descriptors.gemm.register_links import Conversion, FragmentLink, ThreadCopy, places_of, register_places
 from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
@@ -42,30 +42,30 @@ _WARP = 32
 
 
 def padded(elements: int) -> int:
-    """Elements from a row of a tensor to the next."""
+    """Return the distance between rows of a tensor, in elements, for rows of a number of elements."""
     return -(-elements // _PITCH) * _PITCH
 
 
 def result_legs(plan: PlannedLoop) -> Iterator[Leg]:
-    """What becomes of the sums of a CTA, and of the matrix that is added to them.
+    """Yield the legs of a CTA's results, and the leg of the matrix that is added to them.
 
     Args:
-        plan: the plan's instruction, accumulators and epilogue.
+        plan: the plan.
     """
     loop, epilogue = plan.asked, plan.epilogue
     tile = (loop.tile[0] // loop.cta_group, loop.tile[1])
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     if "alpha-beta" in epilogue.terms and epilogue.splits == 1:
         yield Leg("C", tile, as_element_type(_ELEMENTS.get(epilogue.c, epilogue.c)), _added_links(plan, tile))
-    for of_set, one, order in _sets(plan):
+    for of_set, set_plan, order in _sets(plan):
         if epilogue.staged is None:
-            yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(one, tile)))
+            yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(set_plan, tile)))
             continue
         staged = epilogue.staged
         of_piece = (staged.rows, staged.columns)
         kind = as_element_type(_ELEMENTS.get(staged.type, staged.type))
         rounded = [Conversion(kind)] if kind.bits != element.bits else []
-        for number, piece in enumerate(_pieces(one, staged, order)):
+        for number, piece in enumerate(_pieces(set_plan, staged, order)):
             links = (*piece.begin, *rounded, *_stored(piece, staged, tile))
             yield Leg(f"D of piece {number}{of_set}", of_piece, element, links)
 
@@ -74,32 +74,32 @@ _Loads = tuple[tuple[int, Load], ...]
 
 
 def _sets(plan: PlannedLoop) -> Iterator[tuple[str, PlannedLoop, _Loads]]:
-    """The results of each set of accumulators: what is said of it, and the loads of a warp in their order."""
-    held = plan.accumulators
-    if isinstance(held, Registers):
+    """Yield for each set of accumulators: suffix of the leg's name, plan with this set, loads of a warp in order."""
+    accumulators = plan.accumulators
+    if isinstance(accumulators, Registers):
         yield "", plan, ()
         return
-    for number in range(held.sets):
-        of_set = f" of set {number}" if held.sets > 1 else ""
-        yield of_set, replace(plan, accumulators=held.of(number)), held.reads(number)[0]
+    for number in range(accumulators.sets):
+        of_set = f" of set {number}" if accumulators.sets > 1 else ""
+        yield of_set, replace(plan, accumulators=accumulators.of(number)), accumulators.reads(number)[0]
 
 
 def _fragment(plan: PlannedLoop) -> str:
     return f"wgmma.{'sp.' * plan.asked.sparse}{plan.asked.name}.D"
 
 
-def _columns(loop: MainLoop, held: TensorColumns) -> Accumulators:
-    """The accumulators of a tile in tensor memory."""
-    return Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=held.firsts)
+def _columns(loop: MainLoop, accumulators: TensorColumns) -> Accumulators:
+    """Return the link for the accumulators of a tile in tensor memory."""
+    return Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=accumulators.firsts)
 
 
 def _direct_links(plan: PlannedLoop, tile: tuple[int, int]) -> Iterator[Link]:
-    """Accumulators, to registers, to rows of global memory."""
+    """Yield the links from accumulators to registers to rows of global memory."""
     accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         groups = (accumulators.warpgroups, 1)
-        yield Held(_fragment(plan), groups, raked=True)
-        yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
+        yield FragmentLink(_fragment(plan), groups, raked=True)
+        yield ThreadCopy("store", FragmentLink(accumulators.fragment, groups, raked=True))
     else:
         yield _columns(plan.asked, accumulators)
         yield TensorMove(accumulators.readout.move)
@@ -108,28 +108,28 @@ def _direct_links(plan: PlannedLoop, tile: tuple[int, int]) -> Iterator[Link]:
 
 
 def _added_links(plan: PlannedLoop, tile: tuple[int, int]) -> tuple[Link, ...]:
-    """The matrix that beta multiplies, from its rows to the registers of the sums that it is added to."""
-    held, rows = plan.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
-    if isinstance(held, Registers):
-        groups = (held.warpgroups, 1)
+    """Return the links of the matrix that beta multiplies, from its rows to the registers of the sums."""
+    accumulators, rows = plan.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
+    if isinstance(accumulators, Registers):
+        groups = (accumulators.warpgroups, 1)
         return (
             rows,
-            ThreadCopy("load", Held(held.fragment, groups, raked=True)),
-            Held(_fragment(plan), groups, raked=True),
+            ThreadCopy("load", FragmentLink(accumulators.fragment, groups, raked=True)),
+            FragmentLink(_fragment(plan), groups, raked=True),
         )
-    first, move = held.of(0), TensorMove(held.readout.move)
+    first, move = accumulators.of(0), TensorMove(accumulators.readout.move)
     return rows, ReadoutCopy("load", first, plan.asked.blocks[0]), LoadedSums(_columns(plan.asked, first), move)
 
 
 class _Piece(NamedTuple):
-    """What a writer writes at once.
+    """The part of C that one warp or warpgroup stores at a time.
 
     Args:
-        begin: its way into registers.
-        fragment: which element each value of each thread is; None where a thread has a row.
-        thread, value: the first of the writer, and of the piece.
-        origin: its first row and column in the tile.
-        address: of its place in shared memory, in bytes.
+        begin: the links that bring it into registers.
+        fragment: the element of each value of each thread; None if each thread has a row.
+        thread, value: the first thread of the writer, and the first value of the piece.
+        origin: first row and column of the piece in the tile.
+        address: address of its buffer in shared memory, in bytes.
     """
 
     begin: tuple[Link, ...]
@@ -141,34 +141,34 @@ class _Piece(NamedTuple):
 
 
 def _pieces(plan: PlannedLoop, staged: Pieces, order: _Loads) -> Iterator[_Piece]:
-    """All of a CTA, in the order in which each writer writes them."""
-    loop, held = plan.asked, plan.accumulators
-    if isinstance(held, Registers):
-        (m, n, _), own = loop.extents, loop.blocks[0] // held.warpgroups
-        for group, block in product(range(held.warpgroups), range(held.each)):
-            row, column = (block % own * held.warpgroups + group) * m, block // own * n
+    """Yield the pieces of a CTA, those of each writer in the order in which it writes them."""
+    loop, accumulators = plan.asked, plan.accumulators
+    if isinstance(accumulators, Registers):
+        (m, n, _), own = loop.extents, loop.blocks[0] // accumulators.warpgroups
+        for group, block in product(range(accumulators.warpgroups), range(accumulators.each)):
+            row, column = (block % own * accumulators.warpgroups + group) * m, block // own * n
             for piece, first in enumerate(range(0, n, staged.columns)):
                 yield _Piece(
                     (PieceHeld(_fragment(plan), n, first),),
-                    held.fragment,
+                    accumulators.fragment,
                     0,
                     first // 2,
                     (row, column + first),
                     staged.address(group, block * (n // staged.columns) + piece),
                 )
         return
-    rows, n, read = loop.extents[0] // loop.cta_group, loop.extents[1], held.readout
+    rows, n, read = loop.extents[0] // loop.cta_group, loop.extents[1], accumulators.readout
     tile = (rows * loop.blocks[0], loop.tile[1])
     for warp in range(staged.writers):
         turn = 0
         of_warp = {load.column: load for load in read.loads if load.warp == warp}
         for index, load in ((i, of_warp[one.column]) for i, one in order):
             row, column = index % loop.blocks[0] * rows + load.origin[0], index // loop.blocks[0] * n + load.origin[1]
-            move = TensorMove(read.move, held.firsts[index] + load.column)
+            move = TensorMove(read.move, accumulators.firsts[index] + load.column)
             for value in range(0, read.values, staged.columns):
                 origin = (row, column + value)
                 yield _Piece(
-                    (PieceOfSums(_columns(loop, held), tile, origin), move),
+                    (PieceOfSums(_columns(loop, accumulators), tile, origin), move),
                     None,
                     _WARP * warp,
                     value,
@@ -179,7 +179,7 @@ def _pieces(plan: PlannedLoop, staged: Pieces, order: _Loads) -> Iterator[_Piece
 
 
 def _stored(piece: _Piece, staged: Pieces, tile: tuple[int, int]) -> tuple[Link, ...]:
-    """The way of a piece from registers to C, whose tensor map is that of a tile."""
+    """Return the links of a piece from registers to C, with a tensor map of one tile."""
     size, pitch, (row, column) = BITS[staged.type] // 8, padded(tile[1]), piece.origin
     map_of_c = TensorMap(
         as_data_type(_DATA_TYPES[size]), 0, tile[::-1], (pitch * size,), (staged.columns, staged.rows), (1, 1),
@@ -195,12 +195,12 @@ def _stored(piece: _Piece, staged: Pieces, tile: tuple[int, int]) -> tuple[Link,
 
 @frozen
 class PieceHeld:
-    """What registers hold of a piece of an accumulator.
+    """A chain link: a piece of an accumulator in registers.
 
     Args:
-        name: of the instruction's fragment.
-        columns: of the accumulator.
-        first: the first column of the piece.
+        name: name of the instruction's fragment.
+        columns: number of columns of the accumulator.
+        first: first column of the piece.
     """
 
     name: str
@@ -213,19 +213,19 @@ class PieceHeld:
         return self.name
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
-        home = Held(self.name).registers(replace(tile, columns=self.columns))
+        """Yield where the elements are."""
+        home = FragmentLink(self.name).registers(replace(tile, columns=self.columns))
         yield _inside(home, self.columns, (0, self.first), tile)
 
 
 @frozen
 class PieceOfSums:
-    """Where tensor memory has a piece of the accumulators of a tile.
+    """A chain link: a piece of the accumulators of a tile in tensor memory.
 
     Args:
-        sums: all of them.
-        tile: rows and columns of those.
-        origin: the first row and column of the piece.
+        sums: all accumulators of the tile.
+        tile: rows and columns of the tile.
+        origin: first row and column of the piece.
     """
 
     sums: Accumulators
@@ -238,17 +238,17 @@ class PieceOfSums:
         return str(self.sums)
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         for home in self.sums.steps(replace(tile, rows=self.tile[0], columns=self.tile[1])):
             yield _inside(home, self.tile[1], self.origin, tile)
 
 
 def _inside(home: Home, columns: int, origin: tuple[int, int], tile: Tile) -> Home:
-    """What a home has of a tile that begins somewhere in a wider one."""
+    """Return the part of a home that is in a tile, which begins at an origin in a tile with more columns."""
     row, column = home.elements // columns - origin[0], home.elements % columns - origin[1]
     inside = (row >= 0) & (row < tile.rows) & (column >= 0) & (column < tile.columns)
     return Home(home.space, tile.numbers(row, column)[inside], home.places[inside])
@@ -256,7 +256,7 @@ def _inside(home: Home, columns: int, origin: tuple[int, int], tile: Tile) -> Ho
 
 @frozen
 class LoadedSums:
-    """What registers hold once loads have read accumulators.
+    """A chain link: the registers after loads have read accumulators.
 
     Args:
         sums: the accumulators.
@@ -272,11 +272,11 @@ class LoadedSums:
         return str(self.move)
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What the loads leave there."""
+        """Yield where the loads leave the elements."""
         for home in self.sums.steps(tile):
             cells = Contents.of(home.space, home.places, home.elements)
             sums = as_element_type(_ELEMENTS.get(self.sums.dtype, self.sums.dtype))
@@ -287,14 +287,14 @@ class LoadedSums:
 
 @frozen
 class PieceStore:
-    """The stores that write a piece, as the plan has them.
+    """A chain link: the plan's stores of a piece from registers to shared memory.
 
     Args:
         staged: the pieces.
-        fragment: (thread, value) of the accumulator; None where a thread has a row.
-        thread: the first of the writer.
-        value: the first of the piece.
-        address: where it begins, in bytes.
+        fragment: (thread, value) of the accumulator; None if each thread has a row.
+        thread: first thread of the writer.
+        value: first value of the piece.
+        address: address of the piece, in bytes.
     """
 
     staged: Pieces
@@ -309,7 +309,7 @@ class PieceStore:
         return "stmatrix.x4" if self.staged.matrices else "st.shared"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         written = self.staged.element_bytes(self.fragment).astype(np.int64)
@@ -320,12 +320,12 @@ class PieceStore:
 
 @frozen
 class ReadoutCopy:
-    """Stores behind the loads of accumulators, or loads of what is added: each value is one by the plan's own readout.
+    """A chain link: stores of loaded accumulators, or loads of the added matrix, with the values of the plan's readout.
 
     Args:
-        direction: ``load`` or ``store``, from or to global memory.
-        accumulators: columns and readout.
-        blocks: along M.
+        direction: ``load`` from global memory or ``store`` to it.
+        accumulators: the columns and the readout.
+        blocks: number of blocks along M.
     """
 
     direction: str
@@ -338,7 +338,7 @@ class ReadoutCopy:
         return f"{self.direction} by the readout"
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """Of a store what it expects in registers; then what it moves."""
+        """Yield what a store expects in registers, then what the link moves."""
         home = self._registers(tile)
         if self.direction == "load":
             assert tile.before is not None  # the rows of global memory
@@ -353,7 +353,7 @@ class ReadoutCopy:
 
         read, firsts = self.accumulators.readout, self.accumulators.firsts
         rows, columns = tile.rows // self.blocks, tile.columns // (len(firsts) // self.blocks)
-        # A layout without a swizzle is the sum of its modes.
+        # The readout has no swizzle, so its offset is the sum of the offsets of thread and value.
         threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
         local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
         thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")

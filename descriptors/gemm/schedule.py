@@ -1,12 +1,12 @@
-"""The order of issue of a plan, and what each stage moves.
+"""Compute the order of issue of a plan, and the memory traffic of a stage.
 
-Who does what in the prologue, in each stage, and after the loop; and the bytes copied in, the bytes that instructions
-read, their wavefronts, and operations for a byte. An instruction reads its operands core matrix by core matrix: 8 rows
-of 16 bytes. How many wavefronts each takes is said by the bank model of ordinary accesses; for the reads of tensor
-cores nobody has measured it.
+The order of issue lists the operations before the loop, in each stage and after the loop, with the role that issues
+them. The traffic of a stage is the bytes that are copied, the bytes that instructions read, the wavefronts of these
+reads, and the operations per byte. An instruction reads its operands in core matrices of 8 rows of 16 bytes. The number
+of wavefronts comes from the bank model of ordinary accesses; it was not measured for reads of tensor cores.
 
-Laws: what the plan does with tensor memory is what ``check_events`` finds nothing wrong with; every canonical layout
-has the 8 rows of a core matrix in different banks, one wavefront each.
+Invariant: ``check_events`` accepts the tensor-memory operations of a plan. Every canonical layout has the 8 rows of a
+core matrix in different banks, so that each is one wavefront.
 
 >>> from descriptors.gemm.planner import plan
 >>> from descriptors.check.event_report import check_events
@@ -35,7 +35,7 @@ from layoutalg.frozen import frozen
 
 
 class IssueStep(NamedTuple):
-    """One thing that is done: who does it, what it is, and why here."""
+    """One step of the order of issue: role, operation and reason."""
 
     who: str
     what: str
@@ -43,20 +43,25 @@ class IssueStep(NamedTuple):
 
 
 def order(plan: Plan) -> tuple[IssueStep, ...]:
-    """The order in which the instructions of a plan are issued.
+    """Return the order in which the instructions of a plan are issued.
 
     Args:
         plan: the plan.
 
     >>> from descriptors.gemm.planner import plan
     >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
-    >>> [one.what for one in order(example) if "wgmma" in one.what][:3]
+    >>> [step.what for step in order(example) if "wgmma" in step.what][:3]
     ['wgmma.fence.sync.aligned', '4 x wgmma.mma_async', 'wgmma.commit_group.sync.aligned']
     """
     if isinstance(plan.accumulators, Registers):
         return (*_copies(plan, "every stage"), *_wgmma(plan, plan.accumulators))
-    held = plan.accumulators
-    return (*_alloc(held), *_copies(plan, "every stage"), *_tcgen05(plan, held), *_readout(plan, held))
+    accumulators = plan.accumulators
+    return (
+        *_alloc(accumulators),
+        *_copies(plan, "every stage"),
+        *_tcgen05(plan, accumulators),
+        *_readout(plan, accumulators),
+    )
 
 
 def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
@@ -88,7 +93,7 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
 
 
 def _there(plan: Plan) -> str:
-    """Where a stage is said to be free: in every CTA that copies into it."""
+    """Return the suffix for the barriers that free a stage: those of every CTA that copies into it."""
     return "" if plan.asked.cluster == (1, 1) else f" of {sum(plan.asked.cluster) - 1} CTAs"
 
 
@@ -122,25 +127,27 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     yield from _stored(plan, "MMA", count, "after the loop and a wait for all groups", "one thread of each warpgroup")
 
 
-def _stored(plan: Plan, who: str, count: int, when: str, one: str) -> Iterator[IssueStep]:
-    """Sums to C, from registers or in so many pieces of a tile.
+def _stored(plan: Plan, who: str, count: int, when: str, thread: str) -> Iterator[IssueStep]:
+    """Yield the steps that store C, from registers or in pieces.
 
     Args:
         plan: the plan.
-        who: stores.
-        count: pieces of a tile, of each who stores.
-        when: they are whole.
-        one: the thread that stores a piece.
+        who: the role that stores.
+        count: number of pieces of a tile, for each warp or warpgroup that stores.
+        when: when the sums are complete.
+        thread: the thread that stores a piece.
     """
-    made = plan.epilogue
-    rank, parts = (3, made.splits) if made.splits > 1 else (2, 0)
-    if made.terms and not parts:
-        yield IssueStep(who, f"{' and '.join(made.terms)} to each sum", "before it is stored")
-    if made.staged is None:
+    epilogue = plan.epilogue
+    rank, parts = (3, epilogue.splits) if epilogue.splits > 1 else (2, 0)
+    if epilogue.terms and not parts:
+        yield IssueStep(who, f"{' and '.join(epilogue.terms)} to each sum", "before it is stored")
+    if epilogue.staged is None:
         yield IssueStep(who, "registers -> C", when)
     else:
-        yield IssueStep(who, "cp.async.bulk.wait_group.read 1", f"{one}: the piece before the last is taken; all meet")
-        yield IssueStep(who, f"registers -> a piece of {made.staged.columns} columns", when)
+        yield IssueStep(
+            who, "cp.async.bulk.wait_group.read 1", f"{thread}: the piece before the last is taken; all meet"
+        )
+        yield IssueStep(who, f"registers -> a piece of {epilogue.staged.columns} columns", when)
         yield IssueStep(
             who, "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote; all meet"
         )
@@ -149,12 +156,12 @@ def _stored(plan: Plan, who: str, count: int, when: str, one: str) -> Iterator[I
         )
         yield IssueStep(who, "cp.async.bulk.wait_group.read 0", "that thread, after its last tile")
     if parts:
-        terms = f", then {' and '.join(made.terms)}" if made.terms else ""
+        terms = f", then {' and '.join(epilogue.terms)}" if epilogue.terms else ""
         yield IssueStep("add_parts", "parts -> C", f"a second kernel: {parts} parts along K in their order{terms}")
 
 
 def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iterator[IssueStep]:
-    """Every 128 of K alone: multiplied, waited for, scaled, added to the sums."""
+    """Yield the steps for each 128 of K: multiply, wait, scale, and add to the sums."""
     count = accumulators.each * promotion.blocks
     loads = promotion.a_loads + promotion.b_loads
     times = f", {promotion.groups} times" if promotion.groups > 1 else ""
@@ -175,12 +182,12 @@ def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:
     yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
 
 
-def _tcgen05(plan: Plan, held: TensorColumns) -> Iterator[IssueStep]:
+def _tcgen05(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     m, n, k = plan.asked.blocks
     leader = "one thread of the leader" if plan.asked.cta_group == 2 else "one thread"
-    if held.sets > 1:
-        free, reason = _free(held), "the set of output tile t, t mod 2, has been read"
-        reason = "of output tile t: the shared columns of tile t - 1 have been read" if held.shared else reason
+    if accumulators.sets > 1:
+        free, reason = _free(accumulators), "the set of output tile t, t mod 2, has been read"
+        reason = "of output tile t: the shared columns of tile t - 1 have been read" if accumulators.shared else reason
         yield IssueStep("MMA", f"mbarrier.try_wait.parity {free}", f"{leader}, before a tile: {reason}")
         yield IssueStep("MMA", "tcgen05.fence::after_thread_sync", "no tcgen05.mma before the wait")
     yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", f"{leader}: all bytes of the stage are there")
@@ -201,30 +208,32 @@ def _tcgen05(plan: Plan, held: TensorColumns) -> Iterator[IssueStep]:
     yield IssueStep(
         "MMA", f"tcgen05.commit empty[s]{_there(plan)}", f"arrives when these are done: the stage is free{both}"
     )
-    done = "done[t mod 2]" if held.sets > 1 else "done"
+    done = "done[t mod 2]" if accumulators.sets > 1 else "done"
     yield IssueStep("MMA", f"tcgen05.commit {done}", "after the last stage, for those who read the accumulators")
 
 
-def _free(held: TensorColumns) -> str:
-    """The barrier on which the warp that multiplies waits before a tile."""
-    return "free" if held.shared else "free[t mod 2]"
+def _free(accumulators: TensorColumns) -> str:
+    """Return the barrier on which the multiplying warp waits before a tile."""
+    return "free" if accumulators.shared else "free[t mod 2]"
 
 
 def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     loads, first = accumulators.reads(0)
-    load, turns = accumulators.readout.move.ptx, accumulators.sets > 1
-    done = "done[t mod 2]" if turns else "done"
+    load, double_buffered = accumulators.readout.move.ptx, accumulators.sets > 1
+    done = "done[t mod 2]" if double_buffered else "done"
     yield IssueStep("epilogue", f"mbarrier.try_wait.parity {done}", "four warps, each for its own lanes")
     yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
     columns = ranges_text(accumulators.shared)
-    which = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"
-    between = f"; each stored, as below, before the next{', the last once the set is free' * turns}" * (first > 1)
-    yield IssueStep("epilogue", f"{first} x {load}", which + between)
+    scope = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"
+    between = f"; each stored, as below, before the next{', the last once the set is free' * double_buffered}" * (
+        first > 1
+    )
+    yield IssueStep("epilogue", f"{first} x {load}", scope + between)
     yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "behind each, before its registers are read")
-    if turns:
-        there = ", at the leader" if plan.asked.cta_group == 2 else ""
+    if double_buffered:
+        leader_note = ", at the leader" if plan.asked.cta_group == 2 else ""
         yield IssueStep("epilogue", "tcgen05.fence::before_thread_sync", "the arrival is after the last of these loads")
-        yield IssueStep("epilogue", f"mbarrier.arrive {_free(accumulators)}", f"each warp: may be written{there}")
+        yield IssueStep("epilogue", f"mbarrier.arrive {_free(accumulators)}", f"each warp: may be written{leader_note}")
     if first < len(loads):
         more = "each warp, while the next tile is multiplied; each stored before the next"
         yield IssueStep("epilogue", f"{len(loads) - first} x {load}", more)
@@ -242,7 +251,7 @@ def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
 
 
 def events(plan: Plan) -> list[str]:
-    """What one CTA does with tensor memory, in the notation of ``check_events``; nothing on sm90.
+    """List the tensor-memory operations of one CTA in the notation of ``check_events``; none on sm90.
 
     Args:
         plan: the plan.
@@ -263,7 +272,7 @@ def events(plan: Plan) -> list[str]:
 
 
 def _set_events(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
-    """A tile that is multiplied into one set of accumulators, and read."""
+    """Yield the multiplication of a tile into one set of accumulators, and its loads."""
     width, move = accumulators.readout.fragment.columns, accumulators.readout.move
     for first in accumulators.firsts:
         place = f"d+{first}" if first else "d"
@@ -275,20 +284,20 @@ def _set_events(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
             yield f"ld {place} {move.shape}.x{move.num} warp {load.warp}"
 
 
-#: Rows of a core matrix, and their bytes (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).
+#: Rows of a core matrix, and bytes of a row (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).
 _ROWS, _ROW_BYTES = 8, 16
 
 
 @frozen
 class Traffic:
-    """What one stage of one CTA moves.
+    """The memory traffic of one stage of one CTA.
 
     Args:
-        operations: multiplications and additions of the CTA's share of the tile; of a sparse A those that are done.
-        copied_bytes: that this CTA's copies bring in; what other CTAs of its cluster send is not among them.
-        read_bytes: that the instructions read, an operand as often as there are instructions that take it.
-        core_matrices: of 8 rows of 16 bytes, that these are.
-        wavefronts: that those take, by the bank model.
+        operations: multiplications and additions of the CTA's share of the tile, without those skipped for a sparse A.
+        copied_bytes: bytes that this CTA's copies bring in, without those that other CTAs of its cluster send.
+        read_bytes: bytes that the instructions read; an operand counts once for each instruction that reads it.
+        core_matrices: number of core matrices that the instructions read.
+        wavefronts: number of wavefronts of these reads, by the bank model.
     """
 
     operations: int
@@ -299,17 +308,17 @@ class Traffic:
 
     @property
     def per_byte_read(self) -> float:
-        """Operations for a byte that instructions read."""
+        """Operations per byte that instructions read."""
         return self.operations / self.read_bytes
 
     @property
     def per_byte_copied(self) -> float:
-        """Operations for a byte that is copied: arithmetic intensity toward global memory."""
+        """Operations per copied byte: arithmetic intensity with respect to global memory."""
         return self.operations / self.copied_bytes
 
 
 def read_bytes(plan: Plan) -> int:
-    """Bytes of shared memory that the instructions of a stage read, over both CTAs of a pair.
+    """Return the bytes of shared memory that the instructions of a stage read, over both CTAs of a pair.
 
     >>> from descriptors.gemm.planner import plan
     >>> read_bytes(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
@@ -319,7 +328,7 @@ def read_bytes(plan: Plan) -> int:
 
 
 def traffic(plan: Plan) -> Traffic:
-    """What one stage of one CTA of a plan moves.
+    """Return the memory traffic of one stage of one CTA.
 
     Args:
         plan: the plan.
@@ -341,7 +350,7 @@ def traffic(plan: Plan) -> Traffic:
 
 
 def _times(plan: Plan, side: StagedOperand) -> int:
-    """How often a stage of an operand is read: A for every N block, B for every M block; A that is loaded once."""
+    """Return how often a stage of an operand is read: A for every N block, B for every M block, A in registers once."""
     m, n, _ = plan.asked.blocks
     if side.matrix == "B":
         return m
@@ -349,7 +358,7 @@ def _times(plan: Plan, side: StagedOperand) -> int:
 
 
 def _wavefronts(side: StagedOperand) -> list[int]:
-    """Of every core matrix of a stage, row by row where it lies."""
+    """Return the number of wavefronts of every core matrix of a stage."""
     d = side.derivation
     each = 8 * _ROW_BYTES // d.element.storage_bits
     width, height = (each, _ROWS) if d.major is Major.MN else (_ROWS, each)
@@ -362,5 +371,5 @@ def _wavefronts(side: StagedOperand) -> list[int]:
     return fronts
 
 
-#: A step of the order of issue.
+#: A step of the order of issue as plain data.
 STEP = Record("Step", **each(str, "who what why"))

@@ -1,26 +1,28 @@
-"""The model of a sparse operand: to which k, zeros counted, an instruction gives each element that A stores.
+"""Model of a sparse operand: the k, with zeros counted, to which an instruction assigns each stored element of A.
 
-The judge of packed metadata, so it shares no code with what packs them. For row r of 64 and stored element j of an
-instruction, ``wgmma.mma_async.sp`` takes two bits, or four of tf32, from the register of a thread:
+The model judges packed metadata, so it shares no code with the packing. For row r of 64 and stored element j of an
+instruction, ``wgmma.mma_async.sp`` reads two bits, or four for tf32, from the register of a thread:
 
     8 bits      thread 32 (r/16) + 4 (r%8) + r%16/8 + 2 (j/16)     bit 4 (j/2 % 8) + 2 (j%2)
     16 bits     thread 32 (r/16) + 4 (r%8) + 2 selector + j/8      bit 16 (r%16/8) + 4 (j/2 % 4) + 2 (j%2)
     tf32        thread 32 (r/16) + 4 (r%8) + 2 selector + j/4      bit 16 (r%16/8) + 4 (j%4)
 
-and ``tcgen05.mma.sp``, for row r of 128, from a cell of tensor memory, in columns from the one that it is given on:
+and ``tcgen05.mma.sp``, for row r of 128, from a cell of tensor memory, in columns relative to its operand:
 
     4 bits      lane r                            column j/32       bit 4 (j/4 % 8) + 2 (j/2 % 2)
     8 bits      lane r                            column j/16       bit 4 (j/2 % 8) + 2 (j%2)
     16 bits     lane r%8 + 8 (j/8) + 16 (r/16)    column selector   bit 16 (r%16/8) + 4 (j/2 % 4) + 2 (j%2)
     tf32        lane r%8 + 8 (j/4) + 16 (r/16)    column selector   bit 16 (r%16/8) + 4 (j%4)
 
-The two bits are the position in the group of four, ``k = 4 (j/2) + bits``, of 4 bits that of a pair in the group of
-eight, ``k = 8 (j/4) + 2 bits + j%2``; the four of tf32 are 0100 for the first of two and 1110 for the second. The
-column that is given is even, and the selector, of the instruction descriptor, 0 or 1. Source: PTX ISA 9.1,
-wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices; CUTLASS ``mma_traits_sm100.hpp``, which clears the lowest bit of
-the column and makes it the selector. What is said of wgmma was measured on Hopper; nothing of tcgen05 was.
+The two bits are the position in the group of four, ``k = 4 (j/2) + bits``. For 4-bit elements they are the position of
+a pair in the group of eight, ``k = 8 (j/4) + 2 bits + j%2``. The four bits of tf32 are 0100 for the first of two
+elements and 1110 for the second. The column operand is even, and the selector in the instruction descriptor is 0 or 1.
 
-Law: every code of an instruction is read once.
+Source: PTX ISA 9.1, wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices; CUTLASS ``mma_traits_sm100.hpp``, which
+clears the lowest bit of the column and makes it the selector. The rules for wgmma were measured on Hopper; those for
+tcgen05 were not measured.
+
+Invariant: every code of an instruction is read once.
 
 >>> import numpy as np
 >>> for bits in (8, 16, 32):
@@ -38,16 +40,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The position that the four bits of tf32 say; other codes are none.
+#: The position for each code of tf32; other codes are invalid.
 _OF_TWO = {0b0100: 0, 0b1110: 1}
 
 
 def wgmma_places(bits: int, selector: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Thread and lowest bit of what is read for each stored element: axes (row, stored element).
+    """Return the thread and the lowest bit of the metadata of each stored element: axes (row, stored element).
 
     Args:
-        bits: of an element of A.
-        selector: of the instruction.
+        bits: bits of an element of A.
+        selector: the selector of the instruction.
     """
     r, j = _rows(64, bits)
     thread, high = 32 * (r // 16) + 4 * (r % 8), r % 16 // 8
@@ -59,25 +61,25 @@ def wgmma_places(bits: int, selector: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def wgmma_selected(registers: NDArray[Any], bits: int, selector: int) -> NDArray[Any]:
-    """The k that each stored element is given, -1 where a code of tf32 is none: axes (row, stored element).
+    """Return the k of each stored element, or -1 for an invalid code of tf32: axes (row, stored element).
 
     Args:
-        registers: of the 128 threads, 32 bits each.
-        bits: of an element of A.
-        selector: of the instruction.
+        registers: the 32-bit registers of the 128 threads.
+        bits: bits of an element of A.
+        selector: the selector of the instruction.
     """
     thread, bit = wgmma_places(bits, selector)
     return _selected(registers[thread] >> bit, bits)
 
 
 def tcgen05_selected(cells: NDArray[Any], column: int, bits: int, selector: int = 0) -> NDArray[Any]:
-    """The same of an instruction of one CTA's 128 rows; -1 throughout where the column is none that it may be given.
+    """Return the k of each stored element for one CTA's 128 rows; -1 for all if column or selector are invalid.
 
     Args:
-        cells: of tensor memory: axes (lane, column).
-        column: that the instruction is given.
-        bits: of an element of A.
-        selector: of the instruction descriptor.
+        cells: the cells of tensor memory: axes (lane, column).
+        column: the column operand of the instruction.
+        bits: bits of an element of A.
+        selector: the selector of the instruction descriptor.
     """
     import numpy as np
 

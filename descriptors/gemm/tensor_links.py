@@ -1,8 +1,8 @@
-"""Links of a chain at tensor memory: accumulators, loads and stores, copies from shared memory, cells.
+"""Chain links at tensor memory: accumulators, loads and stores, copies from shared memory, and layouts of cells.
 
-Source: as ``descriptors.tmem``, whose layouts these are; nothing of it was measured on a Blackwell GPU.
+Source: that of ``descriptors.tmem``, whose layouts are used. None of it was measured on a Blackwell GPU.
 
-Law: what a load leaves in registers a store of the same shape puts back.
+Invariant: a store puts the elements that a load of the same shape has left in registers back where they were.
 
 >>> from descriptors.gemm.chain_notation import chain
 >>> for shape in ("32x32b.x16", "16x64b.x8", "16x128b.x4", "16x256b.x2"):
@@ -42,11 +42,11 @@ class Accumulators:
     """Accumulators of ``tcgen05.mma`` in the tensor memory of one CTA.
 
     Args:
-        mn: M and N of the instruction, over both CTAs where ``cta_group`` is 2.
+        mn: M and N of the instruction, over both CTAs if ``cta_group`` is 2.
         dtype: ``f32``, ``f16`` or ``s32``.
         cta_group: 1 or 2.
         ws: whether the instruction is weight-stationary.
-        columns: the first of each accumulator, M blocks fastest; () for one behind the other.
+        columns: first column of each accumulator, M blocks fastest; () for adjacent accumulators.
     """
 
     mn: tuple[int, int]
@@ -61,12 +61,12 @@ class Accumulators:
         return f"{self.mn[0]}x{self.mn[1]} {self.dtype}" + (", cta_group 2" if self.cta_group == 2 else "")
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     @property
     def fragment(self) -> TmemFragment:
-        """One of them."""
+        """The fragment of one accumulator."""
         return accumulator(
             *self.mn,
             self.dtype,
@@ -76,24 +76,26 @@ class Accumulators:
         )
 
     def steps(self, tile: Tile) -> Iterator[Home]:
-        """What it says."""
+        """Yield where the elements are."""
         import numpy as np
 
-        one = self.fragment
-        rows, columns = (int(size(one.layout, mode=[i])) for i in range(2))
+        fragment = self.fragment
+        rows, columns = (int(size(fragment.layout, mode=[i])) for i in range(2))
         counts = tile.rows // rows, tile.columns // columns
         if (counts[0] * rows, counts[1] * columns) != (tile.rows, tile.columns):
             raise DescriptorError(
-                f"accumulator: the tile of {tile.rows}x{tile.columns} must be whole accumulators of {rows}x{columns}, "
-                "which a CTA has"
+                f"accumulator: the tile of {tile.rows}x{tile.columns} is not a whole number of accumulators of "
+                f"{rows}x{columns}, the part that a CTA has"
             )
         blocks = counts[0] * counts[1]
-        firsts = self.columns or tuple(one.columns * index for index in range(blocks))
+        firsts = self.columns or tuple(fragment.columns * index for index in range(blocks))
         if len(firsts) != blocks:
-            raise DescriptorError(f"accumulator: columns must be {blocks} numbers, found {len(firsts)}")
-        if max(firsts) + one.columns > COLUMNS or min(firsts) < 0:
-            raise DescriptorError(f"accumulator: must stay in the {COLUMNS} columns, found {some(firsts)}; {self}")
-        table = offsets(one.layout).astype(np.int64).reshape(rows, columns) * one.bits
+            raise DescriptorError(
+                f"accumulator: columns has {len(firsts)} numbers, and the tile has {blocks} accumulators"
+            )
+        if max(firsts) + fragment.columns > COLUMNS or min(firsts) < 0:
+            raise DescriptorError(f"accumulator: {self} from column {some(firsts)} on exceeds the {COLUMNS} columns")
+        table = offsets(fragment.layout).astype(np.int64).reshape(rows, columns) * fragment.bits
         places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
         for index, first in enumerate(firsts):
             i, j = index % counts[0] * rows, index // counts[0] * columns
@@ -103,14 +105,14 @@ class Accumulators:
 
 @frozen
 class TensorMove:
-    """``tcgen05.ld`` or ``tcgen05.st`` by the four warps of a warpgroup, each of its quarter of the lanes.
+    """``tcgen05.ld`` or ``tcgen05.st`` by the four warps of a warpgroup, each for its quarter of the lanes.
 
-    A shape of 16 lanes is issued for the first and the second half of a quarter, if both hold elements; then for the
-    next columns.
+    An instruction with a shape of 16 lanes is issued for the first half of a quarter and, if that has elements, for the
+    second half; then for the next columns.
 
     Args:
         move: one instruction.
-        column: of the first address; None for the first that holds elements, of a store 0.
+        column: column of the first address; None for the first column with elements, or 0 for a store.
     """
 
     move: TmemMove
@@ -122,15 +124,15 @@ class TensorMove:
         return f"tcgen05.{self.move.direction}.{self.move.shape}.x{self.move.num}"
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         if tile.contents is None:
-            raise DescriptorError(f"{self}: must have something before it: an accumulator, or a fragment")
+            raise DescriptorError(f"{self}: no accumulator or fragment is before it")
         load, lies = self.move.direction == "ld", tile.contents.places
         packed = self.move.packed or (not load and tile.element.storage_bits < 32)
         packed = packed or (load and bool((lies & 31).any()))
@@ -150,13 +152,14 @@ class TensorMove:
             yield Move(REGISTERS, TENSOR, registers.places, cells.ravel())
 
     def _firsts(self, lies: Numbers) -> Numbers:
-        """The cell that each instruction of a warp begins at, in bits, from the warp's quarter on."""
+        """Return the first cell of each load of a warp, in bits, relative to the warp's quarter."""
         lanes, columns = lies >> _LANE_BITS, lies >> COLUMN_BITS & 0xFFFF
         first = int(columns.min()) if self.column is None else self.column
         halves = [0] if self.move.lanes == QUARTER or not (lanes % QUARTER >= 16).any() else [0, 16]
         return _cells(halves, range(first, int(columns.max()) + 1, self.move.columns))
 
     def _targets(self, lies: Numbers, each: int) -> Numbers:
+        """Return the first cell of each store of a warp, in bits, relative to the warp's quarter."""
         values = int((lies & (1 << VALUE_BITS) - 1).max()) + 1
         halves = [0] if self.move.lanes == QUARTER else [0, 16]
         count = -(-values // (self.move.registers * each * len(halves)))
@@ -165,25 +168,30 @@ class TensorMove:
 
 
 def _cells(lanes: list[int], columns: range) -> Numbers:
+    """Return the cells of lanes and columns, in bits, lanes fastest."""
     import numpy as np
 
     return np.array([(lane << _LANE_BITS) + (column << COLUMN_BITS) for column in columns for lane in lanes])
 
 
 def tensor_move(name: str, offset: int | None = None) -> TmemMove:
-    """The instruction of a name, ``tcgen05.ld.32x32b.x8``; other words of PTX's may stand in it."""
+    """Return the load or store of a name such as ``tcgen05.ld.32x32b.x8``, which may contain other PTX qualifiers.
+
+    Raises:
+        DescriptorError: if the name is not a load or store of tensor memory.
+    """
     words = [word for word in name.split(".") if word not in ("sync", "aligned", "b32")]
     if len(words) < 3 or words[0] != "tcgen05" or words[1] not in ("ld", "st"):
-        raise DescriptorError(f"chain: must read like tcgen05.ld.32x32b.x8, found {name[:60]}")
+        raise DescriptorError(f"{name[:60]} is not an instruction like tcgen05.ld.32x32b.x8")
     return tmem_move(".".join(words[2:]), words[1], offset=offset)
 
 
 @frozen
 class Cells:
-    """Where elements lie in tensor memory.
+    """The tile in tensor memory.
 
     Args:
-        layout: (row, column) of the tile, and maybe a copy, to ``lane << 16 | column`` in elements, as the command
+        layout: (row, column) or (row, column, copy) of the tile to ``lane << 16 | column`` in elements, as the command
             ``tmem`` prints it; or its notation.
     """
 
@@ -195,36 +203,39 @@ class Cells:
         return str(self.layout)
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
+        """Yield where the elements are."""
         import numpy as np
 
         value: Any = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
         if not isinstance(value, Layout) or len(value) not in (2, 3):
-            raise DescriptorError(f"cells: must have modes (row, column) or (row, column, copy), found {value}")
+            raise DescriptorError(f"cells: {value} does not have modes (row, column) or (row, column, copy)")
         copies = int(size(value, mode=[2])) if len(value) == 3 else 1
         if cosize(value) > FARTHEST or size(value) > MOST_VALUES:
-            raise DescriptorError(f"cells: must stay in tensor memory, found {value}")
+            raise DescriptorError(f"cells: {value} is larger than tensor memory")
         extents = tuple(int(size(value, mode=[i])) for i in range(2))
         if extents != (tile.rows, tile.columns):
-            raise DescriptorError(f"cells: must have {tile.rows} rows and {tile.columns} columns, found {extents}")
+            raise DescriptorError(
+                f"cells: {value} has {extents[0]} rows and {extents[1]} columns, and the tile {tile.rows} and "
+                f"{tile.columns}"
+            )
         places = offsets(value).astype(np.int64).reshape(*extents, copies) * tile.element.storage_bits
         yield Home(TENSOR, np.repeat(tile.all().ravel(), copies), places.ravel())
 
 
 @frozen
 class CellCopy:
-    """``tcgen05.cp``: rows of shared memory, read by words, into tensor memory, as often as the shape says.
+    """``tcgen05.cp``: copies from shared memory, read by descriptors, to tensor memory, multicast as the shape says.
 
     Args:
         copy: one instruction.
-        words: the word of each block, which has the copy's rows and bits, whatever they say of it.
-        columns: the first of each block, rows first; () for one behind the other.
-        count: how many blocks one behind the other, whatever tile they are of: bytes that are copied as they lie, as
-            scale factors are; 0 for those that the tile is cut into.
+        words: the descriptors. The rows and columns of a block are those of the copy; ``words.mma`` is not used.
+        columns: first column of each block, rows fastest; () for adjacent blocks.
+        count: number of adjacent blocks of bytes that are copied unchanged, as for scale factors; 0 for the blocks into
+            which the tile is divided.
     """
 
     copy: TmemCopy
@@ -238,22 +249,22 @@ class CellCopy:
         return f"tcgen05.cp.{self.copy.name}"
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
+        """Yield what the link moves."""
         import numpy as np
 
         bits, copy, words = tile.element.storage_bits, self.copy, self.words
         block = (copy.rows, copy.bits // bits)
-        if self.count:  # of bytes as they lie no layout says a major
+        if self.count:  # the layout of such bytes does not define a major
             words = replace(words, major=Major.K, layout=None)
             tile = replace(tile, rows=block[0], columns=block[1] * self.count)
         read = Words(words.word, block, words.advance, words.major, words.layout, copy.shape).places(tile)
         firsts = self.columns or tuple(self.copy.columns * index for index in range(len(read)))
         if len(firsts) != len(read):
-            raise DescriptorError(f"{self}: columns must be {len(read)} numbers, found {len(firsts)}")
+            raise DescriptorError(f"{self}: columns has {len(firsts)} numbers, and there are {len(read)} blocks")
         table = offsets(self.copy.cells.layout).astype(np.int64)[:, ::bits]
         leaves = table[None] + (np.array(firsts, dtype=np.int64) << COLUMN_BITS)[:, None, None, None]
         takes = np.broadcast_to(read[..., None], leaves.shape)
@@ -262,14 +273,14 @@ class CellCopy:
 
 @frozen
 class FactorReads:
-    """The scale factors that block-scaled instructions take from tensor memory, as their pointers say.
+    """The scale factors that block-scaled instructions read from tensor memory with their pointers.
 
     Args:
-        pointers: of each block of rows, for each K block: the column, and in bits 30 and 31 the byte of a cell.
-        count: factors of a row that one instruction takes.
-        each: K blocks one behind the other that take the same ones.
-        halves: whether those of the halves of the rows lie 64 lanes apart: B of a pair with M 128.
-        group: columns from four factors of a row to the next four, which an instruction of six or eight reads too.
+        pointers: for each block of rows and each K block, the column, with the byte of a cell in bits 30 and 31.
+        count: number of factors of a row that one instruction reads.
+        each: number of consecutive K blocks that read the same factors.
+        halves: whether the factors of the two halves of the rows are 64 lanes apart, as for B of a pair with M 128.
+        group: columns from four factors of a row to the next four; instructions with six or eight factors read both.
     """
 
     pointers: tuple[tuple[int, ...], ...]
@@ -284,23 +295,26 @@ class FactorReads:
         return f"at {some(word_text(pointer, 32) for pointer in self.pointers[0])}, {self.count} of a row each"
 
     def remark(self, tile: Tile) -> str:
-        """How it is known."""
+        """Return how this is known."""
         return DOCUMENTED
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What they read, and the factors that these must be."""
+        """Yield what the instructions read, and the factors that this must be."""
         import numpy as np
 
         rows, blocks = tile.rows // len(self.pointers), len(self.pointers[0])
         whole = (rows * len(self.pointers), blocks * self.count)
-        if whole != (tile.rows, tile.columns * self.each) or any(len(one) != blocks for one in self.pointers):
+        if any(len(pointers) != blocks for pointers in self.pointers):
+            raise DescriptorError("factors: the blocks of rows do not all have the same number of pointers")
+        if whole != (tile.rows, tile.columns * self.each):
             raise DescriptorError(
-                f"factors: the pointers must be for {tile.rows} rows of {tile.columns} factors, found {whole[0]} of "
-                f"{whole[1]}" + (f", each {self.each} times" if self.each > 1 else "")
+                f"factors: the pointers are for {whole[0]} rows of {whole[1]} factors, and the tile has {tile.rows} "
+                f"rows of {tile.columns}" + (f", each used {self.each} times" if self.each > 1 else "")
             )
         bytes_read = [
             np.concatenate(
-                [factor_bytes(one, rows, self.count, group=self.group, halves=self.halves) for one in of_block], axis=1
+                [factor_bytes(pointer, rows, self.count, group=self.group, halves=self.halves) for pointer in of_block],
+                axis=1,
             )
             for of_block in self.pointers
         ]

@@ -1,10 +1,10 @@
-"""The registers of the threads of a program: at launch, after ``setmaxnreg``, and what each role needs of them.
+"""Compute the registers of the threads of a program for sm90: at launch, after ``setmaxnreg``, and needed by each role.
 
-A CTA is launched with the same number of registers for every thread. In a program for sm90 the warpgroup that copies
-then gives up registers, and the warpgroups that multiply take them. ``setmaxnreg.inc`` waits until the CTA's pool has
-them, so that a kernel whose roles want more than the pool never ends (PTX ISA 9.1, setmaxnreg).
+A CTA is launched with the same number of registers for every thread. The warpgroup that copies then releases registers,
+and the warpgroups that multiply get them. ``setmaxnreg.inc`` waits until the CTA's pool has enough registers, so a
+kernel whose roles want more than the pool never ends (PTX ISA 9.1, setmaxnreg).
 
-Law: all roles together have no more registers than the CTA has at launch.
+Invariant: all roles together have no more registers than the CTA has at launch.
 
 >>> all(RegisterBudget(groups).used <= RegisterBudget(groups).pool <= SM_REGISTERS for groups in range(1, 8))
 True
@@ -18,17 +18,17 @@ from descriptors.gemm.plan import HopperPlan
 from descriptors.text import counted
 from layoutalg.frozen import frozen
 
-#: Registers that the assembler wants beside the accumulator of an instruction.
+#: Registers that the assembler needs in addition to the accumulator of an instruction.
 _BESIDE = 26
 
 
 @frozen
 class RegisterBudget:
-    """Registers of a CTA for sm90: one warpgroup that copies, the others multiply.
+    """The registers of a CTA on sm90 with one warpgroup that copies and others that multiply.
 
     Args:
-        warpgroups: warpgroups that multiply.
-        accumulators: registers of a thread that multiplies, for its accumulators.
+        warpgroups: number of warpgroups that multiply.
+        accumulators: registers of a thread that multiplies for its accumulators.
         others: registers of such a thread for A, metadata, or sums and factors of promoted accumulators.
 
     >>> print(RegisterBudget(2, 128))
@@ -41,22 +41,22 @@ class RegisterBudget:
 
     @property
     def threads(self) -> int:
-        """Threads of the CTA."""
+        """Number of threads of the CTA."""
         return WARPGROUP * (self.warpgroups + 1)
 
     @property
     def launch(self) -> int:
-        """Registers of every thread at launch; the hardware allocates them by eights."""
+        """Registers of every thread at launch, a multiple of eight unless it is the limit of a thread."""
         return min(THREAD_REGISTERS, SM_REGISTERS // self.threads // 8 * 8)
 
     @property
     def copy(self) -> int:
-        """Registers of a thread that copies, after ``setmaxnreg.dec``; with one warpgroup that multiplies, all."""
+        """Registers of a thread that copies, after ``setmaxnreg.dec``; unchanged if one warpgroup multiplies."""
         return self.launch if self.warpgroups == 1 else {2: 40, 3: 32}.get(self.warpgroups, 24)
 
     @property
     def multiply(self) -> int:
-        """Registers of a thread that multiplies, after ``setmaxnreg.inc``."""
+        """Registers of a thread that multiplies, after ``setmaxnreg.inc``; unchanged if one warpgroup multiplies."""
         if self.warpgroups == 1:
             return self.launch
         return min(240, (self.launch * (self.warpgroups + 1) - self.copy) // self.warpgroups // 8 * 8)
@@ -68,12 +68,12 @@ class RegisterBudget:
 
     @property
     def used(self) -> int:
-        """Registers of all roles."""
+        """Registers of all roles together, after ``setmaxnreg``."""
         return WARPGROUP * (self.copy + self.warpgroups * self.multiply)
 
     @property
     def roles(self) -> tuple[tuple[str, int, int], ...]:
-        """The name of each role, its threads and the registers of each."""
+        """Name, number of threads and registers per thread of each role."""
         return ("copy", WARPGROUP, self.copy), ("multiply", WARPGROUP * self.warpgroups, self.multiply)
 
     def __str__(self) -> str:
@@ -92,37 +92,37 @@ def register_budget(plan: HopperPlan) -> RegisterBudget:
     >>> budget.launch, budget.roles
     (168, (('copy', 128, 40), ('multiply', 256, 232)))
     """
-    held = plan.accumulators
-    blocks = plan.asked.blocks[0] // held.warpgroups
+    accumulators = plan.accumulators
+    blocks = plan.asked.blocks[0] // accumulators.warpgroups
     others = sum(one.registers * blocks for one in (plan.loads, plan.metadata) if one is not None)
     if plan.promotion is not None:
         others += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
-    return RegisterBudget(held.warpgroups, held.registers, others)
+    return RegisterBudget(accumulators.warpgroups, accumulators.registers, others)
 
 
 def check_registers(plan: HopperPlan) -> None:
-    """Refuse a plan whose program the assembler refuses, or would spill registers of.
+    """Check that the assembler accepts the program of a plan and does not spill registers.
 
-    It counts an instruction with the registers at launch, not with those after ``setmaxnreg``; that it wants 26
-    beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
+    The assembler counts the registers of one instruction against those at launch, not those after ``setmaxnreg``. That
+    it needs 26 registers in addition to the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
 
     Raises:
         DescriptorError: if the registers do not suffice.
     """
     budget = register_budget(plan)
     loop, line = plan.asked, plan.line.registers + (4 if plan.loads else 0)
-    what = "accumulators"
+    subject = "accumulators"
     if budget.others:
-        what += f" and {'A' if plan.loads else 'sums' if plan.promotion else 'metadata'}"
-    for name, need, there in (
+        subject += f" and {'A' if plan.loads else 'sums' if plan.promotion else 'metadata'}"
+    for name, needed, available in (
         (f"one {loop.name}", line, budget.launch),
-        (what, budget.accumulators + budget.others, budget.multiply),
+        (subject, budget.accumulators + budget.others, budget.multiply),
     ):
-        if need + _BESIDE > there:
-            when = "at launch" if there == budget.launch else "to multiply"
+        if needed + _BESIDE > available:
+            when = "at launch" if available == budget.launch else "to multiply"
             raise DescriptorError(
-                f"plan: {name} need{'s' * name.startswith('one ')} {need} registers a thread and {_BESIDE} others, a "
-                f"thread has {there} {when}; {counted(budget.warpgroups, 'warpgroup')} that multiply and one that "
+                f"plan: {name} need{'s' * name.startswith('one ')} {needed} registers a thread and {_BESIDE} others, a "
+                f"thread has {available} {when}; {counted(budget.warpgroups, 'warpgroup')} that multiply and one that "
                 f"copies; {budget}",
                 proposals=roomier(loop, budget.warpgroups),
             )

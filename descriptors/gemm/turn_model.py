@@ -1,18 +1,20 @@
-"""The model of accumulators in turn: a writer and readers run in every order that their waits allow.
+"""Model of double-buffered accumulators: one writer and several readers, in every order that their waits allow.
 
-The judge of who waits for whom, so it shares no code with what plans it. Each runs its operations one after the other::
+The model judges the barriers of a plan, so it shares no code with the planner. Each program is a sequence of
+operations::
 
-    ("wait", barrier, parity)          goes on once the phase of that parity is over; a new barrier answers parity 1
-    ("write", tile, begin, end)        the writer issues it; when it is done, nobody knows
-    ("commit", barrier)                arrives there once all writes issued before are done
-    ("read", tile, begin, end)         a reader has these columns of a tile in registers
+    ("wait", barrier, parity)          continues after the phase of that parity; a new barrier passes parity 1
+    ("write", tile, begin, end)        issued by the writer; it completes at any time later
+    ("commit", barrier)                arrives when all writes issued before are complete
+    ("read", tile, begin, end)         a reader loads these columns of a tile into registers
     ("arrive", barrier)
 
-A column may be written anew once every reader has read what is in it, and read while it holds all of that tile. From
-the beginning on every next state is visited once, so that nothing is left to the time that anything takes.
-Source: PTX ISA 9.1, mbarrier (phases, test_wait by parity); tcgen05.commit, whose arrival follows all that was issued.
+A column may be written when every reader has read its contents, and read when it has the complete tile. The model
+visits every reachable state once, so the result does not depend on timing.
 
-Law: one set of columns without a barrier of its own is a race, whatever the writer waits for.
+Source: PTX ISA 9.1, mbarrier (phases, test_wait by parity); tcgen05.commit, which arrives after all issued operations.
+
+Invariant: a writer that does not wait until its columns were read is a race.
 
 >>> reader = (("wait", "done", 0), ("read", 0, 0, 8), ("arrive", "free"), ("wait", "done", 1), ("read", 1, 0, 8))
 >>> writer = (("write", 0, 0, 8), ("commit", "done"), ("wait", "free", 0), ("write", 1, 0, 8), ("commit", "done"))
@@ -31,7 +33,7 @@ Operation = tuple[str | int, ...]
 
 
 class _Piece(NamedTuple):
-    """Columns between two bounds: which tile is in them, whether all of it, and who has read it."""
+    """Columns between two bounds: the tile in them, whether it is complete, and the readers that have read it."""
 
     tile: int
     whole: bool
@@ -39,6 +41,8 @@ class _Piece(NamedTuple):
 
 
 class _State(NamedTuple):
+    """A state: next operation of each program, issued operations, phase and count of each barrier, and columns."""
+
     writer: int
     issued: tuple[Operation, ...]
     readers: tuple[int, ...]
@@ -47,18 +51,18 @@ class _State(NamedTuple):
 
 
 class _RaceError(Exception):
-    """What a race is called."""
+    """Raised for a race; the message describes it."""
 
 
 def explored(
     writer: Sequence[Operation], readers: Sequence[Sequence[Operation]], arrivals: Mapping[str, int]
 ) -> tuple[int, str]:
-    """How many states there are, and the first fault that is met: a race, or a wait that nothing ends; "" if none.
+    """Return the number of states, and the first fault: a race, or a wait that never ends; "" if there is none.
 
     Args:
-        writer: what the warp that multiplies does.
-        readers: what each warp does that reads accumulators.
-        arrivals: how many each barrier counts in a phase; 1 of those that are not in it.
+        writer: the operations of the warp that multiplies.
+        readers: the operations of each warp that reads accumulators.
+        arrivals: number of arrivals in a phase of each barrier; 1 for barriers that it does not contain.
     """
     model = _Model(writer, readers, arrivals)
     first = model.beginning()
@@ -79,7 +83,7 @@ def explored(
 
 
 class _Model:
-    """The programs, and how a state goes on."""
+    """The programs, and the transitions between states."""
 
     def __init__(
         self, writer: Sequence[Operation], readers: Sequence[Sequence[Operation]], arrivals: Mapping[str, int]
@@ -91,23 +95,27 @@ class _Model:
         self.bounds = sorted({int(at) for one in everything if one[0] in ("write", "read") for at in one[2:4]})
 
     def beginning(self) -> _State:
+        """Return the initial state."""
         nothing = _Piece(-1, True, frozenset(range(len(self.readers))))
         fresh = tuple((0, count) for count in self.counts)
         return _State(0, (), (0,) * len(self.readers), fresh, (nothing,) * (len(self.bounds) - 1))
 
     def ended(self, state: _State) -> bool:
+        """Check that all programs have ended and all issued operations are complete."""
         readers_done = all(at == len(one) for at, one in zip(state.readers, self.readers, strict=True))
         return state.writer == len(self.writer) and not state.issued and readers_done
 
     def stuck(self, state: _State) -> str:
-        """What is waited for and never comes."""
+        """Describe a wait that never ends."""
         programs = [(self.writer, state.writer, "the multiplying warp")]
-        programs += [(one, at, "a reading warp") for one, at in zip(self.readers, state.readers, strict=True)]
-        who, one = next((name, program[at]) for program, at, name in programs if at < len(program))
-        return f"{who} waits for {one[1]}, parity {one[2]}, and nothing ends that"
+        programs += [
+            (operation, at, "a reading warp") for operation, at in zip(self.readers, state.readers, strict=True)
+        ]
+        who, operation = next((name, program[at]) for program, at, name in programs if at < len(program))
+        return f"{who} waits for {operation[1]}, parity {operation[2]}, and nothing ends that"
 
     def following(self, state: _State) -> Iterator[_State]:
-        """Every state that may come next."""
+        """Yield every possible next state."""
         if state.issued:
             yield self._done(state)
         if state.writer < len(self.writer):
@@ -117,59 +125,63 @@ class _Model:
                 yield from self._read(state, index, self.readers[index][at])
 
     def _done(self, state: _State) -> _State:
-        """The oldest that was issued is over."""
-        one, left = state.issued[0], state._replace(issued=state.issued[1:])
-        if one[0] == "commit":
-            return left._replace(barriers=self._arrived(left, str(one[1])))
+        """Return the state after the oldest issued operation completes."""
+        operation, left = state.issued[0], state._replace(issued=state.issued[1:])
+        if operation[0] == "commit":
+            return left._replace(barriers=self._arrived(left, str(operation[1])))
         pieces = list(left.pieces)
-        for at in self._within(one):
+        for at in self._within(operation):
             pieces[at] = pieces[at]._replace(whole=True)
         return left._replace(pieces=tuple(pieces))
 
-    def _written(self, state: _State, one: Operation) -> Iterator[_State]:
+    def _written(self, state: _State, operation: Operation) -> Iterator[_State]:
+        """Yield the state after the writer's next operation, if it can execute."""
         following = state._replace(writer=state.writer + 1)
-        if one[0] == "wait":
-            if self._over(state, one):
+        if operation[0] == "wait":
+            if self._over(state, operation):
                 yield following
             return
         pieces = list(state.pieces)
-        for at in self._within(one) if one[0] == "write" else ():
-            held = pieces[at]
-            if len(held.readers) < len(self.readers):
-                where = f"column {self.bounds[at]} before every warp has read tile {held.tile} there"
-                raise _RaceError(f"tile {one[1]} is multiplied into {where}")
-            pieces[at] = _Piece(int(one[1]), False, frozenset())
-        yield following._replace(issued=(*state.issued, one), pieces=tuple(pieces))
+        for at in self._within(operation) if operation[0] == "write" else ():
+            piece = pieces[at]
+            if len(piece.readers) < len(self.readers):
+                where = f"column {self.bounds[at]} before every warp has read tile {piece.tile} there"
+                raise _RaceError(f"tile {operation[1]} is multiplied into {where}")
+            pieces[at] = _Piece(int(operation[1]), False, frozenset())
+        yield following._replace(issued=(*state.issued, operation), pieces=tuple(pieces))
 
-    def _read(self, state: _State, index: int, one: Operation) -> Iterator[_State]:
+    def _read(self, state: _State, index: int, operation: Operation) -> Iterator[_State]:
+        """Yield the state after the next operation of a reader, if it can execute."""
         places = list(state.readers)
         places[index] += 1
         following = state._replace(readers=tuple(places))
-        if one[0] == "wait":
-            if self._over(state, one):
+        if operation[0] == "wait":
+            if self._over(state, operation):
                 yield following
-        elif one[0] == "arrive":
-            yield following._replace(barriers=self._arrived(state, str(one[1])))
+        elif operation[0] == "arrive":
+            yield following._replace(barriers=self._arrived(state, str(operation[1])))
         else:
             pieces = list(state.pieces)
-            for at in self._within(one):
-                held = pieces[at]
-                if held.tile != one[1] or not held.whole:
-                    lies = f"tile {held.tile} is {'there' if held.whole else 'being multiplied'}"
-                    raise _RaceError(f"column {self.bounds[at]} is read for tile {one[1]} while {lies}")
-                pieces[at] = held._replace(readers=held.readers | {index})
+            for at in self._within(operation):
+                piece = pieces[at]
+                if piece.tile != operation[1] or not piece.whole:
+                    state_text = f"tile {piece.tile} is {'there' if piece.whole else 'being multiplied'}"
+                    raise _RaceError(f"column {self.bounds[at]} is read for tile {operation[1]} while {state_text}")
+                pieces[at] = piece._replace(readers=piece.readers | {index})
             yield following._replace(pieces=tuple(pieces))
 
-    def _within(self, one: Operation) -> Iterator[int]:
-        """The pieces of a range of columns."""
-        begin, end = int(one[2]), int(one[3])
+    def _within(self, operation: Operation) -> Iterator[int]:
+        """Return the indices of the pieces in a range of columns."""
+        begin, end = int(operation[2]), int(operation[3])
         return (i for i, at in enumerate(self.bounds[:-1]) if begin <= at < end)
 
-    def _over(self, state: _State, one: Operation) -> bool:
-        phase, _ = state.barriers[self.names.index(str(one[1]))]
-        return phase != one[2]
+    def _over(self, state: _State, operation: Operation) -> bool:
+        """Check that the phase for which an operation waits is complete."""
+        phase, _ = state.barriers[self.names.index(str(operation[1]))]
+        return phase != operation[2]
 
     def _arrived(self, state: _State, name: str) -> tuple[tuple[int, int], ...]:
+        """Return the barriers after an arrival."""
         barriers, at = list(state.barriers), self.names.index(name)
         phase, left = barriers[at]
         barriers[at] = (phase, left - 1) if left > 1 else (phase ^ 1, self.counts[at])

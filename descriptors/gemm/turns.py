@@ -1,13 +1,15 @@
-"""Two sets of accumulators in turn: one is read and stored while the next tile is multiplied into the other.
+"""Check double-buffered accumulators: one set is read and stored while the next tile is multiplied into the other.
 
-Output tile t of a CTA has set t mod 2. The warp that multiplies waits until its set is free, and commits it; the warps
-that read wait for that, and free it. Where tensor memory has not the columns for both, as of N 256 with scale factors,
-the last columns of set 0 are the first of set 1. Those are read first, of either set, and then the next tile may be
-multiplied: one barrier, on which tile t + 1 waits for tile t. It waits thereby for all of tile t - 1 too, since warps
-read tile after tile. NVIDIA's example of a persistent block-scaled product overlaps accumulators likewise (CuTe DSL,
-``overlapping_accum``); the rule as it stands here, and its proof, are ours. Nobody ran it here.
+Output tile t of a CTA uses set t mod 2. The warp that multiplies waits until its set is free, and commits it when the
+tile is complete. The warps that read wait for the commit, and free the set. If tensor memory has too few columns for
+both sets, as for N 256 with scale factors, the last columns of set 0 are the first columns of set 1. The shared
+columns are read first, from either set, and then the next tile may be multiplied. This needs one barrier, on which tile
+t + 1 waits for tile t; it also waits for all of tile t - 1, because warps read one tile after the other. NVIDIA's
+example of a persistent block-scaled product overlaps accumulators in a similar way (CuTe DSL, ``overlapping_accum``).
+The rule and its proof are ours, and were not run on hardware.
 
-Law: in no order of what the warps do is a column written that is to be read, or read that is being written.
+Invariant: in no order of the warps' operations is a column written that is still to be read, or read while it is being
+written.
 
 >>> from descriptors.gemm.accumulators import tensor_columns
 >>> from descriptors.gemm.plan_request import main_loop
@@ -25,19 +27,19 @@ from descriptors.gemm.turn_model import Operation, explored
 from descriptors.text import Told, counted
 from layoutalg.frozen import frozen
 
-#: Warps that read are alike, so that two show whatever any number does; tiles until all parities have come again.
+#: Number of reading warps in the model (they are identical, so two suffice), and of tiles, until all parities repeat.
 _READERS, _TILES = 2, 6
 
 
 @frozen
 class TurnReport(Told):
-    """What was found in all orders of a turn.
+    """The result of checking double-buffered accumulators in every order.
 
     Args:
-        sets: of accumulators.
-        tiles: that were followed.
-        states: that were looked at.
-        first: the first race, or the wait that nothing ends; "" if none.
+        sets: number of sets of accumulators.
+        tiles: number of tiles that were simulated.
+        states: number of states that were visited.
+        first: the first race, or a wait that never ends; "" if there is none.
     """
 
     sets: int
@@ -47,7 +49,7 @@ class TurnReport(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether there is none."""
+        """Whether there is neither a race nor a deadlock."""
         return not self.first
 
     def __str__(self) -> str:
@@ -57,48 +59,50 @@ class TurnReport(Told):
         return f"disproved: {about}, {self.first}"
 
 
-def free_barriers(held: TensorColumns) -> int:
-    """How many barriers say that a set is free: one for both where they share columns.
+def free_barriers(accumulators: TensorColumns) -> int:
+    """Return the number of barriers for free sets: one for both sets if they share columns.
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> from descriptors.gemm.accumulators import tensor_columns
     >>> free_barriers(tensor_columns(main_loop("m128n128k16", "bf16", tile=(128, 128, 64)), 2))
     2
     """
-    return 1 if held.shared else held.sets
+    return 1 if accumulators.shared else accumulators.sets
 
 
-def multiplier(held: TensorColumns, tiles: int) -> Iterator[Operation]:
-    """What the warp that multiplies does with so many tiles, in the words of ``turn_model``."""
-    barriers = free_barriers(held)
+def multiplier(accumulators: TensorColumns, tiles: int) -> Iterator[Operation]:
+    """Yield the operations of the warp that multiplies, as in ``turn_model``, for a number of tiles."""
+    barriers = free_barriers(accumulators)
     for tile in range(tiles):
-        first = held.of(tile % held.sets).firsts[0]
+        first = accumulators.of(tile % accumulators.sets).firsts[0]
         yield "wait", f"free{tile % barriers}", tile // barriers % 2 ^ 1
-        yield "write", tile, first, first + held.columns
-        yield "commit", f"done{tile % held.sets}"
+        yield "write", tile, first, first + accumulators.columns
+        yield "commit", f"done{tile % accumulators.sets}"
 
 
-def reader(held: TensorColumns, tiles: int) -> Iterator[Operation]:
-    """What a warp that reads accumulators does with them."""
-    barriers, width = free_barriers(held), held.readout.move.columns
+def reader(accumulators: TensorColumns, tiles: int) -> Iterator[Operation]:
+    """Yield the operations of a warp that reads accumulators, as in ``turn_model``, for a number of tiles."""
+    barriers, width = free_barriers(accumulators), accumulators.readout.move.columns
     for tile in range(tiles):
-        number = tile % held.sets
-        (loads, first), one = held.reads(number), held.of(number)
-        begins = [one.firsts[index] + load.column for index, load in loads]
-        yield "wait", f"done{number}", tile // held.sets % 2
+        number = tile % accumulators.sets
+        (loads, first), accumulator_set = accumulators.reads(number), accumulators.of(number)
+        begins = [accumulator_set.firsts[index] + load.column for index, load in loads]
+        yield "wait", f"done{number}", tile // accumulators.sets % 2
         yield from (("read", tile, at, at + width) for at in sorted({*begins[:first]}))
         yield "arrive", f"free{tile % barriers}"
         yield from (("read", tile, at, at + width) for at in sorted({*begins[first:]}))
 
 
-def prove_turns(held: TensorColumns) -> TurnReport:
-    """Every order in which the warps of a plan may come to its accumulators.
+def prove_turns(accumulators: TensorColumns) -> TurnReport:
+    """Check every order in which the warps of a plan may access its accumulators.
 
     Args:
-        held: accumulators in tensor memory, in two sets.
+        accumulators: two sets of accumulators in tensor memory.
     """
-    programs = tuple(reader(held, _TILES) for _ in range(_READERS))
-    arrivals = {f"free{index}": _READERS for index in range(free_barriers(held))}
+    programs = tuple(reader(accumulators, _TILES) for _ in range(_READERS))
+    arrivals = {f"free{index}": _READERS for index in range(free_barriers(accumulators))}
     return TurnReport(
-        held.sets, _TILES, *explored(tuple(multiplier(held, _TILES)), tuple(map(tuple, programs)), arrivals)
+        accumulators.sets,
+        _TILES,
+        *explored(tuple(multiplier(accumulators, _TILES)), tuple(map(tuple, programs)), arrivals),
     )

@@ -1,1 +1,1 @@
-"""A plan as source code: headers, inner loops, whole kernels."""
+"""Writers of plans as source code: headers, inner loops and whole kernels."""

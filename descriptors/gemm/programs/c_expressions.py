@@ -1,7 +1,7 @@
-r"""Where an element lies, as expressions of C and lines of PTX: for operands that threads load, and accumulators.
+r"""Write the place of an element as C expressions and PTX: for operands that threads load, and for accumulators.
 
-Laws: :func:`byte_offset`, read as C does, is the layout of the tile at every element, in bytes; :func:`row_and_column`
-is the layout of the fragment at every thread and value.
+Invariant: :func:`byte_offset`, evaluated as C, is the layout of the tile at every element, in bytes, and
+:func:`row_and_column` is the layout of the fragment at every thread and value.
 
 >>> from descriptors.gemm.planner import plan
 >>> loop = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, a_source="registers", verify=False)
@@ -29,7 +29,7 @@ from descriptors.smem.emitters.ptx import digit_lines
 from descriptors.smem.emitters.recipe import Term
 from layoutalg import AnyLayout, ComposedLayout, Layout, ScaledBasis, Swizzle, coalesce, flatten, size
 
-#: Element types in C++; those of A and B can be made of a float, and turned back into one.
+#: Element types in C++; those of A and B can be converted from and to float.
 CPP_TYPES = {
     "f16": "__half", "bf16": "__nv_bfloat16", "tf32": "float", "e4m3": "__nv_fp8_e4m3", "e5m2": "__nv_fp8_e5m2",
     "s8": "int8_t", "u8": "uint8_t", "f32": "float", "s32": "int32_t",
@@ -37,12 +37,12 @@ CPP_TYPES = {
 
 
 def byte_offset(d: Derivation) -> tuple[str, str]:
-    """Two expressions: ``at`` in ``row`` and ``column`` without the swizzle, and the byte in ``at`` with it.
+    """Return two C expressions: ``at``, the byte without the swizzle, and the byte with the swizzle in terms of ``at``.
 
-    A row is one along M or N, a column one along K; bytes are counted from the start of the stage.
+    ``row`` is along M or N, and ``column`` along K. Bytes are counted from the start of the stage.
 
     Args:
-        d: the operand, of elements of whole bytes.
+        d: the derivation of an operand whose elements have whole bytes.
 
     >>> from descriptors import derive
     >>> byte_offset(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))
@@ -52,10 +52,10 @@ def byte_offset(d: Derivation) -> tuple[str, str]:
 
 
 def tile_bytes(tile: AnyLayout, width: int) -> tuple[str, str]:
-    """The same of a layout (row, column) with or without a swizzle.
+    """Return the expressions of ``byte_offset`` for a layout (row, column) with or without a swizzle.
 
     Args:
-        tile: in elements.
+        tile: the layout, in elements.
         width: bytes of an element.
 
     >>> from layoutalg import Layout
@@ -72,10 +72,10 @@ def tile_bytes(tile: AnyLayout, width: int) -> tuple[str, str]:
 
 
 def byte_lines(d: Derivation) -> list[str]:
-    """The same as lines of PTX: from ``row`` and ``column`` to ``at``, all of them and ``digit`` registers of 32 bits.
+    """Return PTX that computes the byte ``at`` from ``row`` and ``column``; these and ``digit`` are 32-bit registers.
 
     Args:
-        d: the operand, of elements of whole bytes.
+        d: the derivation of an operand whose elements have whole bytes.
 
     >>> from descriptors import derive
     >>> byte_lines(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))[:2]
@@ -100,7 +100,7 @@ def _plain(tile: AnyLayout) -> Layout:
 
 
 def _swizzle(tile: AnyLayout, width: int) -> tuple[int, int] | None:
-    """The bits of a byte offset that are xored into lower ones, and how far below; None without a swizzle."""
+    """Return the mask of the byte-offset bits that are xored into lower bits, and the shift; None without a swizzle."""
     if not isinstance(tile, ComposedLayout) or not isinstance(tile.outer, Swizzle):
         return None
     low = tile.outer.base + width.bit_length() - 1
@@ -119,10 +119,10 @@ def _terms(mode: object, name: str, width: int) -> list[Term]:
 
 
 def offset_expression(modes: tuple[object, object]) -> str:
-    """Return where ``row`` and ``column`` lie, of the two modes of a layout.
+    """Return the offset of ``row`` and ``column`` as a C expression.
 
     Args:
-        modes: of rows, and of columns.
+        modes: the modes of the layout for rows and columns.
 
     >>> from layoutalg import Layout
     >>> offset_expression((Layout((8, 4), (1, 16)), Layout(2, 8)))
@@ -133,11 +133,11 @@ def offset_expression(modes: tuple[object, object]) -> str:
 
 
 def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:
-    """Two expressions in ``thread`` and ``value``.
+    """Return row and column as C expressions in ``thread`` and ``value``.
 
     Args:
-        layout: (thread, value) to row + rows * column, each of its strides within a column or of whole columns.
-        rows: how many rows the fragment has.
+        layout: (thread, value) to row + rows * column; every stride is less than ``rows`` or a multiple of it.
+        rows: number of rows of the fragment.
 
     >>> from layoutalg import fragment
     >>> row_and_column(fragment("wgmma.m64n8k16.D").layout, 64)
@@ -155,10 +155,10 @@ def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:
 
 
 def coordinate(modes: Mapping[str, AnyLayout]) -> tuple[str, str]:
-    """Row and column as expressions, of layouts whose strides are basis elements: partitions of an identity layout.
+    """Return row and column as C expressions for partitions of an identity layout, whose strides are basis elements.
 
     Args:
-        modes: the layout that each variable goes into.
+        modes: the layout for each variable.
 
     >>> from layoutalg import make_identity_layout, make_tiled_copy_tv
     >>> copy = make_tiled_copy_tv(8, Layout((32, 4), (4, 1)), Layout((1, 8)))
@@ -178,5 +178,5 @@ def coordinate(modes: Mapping[str, AnyLayout]) -> tuple[str, str]:
 
 
 def _listed(value: object) -> tuple[Any, ...]:
-    """The shape or stride of a flat layout, which is a number where there is one mode."""
+    """Return the shape or stride of a flat layout as a tuple; with a single mode it is a number."""
     return value if isinstance(value, tuple) else (value,)

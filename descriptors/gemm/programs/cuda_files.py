@@ -1,10 +1,11 @@
-"""CUDA programs put together from the ``.cuh`` files of this folder and what a plan says.
+r"""Assemble CUDA programs from the ``.cuh`` files of this folder and the constants of a plan.
 
-The files are CUDA C++ that an editor and nvcc can open: they include each other, and ``plan.cuh``, which a plan writes.
-Where programs differ in more than a number, the files ask an *option* of the plan with ``#if``. A program that is
-emitted is one file: its includes are replaced by the text of the files, and a condition on options by what it selects.
+The files are CUDA C++ that editors and nvcc can read. They include each other, and ``plan.cuh``, which is written from
+the plan. Where programs differ in more than a number, the files test an *option* of the plan with ``#if``. An emitted
+program is a single file: includes are replaced by the text of the files, and conditions on options by the lines that
+they select.
 
->>> print(resolve("#if SPLIT && !CLUSTERED\\nadd();\\n#elif SPLIT\\nwait();\\n#endif\\nstore();", {"SPLIT": 1}))
+>>> print(resolve("#if SPLIT && !CLUSTERED\nadd();\n#elif SPLIT\nwait();\n#endif\nstore();", {"SPLIT": 1}))
 add();
 store();
 """
@@ -15,27 +16,27 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
-#: What the files ask of a plan; each is 0 if a plan does not set it.
+#: The options of the files; each is 0 if a plan does not set it.
 OPTIONS = (
     "ALPHA_BETA", "BARRIERS_USED", "BIAS", "CLUSTERED", "CONVOLUTION", "D_F16", "D_S32", "EARLY_RELEASE",
     "FACTOR_MANTISSA", "FINISHED", "LOADED_A", "NARROW", "PAIR", "PIECE_16", "PIECE_32", "PROMOTED", "REALLOCATED",
     "ROW_SCALES", "SCALED", "SELECTED", "SPARSE", "SPLIT", "STAGED", "STORED_MATRICES", "TERMS", "TURNS",
 )  # fmt: skip
 _CONDITION = re.compile(r"#(if|elif|else|endif|ifdef|ifndef)\b *(.*)")
-#: In place of a condition that is resolved.
+#: Stands in for a condition that is resolved.
 _SEAM = "\0"
 _WIDTH = 120
 _INCLUDE = re.compile(r'#include "(\w+)\.cuh"')
 
 
 def assemble(name: str, pieces: Mapping[str, str], options: Mapping[str, int], kernel: str = "gemm") -> str:
-    """Return a program: a file with all that it includes.
+    """Return a program: a file with everything that it includes.
 
     Args:
-        name: of the file, without ``.cuh``.
-        pieces: what the plan writes, by the names under which it is included; ``plan`` are its constants.
-        options: those of the plan that are not 0.
-        kernel: the name of the kernel and the program, which is ``gemm`` in the files.
+        name: name of the file, without ``.cuh``.
+        pieces: texts written from the plan, by the names under which they are included; ``plan`` has its constants.
+        options: the options of the plan that are not 0.
+        kernel: name of the kernel and the program, which is ``gemm`` in the files.
 
     >>> text = assemble("barriers", {"plan": "// constants"}, {}, "product")
     >>> text.splitlines()[:3], "mbarrier" in text
@@ -51,8 +52,8 @@ def resolve(text: str, options: Mapping[str, int], pieces: Mapping[str, str] | N
 
     Args:
         text: lines of CUDA C++.
-        options: those that are not 0.
-        pieces: what is included from elsewhere, by name.
+        options: the options that are not 0.
+        pieces: included texts that are not files, by name.
     """
     lines, seam = list[str](), False
     for line in _selected(text, dict.fromkeys(OPTIONS, 0) | dict(options), dict(pieces or {})):
@@ -74,7 +75,7 @@ def resolve(text: str, options: Mapping[str, int], pieces: Mapping[str, str] | N
 
 
 def _selected(text: str, options: Mapping[str, int], known: dict[str, str]) -> Iterator[str]:
-    """Generate the lines that are selected; a file is included once, or what ``known`` has under its name."""
+    """Yield the selected lines. A file is included once; ``known`` has texts by name and replaces files."""
     frames = list[
         list[bool] | None
     ]()  # of conditions: whether this branch is selected, and one up to here; None: stays
@@ -108,7 +109,7 @@ def _selected(text: str, options: Mapping[str, int], known: dict[str, str]) -> I
 
 
 def _value(condition: str, options: Mapping[str, int]) -> bool | None:
-    """Return whether a condition holds; None if it is not one on options alone."""
+    """Return whether a condition holds; None if it does not consist of options only."""
     if not set(re.findall(r"[A-Za-z_]\w*", condition)) <= options.keys():
         return None
     text = re.sub(r"!(?!=)", " not ", condition.replace("&&", " and ").replace("||", " or "))
@@ -119,6 +120,6 @@ def source(name: str) -> str:
     """Return the text of a file of CUDA C++.
 
     Args:
-        name: of the file, without ``.cuh``.
+        name: name of the file, without ``.cuh``.
     """
     return files("descriptors.gemm.programs").joinpath(f"{name}.cuh").read_text(encoding="utf-8")

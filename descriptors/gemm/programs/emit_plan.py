@@ -1,6 +1,6 @@
-"""A plan as source code: ``emit_plan``, the one door to every language that a plan is written in.
+"""Write a plan as source code: CUDA, PTX or a C header, through one function, ``emit_plan``.
 
-Law: the text names the plan that it came from, in its first lines.
+Invariant: the first lines of the text name the plan that it was written from.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)
@@ -31,36 +31,30 @@ from descriptors.text import extents_text, known_line
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
 
 
-def _relative(plan: Plan) -> Plan:
-    """A plan whose words move by their start address alone.
+def _check_inner_loop(plan: Plan) -> None:
+    """Check that an inner loop can be written for a plan.
 
     Raises:
-        DescriptorError: if LBO is an address too.
+        DescriptorError: if the plan has two sets of accumulators, promotes accumulators, or has a cluster.
     """
-    if plan.a.derivation.crossing is not None:
-        raise DescriptorError(f"emit: {cuda_refusal(plan)}; the plan has every descriptor and step")
-    return plan
-
-
-def _loop(plan: Plan) -> Plan:
-    """A plan whose inner loop is written.
-
-    Raises:
-        DescriptorError: if its accumulators are promoted, tiles are taken in turn, or its CTAs share copies.
-    """
+    reason = ""
     if isinstance(plan, BlackwellPlan) and plan.accumulators.sets > 1:
-        raise DescriptorError(
-            "emit: an inner loop must be of one tile and one set of accumulators, found accumulators 2"
-        )
-    if plan.promotion is not None:
-        raise DescriptorError("emit: an inner loop must not promote accumulators, found a factor for 128")
-    if plan.asked.cluster != (1, 1):  # a loop frees a stage for its own CTA, or pair, alone
-        cluster = extents_text(plan.asked.cluster)
-        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}")
-    return plan
+        reason = "with two sets of accumulators"
+    elif plan.promotion is not None:
+        reason = "that promotes accumulators (a scale factor for 128 elements)"
+    elif plan.asked.cluster != (1, 1):  # a loop frees a stage only for its own CTA or pair
+        reason = f"in a cluster of {extents_text(plan.asked.cluster)}"
+    if reason:
+        raise DescriptorError(f"emit: an inner loop {reason} is not supported")
 
 
-#: The writers of a whole kernel with its host program, and of the inner loop, by the kind of plan.
+def _write_inner_loop(plan: Plan, name: str) -> str:
+    """Return the inner loop of a plan as PTX."""
+    _check_inner_loop(plan)
+    return _LOOPS[type(plan)](plan, name)
+
+
+#: The writers of a whole kernel with its host program, and of the inner loop, by the type of the plan.
 _KERNELS: Mapping[type[Plan], Callable[[Any, str], str]] = {
     HopperPlan: sm90_kernel.kernel,
     BlackwellPlan: sm100_kernel.kernel,
@@ -69,53 +63,55 @@ _LOOPS: Mapping[type[Plan], Callable[[Any, str], str]] = {
     HopperPlan: inner_loop_wgmma.write,
     BlackwellPlan: inner_loop_tcgen05.write,
 }
-#: Who writes a plan in each language.
+#: The writer of each language.
 PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
     "cuda": lambda plan, name: _KERNELS[type(plan)](plan, name),
     "header": plan_header.write,
-    "ptx": lambda plan, name: _LOOPS[type(plan)](_loop(plan), name),
+    "ptx": _write_inner_loop,
 }
 
 
 def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
-    """Source code of a plan.
+    r"""Return the source code of a plan.
 
     Args:
         made: the plan.
-        language: ``"cuda"``, a whole kernel; ``"ptx"``, the inner loop; ``"header"``, the numbers, for C, C++ and CUDA
-            C++. A plan of ``mma.sync`` is written as a kernel alone.
-        name: prefix of every identifier, where the language has any.
+        language: ``"cuda"`` for a whole kernel, ``"ptx"`` for the inner loop, or ``"header"`` for the constants, for C,
+            C++ and CUDA C++. A plan of ``mma.sync`` can be written as ``"cuda"`` only.
+        name: prefix of every identifier.
 
     Raises:
         ChoiceError: if the language is unknown.
-        DescriptorError: if the plan is none, or the name no identifier.
+        DescriptorError: if ``made`` is not a plan, the name is not an identifier, or the language does not support the
+            plan.
 
     >>> from descriptors.gemm.planner import plan
-    >>> print(*emit_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2), "header").splitlines()[:3], sep="\\n")
+    >>> print(*emit_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2), "header").splitlines()[:3], sep="\n")
     #pragma once
     <BLANKLINE>
     #include <stdint.h>
     """
     write = choose("emit: language", language, PLAN_LANGUAGES)
     if not isinstance(name, str):
-        raise DescriptorError(f"emit: the name of a program must be text, found {brief(name)}")
+        raise DescriptorError(f"emit: the name {brief(name)} is not text")
     if isinstance(made, MmaPlan):
-        return _of_warps(made, language, name)
+        return _write_mma_kernel(made, language, name)
     if not isinstance(made, Plan):
-        raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
-    plan = _relative(made)
-    others = [Advice({"language": one}) for one in PLAN_LANGUAGES]
-    with advising(lambda changes: PLAN_LANGUAGES[changes["language"]](plan, name)), proposing(others):
-        title, rest = write(plan, name).split("\n", 1)
-    # A header names operands, of which each says how it is known; what runs says it of the whole.
-    known = [] if language == "header" else known_line(made.asked.arch)
-    return "\n".join([title, *(f"// {line}" for line in known), rest])
+        raise DescriptorError(f"emit: {brief(made)} is not a plan")
+    if made.a.derivation.crossing is not None:  # both LBO and the start address are addresses
+        raise DescriptorError(f"emit: {cuda_refusal(made)}; the plan itself has every descriptor and step")
+    proposals = [Advice({"language": other}) for other in PLAN_LANGUAGES]
+    with advising(lambda changes: PLAN_LANGUAGES[changes["language"]](made, name)), proposing(proposals):
+        title, rest = write(made, name).split("\n", 1)
+    # In a header each operand has its own evidence; kernels and loops have one line for the whole.
+    evidence = [] if language == "header" else known_line(made.asked.arch)
+    return "\n".join([title, *(f"// {line}" for line in evidence), rest])
 
 
-def _of_warps(made: MmaPlan, language: str, name: str) -> str:
-    """The kernel of a plan of ``mma.sync``, the only way in which one is written."""
+def _write_mma_kernel(plan: MmaPlan, language: str, name: str) -> str:
+    """Return the CUDA kernel of a plan of ``mma.sync``."""
     if language.casefold() != "cuda":
-        raise DescriptorError(f"emit: a plan of mma.sync must be written as cuda, found {language}")
-    title, rest = mma_kernel.kernel(made, name).split("\n", 1)
-    known = [f"// known: {made.evidence}"] if made.by_engine else []
-    return "\n".join([title, *known, rest])
+        raise DescriptorError(f"emit: a plan of mma.sync cannot be written as {language}; supported: cuda")
+    title, rest = mma_kernel.kernel(plan, name).split("\n", 1)
+    evidence = [f"// known: {plan.evidence}"] if plan.by_engine else []
+    return "\n".join([title, *evidence, rest])

@@ -1,10 +1,10 @@
-"""What the inner loops in PTX share: the module around a loop, waits, the turn of the stages, the word of a stage.
+"""Write the common parts of inner loops in PTX: the module, waits, the stage counter and the descriptor of a stage.
 
-Around a loop stand the entry, its registers, and the barriers of the stages, where the plan has them: those that say
-that a stage is full, a stage each, then those that say that it is empty, then the one of the accumulators. Who fills
-the stages and sets up the barriers is not written here.
+The module declares the entry, its registers, and the addresses of the barriers in the plan's order: one full barrier
+per stage, one empty barrier per stage, then the barrier of the accumulators. The code that fills the stages and
+initializes the barriers is not part of the module.
 
-Law: the text assembles around any loop that ends.
+Invariant: the module assembles around any loop that ends.
 
 >>> print(frame("sm90", "gemm", "a plan", [], ["ret;"]).splitlines()[2])
 .target sm_90a
@@ -20,11 +20,11 @@ from descriptors.smem.words.descriptor import smem_word
 from descriptors.targets import architecture, as_version
 from descriptors.text import word_text
 
-#: The least version of PTX that a loop of ``tcgen05`` is written for.
+#: The lowest PTX version of a ``tcgen05`` loop.
 _LEAST = "8.7"
-#: The version from which on ptxas takes ``wgmma.mma_async.sp`` of all types; 8.2 has those without u8 by s8.
+#: The lowest PTX version in which ptxas accepts ``wgmma.mma_async.sp`` for all types; 8.2 lacks u8 by s8.
 _SPARSE_VERSION = "8.4"
-#: The parameters of a loop: type and name, and what they are.
+#: The parameters of a loop (type and name), and the comment about them.
 LOOP_PARAMETERS = ("u64 out", "u32 tiles")
 LOOP_INPUT = (
     "In: where the accumulators go, register by register of each thread; how many tiles along K there are, one or more."
@@ -47,17 +47,17 @@ def frame(
 
     Args:
         arch: the architecture.
-        name: of the entry.
+        name: name of the entry.
         title: a comment.
-        registers: declarations.
+        registers: register declarations.
         body: instructions and labels.
-        directives: of the entry.
+        directives: performance directives of the entry.
         about: a comment about the parameters.
-        parameters: type and name of each.
-        sparse: whether it has instructions for a sparse A.
+        parameters: type and name of each parameter.
+        sparse: whether the body has instructions for a sparse A.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
     """
     check_identifier(name)
     version, target = version_and_target(arch)
@@ -81,7 +81,7 @@ def frame(
 
 
 def barriers(plan: Plan) -> tuple[int, int, int]:
-    """Where the barriers of full stages, of empty stages, and of the accumulators begin, in bytes.
+    """Return the addresses of the first full barrier, the first empty barrier and the accumulators' barrier, in bytes.
 
     Args:
         plan: the plan.
@@ -94,7 +94,7 @@ def barriers(plan: Plan) -> tuple[int, int, int]:
 
 
 def wait(label: str, barrier: str, parity: str) -> list[str]:
-    """A wait for the phase of a barrier to end.
+    """Return the instructions that wait until a phase of a barrier is complete.
 
     >>> wait("full", "%full", "%parity")[1]
     'mbarrier.try_wait.parity.shared::cta.b64 %ready, [%full], %parity;'
@@ -107,7 +107,7 @@ def wait(label: str, barrier: str, parity: str) -> list[str]:
 
 
 def next_stage(stages: int, label: str) -> list[str]:
-    """The end of a loop over tiles: the next stage, with the other parity after the last, until all tiles are done.
+    """Return the end of the loop over tiles: advance to the next stage, flip the parity after the last, and branch.
 
     >>> next_stage(4, "loop")[-1]
     '@%more bra loop;'
@@ -125,7 +125,7 @@ def next_stage(stages: int, label: str) -> list[str]:
 
 
 def version_and_target(arch: str) -> tuple[str, str]:
-    """What ``.version`` and ``.target`` of a loop say.
+    """Return the values of ``.version`` and ``.target`` for a loop.
 
     >>> version_and_target("sm90"), version_and_target("sm100"), version_and_target("sm107")
     (('8.0', 'sm_90a'), ('8.7', 'sm_100a'), ('9.4', 'sm_107a'))
@@ -135,7 +135,7 @@ def version_and_target(arch: str) -> tuple[str, str]:
 
 
 def start_field(plan: Plan) -> int:
-    """The bits of a word that say where an operand starts, in 16-byte units.
+    """Return the mask of the start address in a descriptor, in 16-byte units.
 
     >>> from descriptors.gemm.planner import plan
     >>> hex(start_field(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)))
@@ -145,7 +145,7 @@ def start_field(plan: Plan) -> int:
 
 
 def stage_word(target: str, first: str, step: str, word: int, field: int) -> list[str]:
-    """The word of a stage: where the operand starts there, put into its field, and all other fields of a word.
+    """Return the instructions for the descriptor of a stage, with its start address and the other fields of ``word``.
 
     >>> stage_word("%a", "%a_first", "%step", 0x4000004000010040, 0x3FFF)[-1]
     'or.b64 %a, %a, 0x4000004000010000;'
@@ -158,7 +158,7 @@ def stage_word(target: str, first: str, step: str, word: int, field: int) -> lis
 
 
 def linear(target: str, index: str, steps: Sequence[int]) -> list[str]:
-    """``target = steps[index]``, of a list whose steps are all alike, or of any other.
+    """Return PTX for ``target = steps[index]``: a multiplication if the steps are linear, else a selection.
 
     >>> linear("%x", "%i", (0, 512, 1024))
     ['mul.wide.u32 %x, %i, 512;']

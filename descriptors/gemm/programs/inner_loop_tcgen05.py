@@ -1,11 +1,10 @@
-"""The inner loop of a plan of sm100 in PTX: wait, copy scale factors, multiply the K blocks, free the stage, read out.
+"""Write the inner loop of a ``tcgen05`` plan in PTX: wait, copy scale factors, multiply, free the stage, read out.
 
-Four warps run it: thread 0 waits for a stage, copies its scale factors and metadata to tensor memory, issues the K
-blocks, and commits them to the barrier that says that the stage is empty; of a pair of CTAs the leader does it for
-both. Columns are allocated before
-it, and accumulators read after it. It was assembled, never run.
+Four warps execute it. Thread 0 waits for a stage, copies its scale factors and metadata to tensor memory, issues the K
+blocks, and commits them to the empty barrier of the stage; the leader of a CTA pair does this for both CTAs. Columns
+are allocated before the loop, and accumulators are read after it. The loop was assembled, but never run.
 
-Law: a loop adds to the first word of a stage the steps of the plan, and nothing else.
+Invariant: the loop adds only the plan's steps to the first descriptor of a stage.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
@@ -32,14 +31,14 @@ from descriptors.text import word_text
 
 
 def write(plan: BlackwellPlan, name: str) -> str:
-    """The loop as a module that assembles.
+    """Return the inner loop as a PTX module.
 
     Args:
-        plan: a plan of sm100.
-        name: of the entry.
+        plan: a plan of ``tcgen05.mma``.
+        name: name of the entry.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
 
     >>> from descriptors.gemm.planner import plan
     >>> text = write(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False), "gemm")
@@ -76,7 +75,7 @@ def _group(plan: BlackwellPlan) -> str:
 
 
 def _begin(plan: BlackwellPlan, name: str) -> Iterator[str]:
-    """Columns, for which the whole first warp asks, and the words of the first stage."""
+    """Yield the allocation of columns, by the whole first warp, and the descriptors of the first stage."""
     _, _, done = barriers(plan)
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;", f"mov.u32 %smem, {name}_smem;")
@@ -115,7 +114,7 @@ def _stage(plan: BlackwellPlan) -> Iterator[str]:
 
 
 def _multiply(plan: BlackwellPlan, one: Multiplication) -> Iterator[str]:
-    """An instruction, and what of its operands is another one than that of the instruction before."""
+    """Yield an instruction, and the computation of its operands."""
     m, n, k = one.block
     factors = [
         f"add.u32 {register}, %tmem, {word_text(pointer, 32)};"
@@ -133,14 +132,14 @@ def _multiply(plan: BlackwellPlan, one: Multiplication) -> Iterator[str]:
 
 
 def together(ctas: int = 1) -> list[str]:
-    """Return the meeting of all threads of the CTA, or of both CTAs of a pair, with what they did to tensor memory."""
+    """Return a barrier of all threads of the CTA or CTA pair that also orders their tensor-memory operations."""
     pair = ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"]
     meeting = ["bar.sync 0;"] if ctas == 1 else pair
     return ["tcgen05.fence::before_thread_sync;", *meeting, "tcgen05.fence::after_thread_sync;"]
 
 
 def commit(barrier: str, ctas: int = 1) -> list[str]:
-    """Return the arrival at a barrier when all that was issued is done; at that of either CTA of a pair."""
+    """Return the commit of all issued operations to a barrier; for a CTA pair, to the barriers of both CTAs."""
     opcode = f"tcgen05.commit.cta_group::{ctas}.mbarrier::arrive::one.shared::cluster"
     if ctas == 1:
         return [f"{opcode}.b64 [{barrier}];"]
@@ -148,7 +147,7 @@ def commit(barrier: str, ctas: int = 1) -> list[str]:
 
 
 def allocate(columns: int, ctas: int = 1, *, exclusive: bool = False) -> list[str]:
-    """Return the allocation of columns, for which the whole first warp asks; all threads then know where they are."""
+    """Return the allocation of columns by the whole first warp, after which all threads know their address."""
     group = f"{'exclusive.' * exclusive}cta_group::{ctas}"
     return [
         "setp.ne.u32 %other, %warp, 0;",
@@ -162,7 +161,7 @@ def allocate(columns: int, ctas: int = 1, *, exclusive: bool = False) -> list[st
 
 
 def _end(plan: BlackwellPlan) -> Iterator[str]:
-    """Every load of the plan, each warp in its own lanes; each register is stored where its thread and number say."""
+    """Yield the loads of the plan, each warp in its own lanes, and a store of every register of every thread."""
     read, group = plan.accumulators.readout, _group(plan)
     yield from ("mov.u32 %parity, 0;", *wait("wait_done", "%smem_done", "%parity"), "bar.warp.sync 0xffffffff;")
     yield "tcgen05.fence::after_thread_sync;"

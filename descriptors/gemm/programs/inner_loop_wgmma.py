@@ -1,10 +1,10 @@
-"""The inner loop of a plan of sm90 in PTX: wait, load A if it is in registers, multiply the K blocks, free the stage.
+"""Write the inner loop of a ``wgmma`` plan in PTX: wait, load A if it is in registers, multiply, free the stage.
 
-Every warpgroup runs the loop, each for its own M blocks; A comes by words, or from registers that the loop loads. Of a
-sparse A every thread loads its own words of metadata from global memory, where ``pack_metadata`` put those of the
-tile's rows.
+Every warpgroup executes the loop for its own M blocks. A is read by descriptors, or from registers that the loop loads.
+For a sparse A, every thread loads its own metadata of the tile's rows from global memory, in the format of
+``pack_metadata``.
 
-Law: a loop adds to the first word of a stage the steps of the plan, and nothing else.
+Invariant: the loop adds only the plan's steps to the first descriptor of a stage.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
@@ -36,14 +36,14 @@ from descriptors.gemm.register_operand import REGISTERS, ROWS, LoadedOperand
 
 
 def write(plan: HopperPlan, name: str) -> str:
-    """The loop as a module that assembles.
+    """Return the inner loop as a PTX module.
 
     Args:
-        plan: a plan of sm90.
-        name: of the entry.
+        plan: a plan of ``wgmma``.
+        name: name of the entry.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
 
     >>> from descriptors.gemm.planner import plan
     >>> text = write(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False), "gemm")
@@ -84,7 +84,7 @@ def _own_blocks(plan: HopperPlan) -> int:
 
 
 def _begin(plan: HopperPlan, name: str) -> Iterator[str]:
-    """Words of the first stage, for this warpgroup, wherever shared memory begins."""
+    """Yield the descriptors of the first stage for this warpgroup, for any start of shared memory."""
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     if plan.metadata is not None:
         yield f"ld.param.u64 %metadata, [{name}_metadata];"
@@ -128,7 +128,7 @@ def _stage(plan: HopperPlan) -> Iterator[str]:
 
 
 def _block(plan: HopperPlan, k: int) -> Iterator[str]:
-    """Every accumulator of this warpgroup, in one K block."""
+    """Yield the instructions of all accumulators of this warpgroup in one K block."""
     own, count = _own_blocks(plan), plan.line.registers
     for n, step in enumerate(plan.b.mn_steps):
         yield f"add.u64 %b_desc, %b, {step + plan.b.k_steps[k]};"
@@ -136,7 +136,7 @@ def _block(plan: HopperPlan, k: int) -> Iterator[str]:
             first = (n * own + j) * count
             line = _renumbered(plan.ptx, "d", first)
             if plan.loads is None:
-                # The first of this warpgroup's M blocks is in the word already.
+                # The descriptor already contains the offset of this warpgroup's first M block.
                 yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * plan.accumulators.warpgroups] + plan.a.k_steps[k]};"
             else:
                 line = _renumbered(line, "a", (j * plan.loads.blocks + k) * REGISTERS)
@@ -147,17 +147,17 @@ def _block(plan: HopperPlan, k: int) -> Iterator[str]:
 
 
 def _renumbered(line: str, name: str, first: int) -> str:
-    """The registers of an instruction's list, counted from another one on."""
+    """Return an instruction with the registers of a list renumbered from ``first`` on."""
     return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
 
 
 def _load_e(metadata: Metadata, warpgroups: int, own: int) -> Iterator[str]:
-    """The words of this thread: of each of its M blocks, those of all tiles along K lie one after the other."""
+    """Yield the loads of this thread's metadata; those of an M block follow one another for all tiles along K."""
     for j in range(own):
         yield f"add.u32 %word, %group, {j * warpgroups};"
         yield "mad.lo.u32 %word, %word, %tiles, %tile;"
         yield f"mul.lo.u32 %word, %word, {128 * metadata.packs};"
-        # A warpgroup has 128 words; the threads before this one's are those of the warpgroups before.
+        # A warpgroup has 128 words, and the earlier warpgroups have the lower thread numbers.
         yield from ("and.b32 %next, %thread, 127;", "add.u32 %word, %word, %next;")
         yield from ("mul.wide.u32 %e_at, %word, 4;", "add.u64 %e_at, %e_at, %metadata;")
         for pack in range(metadata.packs):
@@ -165,7 +165,7 @@ def _load_e(metadata: Metadata, warpgroups: int, own: int) -> Iterator[str]:
 
 
 def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:
-    """A K block of one M block into four registers of each thread."""
+    """Yield the loads of a K block of one M block into four registers of each thread."""
     columns, each = a.derivation.mma[1], loads.each
     yield from ("{", ".reg .b32 row, column, at, digit, lane, warp;", "and.b32 lane, %thread, 31;")
     yield from ("shr.u32 warp, %thread, 5;", "and.b32 warp, warp, 3;", "mad.lo.u32 warp, %group, 4, warp;")
@@ -195,7 +195,7 @@ def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: i
 
 
 def _end(plan: HopperPlan) -> Iterator[str]:
-    """The end of the loop, and every register of each thread stored."""
+    """Yield the end of the loop, and a store of every accumulator register."""
     count = plan.accumulators.each * plan.line.registers
     yield from next_stage(plan.stages, "loop")
     yield f"mul.wide.u32 %step, %thread, {4 * count};"

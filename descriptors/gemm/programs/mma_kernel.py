@@ -1,12 +1,12 @@
-"""A plan of ``mma.sync`` as a CUDA program: copies by all threads, fragments by warps, the result checked on the spot.
+r"""Write a plan of ``mma.sync`` as a CUDA program with a host program that checks the result.
 
-The program is ``mma.cuh`` and what that includes; the host that checks the product is that of the kernels of sm90.
+The program is ``mma.cuh`` with its includes. The host program is the same as for sm90 kernels.
 
-Law: who copies what, who loads what, and the line of the instruction in the program are the plan's.
+Invariant: copies, loads and the instruction in the program are those of the plan.
 
 >>> from descriptors.gemm.mma_planner import mma_plan
 >>> text = kernel(mma_plan("mma.m16n8k16", "bf16", tile=(64, 64, 32), verify=False))
->>> print(*[line for line in text.splitlines() if "a_load_" in line][:2], sep="\\n")
+>>> print(*[line for line in text.splitlines() if "a_load_" in line][:2], sep="\n")
 __host__ __device__ constexpr int a_load_mn(int thread) { return thread % 16 + thread / 32 % 2 * 16; }
 __host__ __device__ constexpr int a_load_k(int thread) { return thread / 16 % 2 * 8; }
 """
@@ -49,10 +49,10 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
 
     Args:
         plan: the plan.
-        name: of the kernel and the program.
+        name: name of the kernel and the program.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
     """
     check_identifier(name)
     loop = plan.asked
@@ -71,7 +71,7 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
 
 
 def _multiply(plan: MmaPlan) -> str:
-    """Return the function around the plan's instruction, which has factors after C where the plan has any."""
+    """Return the function around the plan's instruction, with scale factors after C if the plan has any."""
     count = 2 if plan.asked.d == "f16" else 4
     kind = {"f32": "f", "s32": "r", "f16": "r"}[plan.asked.d]
     vectors = [(0, count), (count, 4), (count + 4, 2), (0, count)]
@@ -162,7 +162,7 @@ def _constants(plan: MmaPlan) -> Iterator[str]:
 
 
 def _element_struct(name: str, element: ElementType) -> str:
-    """The type of an operand in C++, by its bits: bytes in which elements lie packed."""
+    """Return the C++ struct for a narrow element type: a byte, with the bits of element and mantissa, and the bias."""
     mantissa, bias = _FORMATS[element.name]
     return (
         f"struct Type{name} {{\n  uint8_t byte;\n"
@@ -171,7 +171,7 @@ def _element_struct(name: str, element: ElementType) -> str:
 
 
 def _scale_constants(loop: MmaLoop, scales: MmaScales) -> Iterator[str]:
-    """Generate what the plan says of scale factors."""
+    """Yield the constants of the scale factors."""
     yield f"\n// {scales.dtype} factors, each of {scales.vector} elements along K: registers of a row, and of a K block"
     yield f"constexpr int VECTOR = {scales.vector}, SCALE_WORDS = {scales.words}, SCALES = {scales.each};"
     for index, name in enumerate(("sfa_row", "sfb_row")):
@@ -182,7 +182,7 @@ def _scale_constants(loop: MmaLoop, scales: MmaScales) -> Iterator[str]:
 
 
 def _operand(side: MmaOperand) -> Iterator[str]:
-    """Where an operand lies, who copies which part of it, and who points at which part."""
+    """Yield the constants and functions of an operand: its layout, its copies and the addresses for its loads."""
     name, low = side.matrix, side.matrix.lower()
     swizzle = f"swizzle {side.swizzle} of bytes" if side.swizzle.bits else "no swizzle"
     yield f"// {name}: {side.element.name}, {side.major}-major, {swizzle}, by {side.move.split('.')[0]}"
@@ -206,7 +206,7 @@ def _operand(side: MmaOperand) -> Iterator[str]:
 
 
 def _copy_constants(side: MmaOperand) -> Iterator[str]:
-    """Generate what the plan says of an operand's copies."""
+    """Yield the constants and functions of an operand's copies."""
     name, low = side.matrix, side.matrix.lower()
     if isinstance(side.fill, TmaPlan):
         yield from box_constants(name, side.fill.boxes)
@@ -221,7 +221,7 @@ def _copy_constants(side: MmaOperand) -> Iterator[str]:
 
 
 def _functions(low: str, modes: dict[str, AnyLayout], names: tuple[str, str]) -> Iterator[str]:
-    """Row and column as functions of the variables that go into some modes of an identity layout."""
+    """Yield CUDA functions for row and column, from partitions of an identity layout and their variables."""
     for name, text in zip(names, coordinate(modes), strict=True):
         given = ", ".join(f"int {one}" if one in text else "int" for one in modes)
         head = f"__host__ __device__ constexpr int {low}_{name}({given})"
@@ -230,16 +230,16 @@ def _functions(low: str, modes: dict[str, AnyLayout], names: tuple[str, str]) ->
 
 
 def _pointers(side: MmaOperand) -> dict[str, AnyLayout]:
-    """What a thread points at: a row of a matrix, or each of its elements by itself."""
+    """Return partitions that give the coordinates of the addresses that a thread passes to its loads."""
     identity = make_identity_layout(side.tile)
     if side.by_element:
-        held = side.load.thrfrg_D(identity)
-        return {"thread": held[0], "value": held[1]}
+        partition = side.load.thrfrg_D(identity)
+        return {"thread": partition[0], "value": partition[1]}
     return {"thread": side.load.thrfrg_S(identity)[0]}
 
 
 def _loads(plan: MmaPlan) -> Iterator[str]:
-    """The instructions that bring fragments, each once, then what loads A and what loads B."""
+    """Yield the functions with the load instructions, each once, and the functions that load A and B."""
     yield from dict.fromkeys(_instruction(side) for side in (plan.a, plan.b))
     for side in (plan.a, plan.b):
         given = "uint32_t (&to)[4], uint32_t from, int thread, int mn, int k"
@@ -273,7 +273,7 @@ def _by_matrix(side: MmaOperand) -> str:
 
 
 def _name(side: MmaOperand) -> str:
-    """What a load of matrices does to them."""
+    """Return the suffix of the function that loads matrices: what the load does to them."""
     padded = re.search(r"b([46])x16", side.move)
     return f"widened_{padded[1]}" if padded else "turned" if side.turned else "matrices"
 

@@ -1,6 +1,6 @@
-"""What a plan says of C through shared memory: where an element lies in a piece, and how it is rounded.
+"""Write the CUDA functions for C through shared memory: the place of an element in a piece, and its rounding.
 
-Law: the byte of an element in the text is that of the pieces' layout.
+Invariant: the byte of an element in the text is that of the pieces' layout.
 
 >>> from descriptors.gemm.epilogue import Pieces
 >>> print(piece_at(Pieces("bf16", 64, 4, rows=32)))
@@ -18,7 +18,7 @@ from descriptors.gemm.epilogue import BITS, Pieces
 
 
 def piece_at(one: Pieces) -> str:
-    """A function: the byte of a piece at which an element begins."""
+    """Return a CUDA function from row and column to the byte of a piece at which the element begins."""
     swizzle = one.swizzle.swizzle
     turned = "at" if swizzle is None else f"at ^ ((at & {(1 << swizzle.bits) - 1 << 7:#x}u) >> 3u)"
     return (
@@ -30,7 +30,7 @@ def piece_at(one: Pieces) -> str:
 
 
 def conversion(type_: str, d: str) -> str:
-    """The function that makes two floats two neighbours in C; "" where nothing is converted."""
+    """Return the CUDA function that converts two floats to two adjacent elements of C; "" without a conversion."""
     if d != "f32" or type_ == "f32":
         return ""
     wide = BITS[type_] == 16

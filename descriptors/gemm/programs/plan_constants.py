@@ -1,6 +1,6 @@
-"""What a plan says in a CUDA program, whatever its kernel: constants of operands and of C, and options of the files.
+"""Write the constants of a plan that all CUDA programs share: operands, C, and options of the ``.cuh`` files.
 
-Law: an option of the files is set only where the plan has what it names.
+Invariant: an option of the files is set only if the plan has the feature that it names.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n64k16", "bf16", tile=(64, 64, 64), c_dtype="bf16", terms="bias", verify=False)
@@ -27,12 +27,12 @@ from descriptors.smem.tma.tma_plan import Box, TmaPlan
 
 
 def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:
-    """Return a function that gives the i-th of some numbers: a product where they are linear, or a table.
+    """Return a CUDA function for the i-th of some numbers: a product if they are linear, else a table.
 
     Args:
-        name: of the function.
+        name: name of the function.
         steps: the numbers.
-        kind: their C++ type.
+        kind: the C++ type of the numbers.
     """
     head = f"__host__ __device__ constexpr {kind} {name}(int i)"
     unit = steps[1] if len(steps) > 1 else 0
@@ -41,12 +41,12 @@ def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> st
     return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
 
 
-#: What declares a type.
+#: The header that declares each C++ type.
 _HEADERS = {"f16": "cuda_fp16.h", "bf16": "cuda_bf16.h", "e4m3": "cuda_fp8.h", "e5m2": "cuda_fp8.h"}
 
 
 def type_headers(*types: str) -> str:
-    """Return the lines that include what declares some element types."""
+    """Return the includes of the headers that declare some element types."""
     return "\n".join(f"#include <{header}>" for header in sorted({_HEADERS[one] for one in types if one in _HEADERS}))
 
 
@@ -56,12 +56,12 @@ def boolean(value: object) -> str:
 
 
 def map_constants(matrix: str, tma: TmaPlan, major: Major) -> Iterator[str]:
-    """Generate the constants with which the host encodes the tensor map of an operand.
+    """Yield the constants with which the host program encodes the tensor map of an operand.
 
     Args:
         matrix: ``"A"`` or ``"B"``.
-        tma: its copies.
-        major: the order of its elements in memory.
+        tma: the copies of the operand.
+        major: the contiguous dimension in global memory.
     """
     yield f"constexpr bool {matrix}_MN_MAJOR = {boolean(major is Major.MN)};"
     yield f"constexpr CUtensorMapDataType {matrix}_MAP_TYPE = {tma.data_type_name};"
@@ -72,11 +72,11 @@ def map_constants(matrix: str, tma: TmaPlan, major: Major) -> Iterator[str]:
 
 
 def box_constants(matrix: str, boxes: Sequence[Box]) -> Iterator[str]:
-    """Generate where the boxes of an operand begin.
+    """Yield the coordinates and addresses of the boxes of an operand.
 
     Args:
         matrix: ``"A"`` or ``"B"``.
-        boxes: those of a stage.
+        boxes: the boxes of a stage.
     """
     low = matrix.lower()
     yield f"constexpr int {matrix}_BOXES = {len(boxes)};  // where they begin in the tile, and in shared memory"
@@ -86,7 +86,7 @@ def box_constants(matrix: str, boxes: Sequence[Box]) -> Iterator[str]:
 
 
 def convolution_constants(implicit: ImplicitGemm) -> Iterator[str]:
-    """Generate taps, strides, dilations and padding, the planned extents, and the type of extents.
+    """Yield the constants of a convolution: taps, strides, dilations, padding, planned extents, and their type.
 
     Args:
         implicit: the convolution as a product.
@@ -121,36 +121,36 @@ struct Convolution {
 
 
 def epilogue_options(plan: Plan) -> dict[str, int]:
-    """Return the options of the files that say how C is stored.
+    """Return the options of the files for the storing of C.
 
     Args:
         plan: the plan.
     """
-    made, parts = plan.epilogue, plan.epilogue.splits > 1
+    epilogue, parts = plan.epilogue, plan.epilogue.splits > 1
     options = {
-        "STAGED": made.staged is not None,
-        "PIECE_16": made.staged is not None and BITS[made.staged.type] == 16,
-        "PIECE_32": made.staged is not None and BITS[made.staged.type] == 32,
+        "STAGED": epilogue.staged is not None,
+        "PIECE_16": epilogue.staged is not None and BITS[epilogue.staged.type] == 16,
+        "PIECE_32": epilogue.staged is not None and BITS[epilogue.staged.type] == 32,
         "SPLIT": parts,
-        "TERMS": bool(made.terms),
-        "FINISHED": bool(made.terms) and not parts,  # by the kernel itself, and not by the one that adds parts
-        **{name.upper().replace("-", "_"): 1 for name in made.terms},
+        "TERMS": bool(epilogue.terms),
+        "FINISHED": bool(epilogue.terms) and not parts,  # with parts, the second kernel applies the terms
+        **{name.upper().replace("-", "_"): 1 for name in epilogue.terms},
     }
     return {name: int(value) for name, value in options.items() if value}
 
 
 def epilogue_constants(plan: Plan) -> Iterator[str]:
-    """Generate the constants of C: its type, its pieces in shared memory, its parts along K.
+    """Yield the constants of C: its type, its pieces in shared memory, and its parts along K.
 
     Args:
         plan: the plan.
     """
-    made = plan.epilogue
-    yield f"using TypeC = {CPP_TYPES[made.c]};"
-    yield f"constexpr int SPLITS = {made.splits};  // parts along K"
-    if made.staged is None:
+    epilogue = plan.epilogue
+    yield f"using TypeC = {CPP_TYPES[epilogue.c]};"
+    yield f"constexpr int SPLITS = {epilogue.splits};  // parts along K"
+    if epilogue.staged is None:
         return
-    one = made.staged
+    one = epilogue.staged
     yield f"constexpr int PIECES = {one.base}, PIECE_BYTES = {one.piece_bytes};  // of C, {BUFFERS} a writer"
     yield f"constexpr int PIECE_COLUMNS = {one.columns}, PIECE_ROWS = {one.rows}, PIECE_BITS = {BITS[one.type]};"
     yield f"constexpr CUtensorMapDataType C_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]};"
@@ -158,7 +158,7 @@ def epilogue_constants(plan: Plan) -> Iterator[str]:
 
 
 def epilogue_functions(plan: Plan) -> str:
-    """Return the functions that place and round elements of C in shared memory; "" where it does not go there.
+    """Return the functions that place and round elements of C in shared memory; "" if C is stored from registers.
 
     Args:
         plan: the plan.
@@ -167,7 +167,7 @@ def epilogue_functions(plan: Plan) -> str:
     return "" if staged is None else f"{piece_at(staged)}\n{conversion(staged.type, plan.asked.d)}"
 
 
-#: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
+#: Exponent and mantissa bits of each floating-point type; all have the IEEE bias (OCP 8-bit and MX formats).
 _FIELDS = {
     "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
     "e2m1": (2, 1),
@@ -175,7 +175,7 @@ _FIELDS = {
 
 
 def number_code(dtype: str, value: int) -> int:
-    """Return the bits of an integer from -3 to 3 in an element type; of u8 from 0.
+    """Return the bits of an integer from -3 to 3 in an element type; from 0 to 3 for u8.
 
     Args:
         dtype: the element type.
@@ -186,7 +186,7 @@ def number_code(dtype: str, value: int) -> int:
     """
     if dtype in ("s8", "u8"):
         return value & 0xFF
-    if dtype == "s1z4m11":  # a sign and a magnitude
+    if dtype == "s1z4m11":  # sign and magnitude
         return int(value < 0) << 15 | abs(value)
     exponent, mantissa = _FIELDS[dtype]
     size = abs(value)

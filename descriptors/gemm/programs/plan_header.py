@@ -1,6 +1,6 @@
-"""A plan as a header for C, C++ and CUDA C++: its operands, and every number that a kernel around them needs.
+"""Write a plan as a header for C, C++ and CUDA C++: its operands, and all numbers that a kernel needs.
 
-Law: the header holds both operands' words, and its sums of their steps are those of the plan.
+Invariant: the header has the descriptors of both operands, and their steps are those of the plan.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
@@ -25,14 +25,14 @@ from descriptors.text import word_text
 
 
 def write(plan: Plan, name: str) -> str:
-    """The header of a plan.
+    """Return the header of a plan.
 
     Args:
         plan: the plan.
-        name: what every identifier begins with.
+        name: prefix of every identifier.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
 
     >>> from descriptors.gemm.planner import plan
     >>> text = write(plan("m128n64k16", "bf16", tile=(128, 64, 64), stages=2, verify=False), "gemm")
@@ -49,12 +49,12 @@ def write(plan: Plan, name: str) -> str:
 
 
 def _by_words(plan: Plan) -> tuple[StagedOperand, ...]:
-    """The operands that have words: not A in registers."""
+    """Return the operands that are read by descriptors: all except A in registers."""
     return (plan.b,) if plan.loads is not None else (plan.a, plan.b)
 
 
 def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Names and values, the widths of their types in their suffixes."""
+    """Yield names and values of the macros; the suffix of a value gives the width of its type."""
     loop, accumulators = plan.asked, plan.accumulators
     for letters, extents in (("TILE", loop.tile), ("MMA", loop.extents)):
         yield from ((f"{letters}_{letter}", f"{extent}u") for letter, extent in zip("MNK", extents, strict=True))
@@ -91,7 +91,7 @@ def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
-    """What a sparse A needs beside its words."""
+    """Yield the macros of the metadata of a sparse A."""
     places, sm90 = [metadata.place(k) for k in range(blocks)], generation(metadata.packed.arch) == "sm90"
     yield "METADATA_COVERED", f"{metadata.packed.covered}u  // elements along K whose metadata are packed together"
     if sm90:
@@ -111,7 +111,7 @@ def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
 
 
 def _checks(plan: Plan, name: str, prefix: str) -> Iterator[str]:
-    """That operands stand where their alignment allows, one after the other, and that all of it fits."""
+    """Yield static assertions that operands are aligned, do not overlap, and fit the shared memory."""
     for side in (plan.a, plan.b):
         at, low = f"{prefix}{side.matrix}", f"{name}_{side.matrix.lower()}"
         yield f"SMEM_DESCRIPTOR_CHECK({at}_BASE % {side.alignment_bytes}u == 0u, {low}_is_aligned);"

@@ -1,11 +1,11 @@
-"""A tile of a convolution by shifts in PTX: zeros to D, then every step in its order, then D to global memory.
+"""Write a tile of a shift convolution in PTX: write zeros to D, execute all steps in order, store D to global memory.
 
-Four warps run it; thread 0 issues the steps. The copies of a load, of its refreshed rows and of the filters of its taps
-fill one of two stages, by turns as the columns of A: a stage that is full tells that what was read from those columns
-is done, for it was filled again after its barrier had said so. Who fills the stages and sets up the barriers is not
-written here. It was assembled, never run.
+Four warps execute it, and thread 0 issues the steps. The copies of a load, of its refreshed rows and of the filters of
+its taps fill one of two stages, which alternate as the columns of A do. A full stage implies that all reads of these
+columns are complete, because the stage is refilled only after its empty barrier. The code that fills the stages and
+initializes the barriers is not part of the module. The module was assembled, but never run.
 
-Law: the steps stand in it in their order.
+Invariant: the steps are in the text in order.
 
 >>> from descriptors.tmem.shift_convolution import shift_convolution
 >>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
@@ -33,28 +33,28 @@ from descriptors.tmem.shift_text import row_maps
 
 #: Bytes of four rows that are refreshed, 128 bytes apart, with the room that their swizzle repeats after.
 _REFRESHED = 1024
-#: The bits of a word that say where an operand starts, in 16-byte units.
+#: The mask of the start address in a descriptor, in 16-byte units.
 _START_FIELD = smem_word("sm100")["start_address"].mask
-#: Columns that one store or load moves.
+#: Number of columns of one store or load.
 _COLUMNS = 16
 
 
 def write(convolution: ShiftConvolution, name: str, row: int = 0, tile: int = 0) -> str:
-    """The program of a tile as a module that assembles.
+    """Return the program of a tile as a PTX module.
 
     Args:
-        convolution: of one CTA.
-        name: of the entry.
+        convolution: a shift convolution of one CTA.
+        name: name of the entry.
         row: the output row.
-        tile: the tile of that row.
+        tile: index of the tile in this row.
 
     Raises:
-        DescriptorError: if the name is no identifier, two CTAs work on an instruction, or D begins with a tap.
-        TmaError: if no driver takes the tensor maps.
+        DescriptorError: if the name is not an identifier, the convolution is of a CTA pair, or D begins with a tap.
+        TmaError: if the driver rejects a tensor map.
     """
     if convolution.cta_group == 2 or convolution.start != "clear":
         what = "a pair" if convolution.cta_group == 2 else f"D that begins with {convolution.start}"
-        raise DescriptorError(f"emit: steps must be of one CTA, whose D begins with zeros, found {what}")
+        raise DescriptorError(f"emit: a program of {what} is not supported, only one CTA whose D begins with zeros")
     body = [
         *_begin(convolution, name),
         *_zeros(convolution.problem.filters),
@@ -76,7 +76,7 @@ _REGISTERS = [
 
 
 def _places(convolution: ShiftConvolution) -> tuple[int, int, int, int]:
-    """Where refreshed rows and filters begin in a stage, its bytes, and where the barriers begin."""
+    """Return the offsets of refreshed rows and filters in a stage, its size, and the address of the barriers."""
     one = convolution.problem
     filters = LANES * ROW_BYTES + _REFRESHED * (one.taps[1] - 1)
     stage = filters + -(-one.taps[1] * one.filters * ROW_BYTES // _REFRESHED) * _REFRESHED
@@ -103,7 +103,7 @@ def _registers(count: int) -> str:
 
 
 def _zeros(filters: int) -> Iterator[str]:
-    """Every warp zeros to its lanes of D."""
+    """Yield the stores of zeros by every warp to its lanes of D."""
     yield from (f"mov.b32 %v{i}, 0;" for i in range(_COLUMNS))
     for column in range(0, filters, _COLUMNS):
         yield f"add.u32 %a_tmem, %row, {column};"
@@ -113,7 +113,7 @@ def _zeros(filters: int) -> Iterator[str]:
 
 
 def _steps(convolution: ShiftConvolution, row: int, tile: int) -> Iterator[str]:
-    """Every step but the zeros; a load waits for its stage, and what follows the last tap of it frees it."""
+    """Yield all steps except the zeros. A load waits for its stage, which is freed after its last tap."""
     steps = [step for step in convolution.steps(row, tile) if step.kind != "clear"]
     loads = -1
     barriers = _places(convolution)[3]
@@ -156,12 +156,12 @@ def _step(convolution: ShiftConvolution, step: ShiftStep, stage: int) -> Iterato
 
 
 def _word(word: int, at: int) -> list[str]:
-    """The word of what lies at a place of shared memory."""
+    """Return the instructions that compute a descriptor for an address in shared memory."""
     return stage_word("%desc", "%start", str(at // 16), word, _START_FIELD)
 
 
 def _end(convolution: ShiftConvolution) -> Iterator[str]:
-    """Each warp its lanes of D."""
+    """Yield the stores of D to global memory, each warp for its lanes."""
     filters = convolution.problem.filters
     yield from ("mov.u32 %parity, 0;", *wait("wait_done", "%smem_done", "%parity"), "bar.warp.sync 0xffffffff;")
     yield from ("tcgen05.fence::after_thread_sync;", f"mul.wide.u32 %step, %thread, {4 * filters};")

@@ -1,14 +1,14 @@
-"""The whole kernel of a plan of sm100 in CUDA C++, with a host program that checks it: assembled, never run.
+r"""Write the kernel of a ``tcgen05`` plan in CUDA C++, with a host program that checks it: assembled, never run.
 
-The program is ``sm100.cuh`` and what that includes. The plan gives it constants, the functions around its own
-instructions, and every copy, multiplication and store of a tile by itself, each with its own numbers. With two sets of
-accumulators CTAs take tiles in turn; who waits for whom is ``descriptors.gemm.turns``, which is proved.
+The program is ``sm100.cuh`` with its includes. Constants, the functions around the plan's instructions, and every copy,
+multiplication and store of a tile are written from the plan, each with its own numbers. With two sets of accumulators
+the kernel is persistent; ``descriptors.gemm.turns`` defines and proves its barriers.
 
-What stores C ran on an H200 behind sums that were given; no such kernel ran whole.
+The code that stores C ran on an H200 with given sums. No complete kernel was run.
 
-Laws: the kernel forms every word of the plan, from the words of the first stage and the steps; every line of PTX of the
-plan is in it, its operands as numbers of ``asm``; the sums that its stores hold are the plan's (thread, value) to
-element, at every thread and value of every load.
+Invariant: the kernel computes every descriptor of the plan from those of the first stage and the steps. It contains
+every PTX line of the plan, with the operands as numbers of ``asm``. Its stores use the plan's map from (thread, value)
+to elements for every thread and value of every load.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
@@ -16,7 +16,7 @@ element, at every thread and value of every load.
 >>> text.count("multiply(tmem + ")
 4
 >>> print(*[line.strip() for line in instructions(example).splitlines() if "tcgen05.mma" in line])
-"tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\\n"
+"tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\n"
 >>> element_steps(example.accumulators.readout)
 ((1, 0), (0, 1), (32, 0))
 """
@@ -50,25 +50,25 @@ from descriptors.text import word_text
 from descriptors.tmem.readout import Load, Readout
 from layoutalg import make_layout
 
-#: Bytes of a row of the tensor that holds scale factors; a stage of one operand is so many rows.
+#: Bytes of a row of the scale-factor tensor; a stage of one operand is a whole number of rows.
 FACTOR_ROW = 128
 _LANES = 32
 
 
 def kernel(plan: BlackwellPlan, name: str = "gemm") -> str:
-    """Return the text: device functions, kernel, host program.
+    """Return the program: device functions, kernel and host program.
 
     Args:
-        plan: a plan of sm100.
-        name: of the kernel.
+        plan: a plan of ``tcgen05.mma``.
+        name: name of the kernel.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
 
     >>> from descriptors.gemm.planner import plan
     >>> kernel(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False), "2")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
+    descriptors.errors.DescriptorError: emit: name '2' is not an identifier of at most 64 letters and digits
     """
     check_identifier(name)
     check_cuda(plan)
@@ -94,10 +94,10 @@ def kernel(plan: BlackwellPlan, name: str = "gemm") -> str:
 
 
 def options(plan: BlackwellPlan) -> dict[str, int]:
-    """Return the options of the files: what this plan's kernel has beside the common parts.
+    """Return the options of the files: the features of this plan's kernel.
 
     Args:
-        plan: a plan of sm100.
+        plan: a plan of ``tcgen05.mma``.
     """
     held, loop = plan.accumulators, plan.asked
     asked = {
@@ -113,11 +113,11 @@ def options(plan: BlackwellPlan) -> dict[str, int]:
 
 
 def _constants(plan: BlackwellPlan) -> Iterator[str]:
-    """Generate the constants: what the kernel has of the plan, then what the host multiplies."""
+    """Yield the constants of the kernel, then those of the host program."""
     loop, held, number = plan.asked, plan.accumulators, architecture(plan.asked.arch).number
     full, empty, done = barriers(plan)
     turns = held.sets > 1
-    after = 32 if turns else 8  # bytes of the barriers of accumulators: two done, two free; or one
+    after = 32 if turns else 8  # bytes of the accumulators' barriers: two done and two free, or one
     yield f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage"
     yield f"constexpr int CTA_GROUP = {loop.cta_group};  // CTAs that work on one instruction"
     yield f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};  // of one CTA"
@@ -135,7 +135,7 @@ def _constants(plan: BlackwellPlan) -> Iterator[str]:
         yield from ("", *convolution_constants(plan.implicit))
         yield f"constexpr int CHANNEL_BLOCKS = {plan.implicit.blocks};  // of TILE_K"
     yield from ("", "// What the host multiplies.")
-    low, high = (-1, 1) if BITS[plan.epilogue.c] == 8 else (-3, 3)  # sums of C of 8 bits must not saturate
+    low, high = (-1, 1) if BITS[plan.epilogue.c] == 8 else (-3, 3)  # an 8-bit C must not saturate
     low = 0 if "u8" in (loop.a.name, loop.b.name) else low
     yield f"constexpr int LOWEST = {low}, HIGHEST = {high};"
     poison = "0x80" if loop.d == "s32" else "0xff"  # no sum, and no number
@@ -172,7 +172,7 @@ def _place(name: str, expression: str) -> str:
 
 
 def _copies(plan: BlackwellPlan) -> Iterator[str]:
-    """The boxes of a stage; a CTA of a pair has its half of the rows of A, and of the rows of B in every N block."""
+    """Yield the copies of a stage; a CTA of a pair has half of the rows of A, and half of B's rows in every N block."""
     if plan.implicit is not None:
         yield "      const uint32_t tap = t / CHANNEL_BLOCKS, channel = t % CHANNEL_BLOCKS * TILE_K;"
     for side, tile, what in ((plan.a, "tile_m * TILE_M", "pixels"), (plan.b, "tile_n * TILE_N", "filters")):
@@ -208,7 +208,7 @@ def _copies(plan: BlackwellPlan) -> Iterator[str]:
 
 
 def _stage(plan: BlackwellPlan) -> Iterator[str]:
-    """The instructions of a stage, every one by itself, with its own numbers."""
+    """Yield the instructions of a stage, each with its own numbers."""
     for side in (plan.a, plan.b):
         step = side.stage_bytes // 16
         assert side.stage_steps == tuple(step * s for s in range(plan.stages))
@@ -225,16 +225,16 @@ def _stage(plan: BlackwellPlan) -> Iterator[str]:
         yield f"      multiply({_set(plan.accumulators)} + {one.column}, {words}, {idesc}{others}, {more});"
 
 
-def _set(held: TensorColumns) -> str:
-    """Where the accumulators of a tile begin, in the text."""
-    return "set" if held.sets > 1 else "tmem"
+def _set(accumulators: TensorColumns) -> str:
+    """Return the C expression for the first column of a tile's accumulators."""
+    return "set" if accumulators.sets > 1 else "tmem"
 
 
 def instructions(plan: BlackwellPlan) -> str:
-    """Return the functions around the plan's own instructions.
+    """Return the functions around the plan's instructions.
 
     Args:
-        plan: a plan of sm100.
+        plan: a plan of ``tcgen05.mma``.
 
     >>> from descriptors.gemm.planner import plan
     >>> text = instructions(plan("m128n16k64", "e2m1", tile=(128, 16, 128), kind="mxf4", stages=2, verify=False))
@@ -269,7 +269,7 @@ def _function(head: str, *statements: str) -> str:
 
 
 def _multiply(plan: BlackwellPlan) -> str:
-    """The instruction; ``more`` is 0 where the accumulator begins anew."""
+    """Return the function of the instruction; ``more`` is 0 to overwrite the accumulator."""
     more = ["e"] * (plan.metadata is not None) + ["sfa", "sfb"] * (plan.scales is not None)
     names = ["%d_tmem", "%a_desc", "%b_desc", "%idesc", *(f"%{name}_tmem" for name in more)]
     line = plan.ptx.replace("%p", "p")
@@ -306,10 +306,10 @@ def _load(accumulators: TensorColumns) -> str:
 
 
 def element_steps(read: Readout) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """What (m, n) grows by from a thread to the next, from a value to the next, from a warp to the next.
+    """Return the steps of (m, n) from one thread, one value and one warp to the next.
 
     Args:
-        read: of the shape ``32x32b``, where these are everywhere the same.
+        read: a readout of the shape ``32x32b``, for which these steps are constant.
 
     >>> from descriptors.tmem.accumulator import accumulator
     >>> from descriptors.tmem.readout import readout
@@ -327,12 +327,12 @@ def element_steps(read: Readout) -> tuple[tuple[int, int], tuple[int, int], tupl
 
 
 def stores(plan: BlackwellPlan) -> Iterator[str]:
-    """Generate the lines that store a tile: one load after the other, each of its registers stored.
+    """Yield the lines that store a tile: each load, then the stores of its registers.
 
-    With two sets of accumulators a warp frees its set once it is read, before it is stored.
+    With two sets of accumulators, a warp frees its set when it is read, before it is stored.
 
     Args:
-        plan: a plan of sm100.
+        plan: a plan of ``tcgen05.mma``.
 
     >>> from descriptors.gemm.planner import plan
     >>> example = plan("m64n16k16", "bf16", tile=(64, 16, 64), stages=2, arch="sm100", verify=False)
@@ -342,7 +342,7 @@ def stores(plan: BlackwellPlan) -> Iterator[str]:
     accumulators, loop = plan.accumulators, plan.asked
     read, staged = accumulators.readout, plan.epilogue.staged is not None
     thread, _, warp = element_steps(read)
-    # Of the pair with M 128, warps 2 and 3 have the second half of N: two warps lie below one another.
+    # In a pair with M 128, warps 2 and 3 have the second half of N, so only two warps are along M.
     number = "warp % 2" if (loop.extents[0], loop.cta_group) == (128, 2) else "warp"
     terms = [f"tile_m * TILE_M + rank * {loop.tile[0] // loop.cta_group}"]
     terms += [] if staged else [f"lane * {thread[0]}"]  # the rows of a piece are those of the lanes
@@ -360,7 +360,7 @@ def stores(plan: BlackwellPlan) -> Iterator[str]:
 
 
 def _stored_in_turn(held: TensorColumns, head: Iterable[str], loads: list[list[list[str]]]) -> Iterator[str]:
-    """The lines of each set; where sets share columns, a set is free once those are read."""
+    """Yield the lines of each set; if the sets share columns, a set is freed when the shared columns are read."""
     free = "set_free(free, lane);"
     yield from (f"  {line}" for line in head)
     if not held.shared:
@@ -380,7 +380,7 @@ def _stored_in_turn(held: TensorColumns, head: Iterable[str], loads: list[list[l
 
 
 def _stored(plan: BlackwellPlan, index: int, load: Load) -> list[str]:
-    """A load of an accumulator, and its registers stored."""
+    """Return the lines for a load of an accumulator and the stores of its registers."""
     accumulators, loop, epilogue = plan.accumulators, plan.asked, plan.epilogue
     read, rows = accumulators.readout, loop.extents[0] // loop.cta_group
     across = read.element(next(one for one in read.loads if one.warp == 2), 0, 0)[1]

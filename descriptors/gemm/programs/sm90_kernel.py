@@ -1,11 +1,11 @@
-"""A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
+"""Write a ``wgmma`` plan as a CUDA program with a host program that checks the result.
 
-The program is ``sm90.cuh`` and what that includes. A persistent kernel: each CTA takes output tiles in turn. One thread
-of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group of
-``wgmma`` that read it is done, which is one stage later. Every number that comes from the plan is a C++ constant: a
-step that is linear a product, any other a table.
+The program is ``sm90.cuh`` with its includes. The kernel is persistent: each CTA computes several output tiles. One
+thread of the last warpgroup issues the TMA copies. The other warpgroups multiply, and free a stage when the group of
+``wgmma`` that read it is complete, which is one stage later. Every number of the plan is a C++ constant; linear steps
+are products, others tables.
 
-Law: the words, the steps and the line of the instruction in the program are the plan's.
+Invariant: the descriptors, the steps and the instruction in the program are those of the plan.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
@@ -44,9 +44,9 @@ from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, extents_text, word_text
 from layoutalg import Fragment, fragment
 
-#: The start address in a word, bits 0-13.
+#: The mask of the start address in a descriptor, bits 0-13.
 _START = 0x3FFF
-#: Rows of output tiles that are worked on together have about so many rows of C.
+#: Approximate number of rows of C in the output tiles that are computed at the same time.
 _GROUP_ROWS = 2048
 
 
@@ -54,11 +54,11 @@ def kernel(plan: HopperPlan, name: str = "gemm") -> str:
     """Return the program: one file of CUDA C++ (C++17), with ``main``.
 
     Args:
-        plan: a plan for sm90.
-        name: of the kernel and the program.
+        plan: a plan of ``wgmma``.
+        name: name of the kernel and the program.
 
     Raises:
-        DescriptorError: if the name is no identifier, or no program is written for the plan.
+        DescriptorError: if the name is not an identifier, or programs do not support the plan.
     """
     check_identifier(name)
     check_cuda(plan)
@@ -71,14 +71,14 @@ def kernel(plan: HopperPlan, name: str = "gemm") -> str:
 
 
 def options(plan: HopperPlan) -> dict[str, int]:
-    """Return the options of the files: what this plan's kernel has beside the common parts.
+    """Return the options of the files: the features of this plan's kernel.
 
     Args:
-        plan: a plan for sm90.
+        plan: a plan of ``wgmma``.
     """
     loop, staged, budget = plan.asked, plan.epilogue.staged, register_budget(plan)
     matrices = staged is not None and staged.matrices
-    if staged is not None and matrices:  # what write_piece of sm90.cuh takes for granted
+    if staged is not None and matrices:  # write_piece in sm90.cuh assumes this
         assert [staged.pointer(1 << bit) for bit in range(7)] == [
             (1, 0), (2, 0), (4, 0), (8, 0), (0, 8), (16, 0), (32, 0)
         ]  # fmt: skip
@@ -89,7 +89,7 @@ def options(plan: HopperPlan) -> dict[str, int]:
         "CONVOLUTION": plan.implicit is not None,
         "D_F16": loop.d == "f16",
         "D_S32": loop.d == "s32",
-        "EARLY_RELEASE": one_group,  # a stage is let go as soon as it is multiplied, and not one later
+        "EARLY_RELEASE": one_group,  # a stage is freed as soon as it is multiplied, not one stage later
         "LOADED_A": plan.loads is not None,
         "PROMOTED": plan.promotion is not None,
         "REALLOCATED": budget.warpgroups > 1,
@@ -146,7 +146,7 @@ def _memory(side: StagedOperand) -> str:
 
 
 def constants(plan: HopperPlan) -> str:
-    """Return the constants of a plan for sm90.
+    """Return the constants of the program of a ``wgmma`` plan.
 
     Args:
         plan: the plan.
@@ -156,7 +156,7 @@ def constants(plan: HopperPlan) -> str:
     m, n, k = loop.blocks
     warpgroups, staged = accumulators.warpgroups, plan.epilogue.staged
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
-    # Promoted accumulators go by 128 of K, and by its blocks only where A is loaded.
+    # With promoted accumulators, the loop is over 128 of K, and over K blocks only if A is loaded into registers.
     of_k = f", BLOCKS_K = {k}" if plan.promotion is None or plan.loads is not None else ""
     values = "" if staged else f", VALUES = {accumulators.fragment.values}"
     lines = [
@@ -229,7 +229,7 @@ def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
 
 
 def _sparse_constants(plan: HopperPlan, metadata: Metadata) -> Iterator[str]:
-    """Generate what the plan says of metadata, and whose codes a thread's word has."""
+    """Yield the constants and functions of the metadata: the words that a thread loads."""
     one, held = metadata.packed, fragment(f"wgmma.sp.{plan.asked.name}.E.{plan.asked.a.name}")
     yield f"// A has a code of 4 bits for each {one.group} elements along K, of which {one.stored} is stored, or zero."
     yield f"constexpr int GROUP_K = {one.group}, STORED = {one.stored}, COVERED = {one.covered};  // by 128 words"
@@ -239,7 +239,7 @@ def _sparse_constants(plan: HopperPlan, metadata: Metadata) -> Iterator[str]:
 
 
 def _places(name: str, held: Fragment, rows: int) -> Iterator[str]:
-    """Generate row and column of a thread's value, from the layout of the fragment: element m + M n."""
+    """Yield functions for row and column of a thread's value, from a fragment (thread, value) to m + M n."""
     yield f"// {name}: {held.layout} of (thread, value) is m + {rows} n."
     for kind, text in zip(("row", "column"), row_and_column(held.layout, rows), strict=True):
         yield f"__host__ __device__ constexpr int {name}_{kind}(int thread, int value) {{\n  return {text};\n}}"

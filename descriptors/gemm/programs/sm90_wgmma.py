@@ -1,11 +1,11 @@
-"""The instruction of a plan for sm90 as inline assembly, and the load of A where the plan has it in registers.
+r"""Write the instruction of a ``wgmma`` plan as inline assembly, and the loads of A if it is in registers.
 
-Laws: the assembly is the plan's own line, operand for operand; the load is the one that the plan proves.
+Invariant: the assembly is the PTX line of the plan, operand for operand, and the loads are those that the plan proves.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), verify=False)
 >>> [line.strip() for line in instruction(example).splitlines() if "bf16" in line or ", p," in line]
-['"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "', '", %4, %5, p, 1, 1, 0, 0;\\\\n"']
+['"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "', '", %4, %5, p, 1, 1, 0, 0;\\n"']
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 16), a_major="MN", a_source="registers", verify=False)
 >>> [line.split()[1] for line in "".join(loads_of(example)).splitlines() if "ldmatrix" in line]
 ['volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16']
@@ -23,10 +23,10 @@ from descriptors.smem.derivation.derivation import Derivation
 
 
 def instruction(plan: HopperPlan) -> str:
-    """The function ``multiply``, and ``keep``, which pins registers that the compiler does not know to be written.
+    """Return the functions ``multiply`` and ``keep``. ``keep`` tells the compiler that registers may change.
 
     Args:
-        plan: a plan for sm90.
+        plan: a plan of ``wgmma``.
     """
     count, kind = plan.line.registers, "f" if plan.asked.d == "f32" else "r"
     a = [f"a[{i}]" for i in range(4)] if plan.loads else ["a"]
@@ -63,7 +63,7 @@ def instruction(plan: HopperPlan) -> str:
 
 
 def _metadata(plan: HopperPlan) -> tuple[str, str, str]:
-    """The parameter and the operands of the metadata, and what stands before the function; nothing of a dense A."""
+    """Return parameter and operands of the metadata, and the lines before the function; empty for a dense A."""
     if plan.metadata is None:
         return "", "", ""
     if len(plan.metadata.selectors) == 1:
@@ -72,10 +72,10 @@ def _metadata(plan: HopperPlan) -> tuple[str, str, str]:
 
 
 def place_of(one: Derivation) -> str:
-    """A function: the byte, from the start of a stage, at which an element of A begins.
+    """Return a CUDA function for the byte of a stage at which an element of A begins.
 
     Args:
-        one: A, whose layout's first two modes are M and K.
+        one: the derivation of A, whose layout has M and K as its first two modes.
     """
     affine, swizzled = byte_offset(one)
     return "\n".join(
@@ -90,7 +90,7 @@ def place_of(one: Derivation) -> str:
 
 
 def loads_of(plan: HopperPlan) -> Iterator[str]:
-    """The functions of A in registers; none where a word gives A to the instruction."""
+    """Yield the functions that load A into registers; none if the instruction reads A by a descriptor."""
     if plan.loads is None:
         return
     yield place_of(plan.a.derivation)
@@ -104,7 +104,7 @@ __device__ __forceinline__ void load_a(uint32_t (&a)[4], uint32_t tile, int rows
 
 
 def _matrices(loads: LoadedOperand) -> str:
-    """One ``ldmatrix``: which row of which matrix a thread points at is asked of the plan, bit by bit of its number."""
+    """Return the function body with one ``ldmatrix``, whose address is a sum over the bits of the thread's number."""
     row, column = (_bits([loads.pointer(1 << bit)[index] for bit in range(7)]) for index in (0, 1))
     return f"""\
   const uint32_t from = tile + a_at(rows + {row},
@@ -118,7 +118,7 @@ def _matrices(loads: LoadedOperand) -> str:
 
 
 def _bits(weights: list[int]) -> str:
-    """A sum over the bits of the thread's number; bits whose weights double are taken together.
+    """Return a sum over the bits of the thread's number as a C expression; bits with doubling weights are combined.
 
     >>> _bits([1, 2, 4, 8, 0, 16, 32]), _bits([0, 0, 0, 0, 16, 0, 0])
     ('(thread & 15) + (thread >> 5 & 3) * 16', '(thread >> 4 & 1) * 16')
@@ -136,7 +136,7 @@ def _bits(weights: list[int]) -> str:
 
 
 def _elements(loads: LoadedOperand) -> str:
-    """One load an element, since no matrix load turns elements of these widths; from the low bits of a register up."""
+    """Return the function body with one load per element, because no matrix load transposes such elements."""
     bits = 32 // loads.each
     row, column = row_and_column(loads.fragment.layout, ROWS)
     kind = {8: "u8", 16: "u16", 32: "u32"}[bits]

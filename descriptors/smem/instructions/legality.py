@@ -225,7 +225,7 @@ def check_extents(
     >>> check_extents("sm90", "f16", (64, 44, 16))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, found 44; sm90 f16 dense, M 64,
-    K 16; nearest are m64n40k16, m64n48k16 (PTX ISA ...
+    K 16; the nearest shapes are m64n40k16, m64n48k16 (PTX ISA ...
     """
     m, n, k = extents
     check_target_k(arch, kind, k)
@@ -238,8 +238,9 @@ def check_extents(
         names = ", ".join("m{}n{}k{}".format(*shape) for shape in near)
         before, opening, source = error.args[0].partition(" (")
         if k == dense_k(arch, kind) * (2 - sparse):
-            before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
-        error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
+            before += f"; {'dense' if sparse else 'sparse'} instructions have K {k}"
+        nearest_text = f"the nearest shapes are {names}" if len(near) > 1 else f"the nearest shape is {names}"
+        error.args = (f"{before}; {nearest_text}{opening}{source}" if names else error.args[0],)
         if advise is not None:
             error.proposals += (Advice({"sparse": not sparse}), *map(advise, near))
         raise

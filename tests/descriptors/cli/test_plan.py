@@ -102,7 +102,7 @@ def test_an_architecture_of_warps_has_one_instruction_of_a_type(capsys: pytest.C
     [
         ("--a-swizzle 64B", "--a-swizzle does not go with mma.sync"),
         ("--cluster 2x1", "--cluster does not go with mma.sync"),
-        ("--emit header", "must be written as cuda"),
+        ("--emit header", "cannot be written as header; supported: cuda"),
         ("--emit cuda --json", "--emit and --json cannot be combined"),
         ("--name x", "--name needs --emit"),
     ],

@@ -130,7 +130,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --emit c", "'ptx'"),
         (
             "shift --height 9 --width 9 --channels 16 --filters 32 --taps 3x3 --emit ptx --cta-group 2",
-            "steps must be of one CTA",
+            "not supported, only one CTA",
         ),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3", "taps must be two numbers, along H and W"),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row is "),

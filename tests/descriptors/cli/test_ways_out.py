@@ -97,11 +97,11 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
     [
         (
             ["plan", "m64n128k16", "bf16", "--tile", "128x128x64", "--accumulators", "2"],
-            "two sets of accumulators must be in tensor memory, of sm100",
+            "accumulators 2 is not supported on sm90; two sets need tensor memory",
         ),
         (
             ["plan", "m64n128k32", "bf16", "--tile", "128x128x64"],
-            "K must be 16, found 32; sm90 f16 dense, M 64; K 32 is that of a sparse one; nearest are m64n128k16",
+            "M 64; sparse instructions have K 32; the nearest shape is m64n128k16",
         ),
         (["plan", "m64n8k16", "bf16", "--tile", "64x8x64", "--swizzle", "128B"], "'--swizzle'; use --a-swizzle and"),
         (

@@ -195,7 +195,7 @@ def test_a_narrower_box_leaves_the_rest_of_the_tile_where_it_was() -> None:
     report = chain([*links, "layout S<3,3,3> o 0 o (128,64):(64,1)"], tile="128x64").verify()
     first = report.legs[0].links[1].first
     assert first is not None and first.element == (0, 32)
-    assert str(first) == "tma leaves (0,32) nowhere in shared memory, layout has it at byte 0x40, where nothing lies"
+    assert str(first) == "tma leaves (0,32) nowhere in shared memory, layout has it at byte 0x40, where no element is"
     assert report.legs[0].links[1].differing == 128 * 32
     whole = [links[0] + ";32,0@64"]
     with pytest.raises(DescriptorError, match="multiple of 128 bytes of shared memory, found 0x40"):
@@ -233,7 +233,7 @@ def test_element_strides_and_five_dimensions() -> None:
     rows = ["tensor (64,64):(64,1)", five, "layout S<3,3,3> o 0 o (64,64):(64,1)"]
     assert chain(rows, tile="64x64").verify().ok
     assert not chain([rows[0], five.replace("512,1024", "1024,512"), rows[2]], tile="64x64").verify().ok
-    with pytest.raises(DescriptorError, match="it must be said how the tile lies in it: a link tensor"):
+    with pytest.raises(DescriptorError, match="no link says where the tile is in it; add a link tensor"):
         chain(rows[1:], tile="64x64").verify()
 
 
@@ -285,9 +285,11 @@ def test_pointers_of_ldmatrix_that_are_given_are_followed() -> None:
     report = chain(links, tile="16x64").verify()
     assert str(report.legs[0].links[2].first) == (
         "ldmatrix.x4 leaves (0,8) in value 2 of thread 0, mma.m16n8k16.A.bf16 has it in value 4 of thread 0, "
-        "where (8,0) lies"
+        "where (8,0) is"
     )
-    with pytest.raises(DescriptorError, match="a multiple of 16 bytes, found byte 0x8 of thread 0, instruction 1"):
+    with pytest.raises(
+        DescriptorError, match="the address 0x8 of thread 0, instruction 1, is not a multiple of 16 bytes"
+    ):
         chain([links[0], right.replace(",16)", ",4)"), links[2]], tile="16x64").verify()
 
 
@@ -296,7 +298,7 @@ def test_ldmatrix_reads_16_bytes_from_where_a_thread_points_whatever_the_layout_
     report = chain(links, tile="16x16").verify()
     assert str(report.legs[0].links[2].first) == (
         "ldmatrix.x4 leaves (0,4) nowhere in registers, mma.m16n8k16.A.bf16 has it in value 0 of thread 2, "
-        "where nothing lies"
+        "where no element is"
     )
 
 
@@ -316,7 +318,7 @@ def test_bytes_are_turned_by_the_matrices_of_bytes() -> None:
     assert chain(links, tile="16x32", dtype="e4m3").verify().ok
     stored = ["fragment mma.m16n8k16.C.f32", "convert e4m3", "stmatrix.m16n8.x1.trans.b8", "layout (16,8):(1,16)"]
     assert chain(stored, tile="16x8", dtype="f32").verify().ok
-    with pytest.raises(DescriptorError, match="elements must have 8 bits, found bf16"):
+    with pytest.raises(DescriptorError, match="bf16 elements do not have 8 bits"):
         chain([links[0], links[1]], tile="16x32").verify()
 
 
@@ -331,10 +333,10 @@ def test_what_ldmatrix_leaves_of_4_bits_must_be_shifted_and_of_6_bits_not(name: 
         for shift in ([], ["shift 2"], ["shift 1"], ["shift 1", "shift 1"])
     ]
     assert [proof.ok for proof in proofs] == [False, True, False, True]
-    assert "in value 0 of thread 0, from bit 2 of its byte, where nothing lies" in proofs[0].headline
+    assert "in value 0 of thread 0, from bit 2 of its byte, where no element is" in proofs[0].headline
     six = [layout, f"ldmatrix.m8n16.{count}.b8x16.b6x16_p32", f"fragment mma.m16n8k32.{name}.e3m2"]
     assert chain(six, tile=shape, dtype="e3m2").verify().ok
-    with pytest.raises(DescriptorError, match="elements must have 8 bits, found e2m1; of a byte each they are e2m1_un"):
+    with pytest.raises(DescriptorError, match=r"e2m1 elements do not have 8 bits; .* are e2m1_un"):
         chain([layout, four], tile=shape, dtype="e2m1").verify()
 
 
@@ -391,7 +393,7 @@ def test_a_store_box_by_box_brings_every_element_home_and_swapped_boxes_do_not()
     assert chain([*links, tma], tile="64x128", dtype="f32").verify().ok
     report = chain([*links, f"{tma} boxes=0,0@8192;64,0@0"], tile="64x128", dtype="f32").verify()
     assert str(report.legs[0].links[4].first) == (
-        "layout has (0,0) at byte 0x0, tma takes it from byte 0x2000, where (0,64) lies"
+        "layout has (0,0) at byte 0x0, tma takes it from byte 0x2000, where (0,64) is"
     )
     other = chain([*links, tma.replace("swizzle=128B", "swizzle=NONE")], tile="64x128", dtype="f32").verify()
     assert other.legs[0].wrong == (4,) and other.legs[0].links[4].first.element == (1, 0)  # type: ignore[union-attr]
@@ -408,7 +410,7 @@ def test_a_store_at_the_edge_writes_what_is_inside_of_the_tensor() -> None:
     assert report.ok and (report.legs[0].elements, last.compared) == (count, count)
     swapped = chain([*links, f"{tma} boxes=100,70@8192;164,70@0"], tile="64x128", dtype="f32").verify()
     assert swapped.legs[0].links[4].differing == count  # box 1 has 64 columns, all rows of which are inside
-    with pytest.raises(DescriptorError, match="all of it is outside of the tensor"):
+    with pytest.raises(DescriptorError, match="the whole tile is outside the tensor"):
         chain([*links, tma.replace("100,70", "200,70")], tile="64x128", dtype="f32").verify()
 
 
@@ -492,12 +494,12 @@ def test_what_is_not_decided_is_named_and_what_stands_behind_it_is_not_reached()
     report = chain([f"tma {map_text}", "layout (128,64):(64,1)"], tile="128x64").verify()
     assert report.verdict == "incomplete"
     assert report.headline == (
-        "incomplete: link 1, tma, where an element of a tensor that is swizzled so lands was not measured; "
-        "link 2, layout, not reached behind tma"
+        "incomplete: link 1, tma, where elements land with this swizzle of the tensor map was not measured; "
+        "link 2, layout, not reached, because tma is not decided"
     )
     assert "measured on a Hopper GPU" not in report.evidence
     open_end = chain(["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"], tile="64x16").verify()
-    assert open_end.verdict == "incomplete" and "nothing behind it says where" in open_end.headline
+    assert open_end.verdict == "incomplete" and "no later link says where" in open_end.headline
 
 
 WHOLE = """\
@@ -532,45 +534,57 @@ def refusals() -> Iterator[tuple[list[str], str]]:
         [layout, "word 0x1 mma=64x16 steps=3"],
         r"link 2: word: an option is .steps., which is not supported; supported: mma, advance, major, sparse",
     )
-    yield [layout, "word 0xz mma=64x16"], "link 2: word must be a number"
-    yield [layout, "word 0x1"], "link 2: word: must say what one instruction reads"
-    yield [layout, "word 0x1 mma=64x8"], "2 blocks need an advance"
-    yield ["word mma=64x16"], "must be a number where no layout stands before it"
-    yield ["layout (64,8):(8,1)"], "must have two modes of 64 and 16, found .* of 64 and 8"
-    yield ["ldmatrix.x4"], "link 1, ldmatrix: ldmatrix.x4: must have a layout before it"
-    yield [layout, "stmatrix.x4"], "must have a layout behind it"
-    yield [layout, "ldmatrix.x4 warps=3x1"], "pieces of 16x16 must cover the tile of 64x16, found 3x1 warps"
-    yield [layout, "ldmatrix.x4 now"], "nothing must follow but options, found now"
-    yield [layout, "tcgen05.ld.32x32b.x8"], "takes elements from tensor memory, and layout leaves them in shared memory"
-    yield [layout, "fragment mma.m16n8k16.C"], "has elements in registers, and layout leaves them in shared memory"
+    yield [layout, "word 0xz mma=64x16"], "link 2: word '0xz' is not a number"
+    yield [layout, "word 0x1"], "link 2: word: mma is missing, what one instruction reads"
+    yield [layout, "word 0x1 mma=64x8"], "the tile has 2 blocks, and no advance is given"
+    yield ["word mma=64x16"], "no number is given, and no layout is before it"
+    yield ["layout (64,8):(8,1)"], "does not have two modes of 64 and 16 elements but of 64 and 8"
+    yield ["ldmatrix.x4"], "link 1, ldmatrix: ldmatrix.x4: no layout of shared memory is before it"
+    yield [layout, "stmatrix.x4"], "no layout of shared memory is after it"
+    yield [layout, "ldmatrix.x4 warps=3x1"], "pieces of 16x16 in 3x1 warps do not cover the tile of 64x16"
+    yield [layout, "ldmatrix.x4 now"], "now is not an option like NAME=VALUE"
+    yield (
+        [layout, "tcgen05.ld.32x32b.x8"],
+        "it takes elements from tensor memory, but layout leaves them in shared memory",
+    )
+    yield [layout, "fragment mma.m16n8k16.C"], "it has elements in registers, but layout leaves them in shared memory"
     yield (
         ["tma type=bf16 extents=64x64 strides=128 box=128x64 swizzle=128B"],
         "must be at most the 128 bytes of the swizzle",
     )
-    yield ["tma type=u8 extents=64x64 strides=128 box=64x64"], "must have the 16 bits of bf16, found 8"
-    yield ["tma type=bf16 extents=64x64 strides=128 box=48x16"], "must be whole boxes of"
+    yield (
+        ["tma type=u8 extents=64x64 strides=128 box=64x64"],
+        "the map's elements have 8 bits .UINT8., and those of the tile 16 .bf16.",
+    )
+    yield ["tma type=bf16 extents=64x64 strides=128 box=48x16"], "is not a whole number of boxes of 48x16"
     yield ["tma type=bf16 extents=64x64 strides=128 box=48x64"], "a tile of 64x48 is the whole box"
-    yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 boxes=0,0"], "boxes must read like 0,0@0;64,0@0x4000"
+    yield (
+        ["tma type=bf16 extents=64x64 strides=128 box=16x64 boxes=0,0"],
+        "boxes 0,0 is not written like 0,0@0;64,0@0x4000",
+    )
     yield ["fragment ((32,2)):(1)"], "fragment"
-    yield ["accumulator 128"], "accumulator must be 2 extents"
-    yield ["accumulator 128x16"], "must be whole accumulators of 128x16, which a CTA has"
+    yield ["accumulator 128"], "accumulator '128' is not 2 extents"
+    yield (
+        ["accumulator 128x16"],
+        "the tile of 64x16 is not a whole number of accumulators of 128x16, the part that a CTA has",
+    )
     yield ["convert f17"], "is .f17., which is not supported"
-    yield ["shift 2"], "a store or a shift must have registers before it"
+    yield ["shift 2"], "no link before it leaves elements in registers"
     yield (
         ["fragment mma.m16n8k16.A.bf16 warps=4x1", "shift 1"],
-        "shift: must be from 0 to 0, the free bits of bf16, found 1",
+        "shift: 1 is not from 0 to 0, the free bits of bf16 elements",
     )
     wide = "tma type=bf16 extents=64x64 strides=128 box=32x64 boxes=0,0@0"
-    yield [wide], "must bring the 1024 elements of the tile and no others, found 2048"
-    yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 origin=64,0"], "all of it is outside of the tensor"
-    yield ["layout (64,16):(16,1) base=0xffffffffffffffff"], "base must be a number below"
-    yield ["fragment (100000,100000):(0,0)"], "must have at most 4194304 values"
-    yield ["accumulator 64x16 columns=600"], "must stay in the 512 columns, found 600"
+    yield [wide], "the boxes copy 2048 elements, more than the 1024 of the tile"
+    yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 origin=64,0"], "the whole tile is outside the tensor"
+    yield ["layout (64,16):(16,1) base=0xffffffffffffffff"], "base '0xf*' is not a number below"
+    yield ["fragment (100000,100000):(0,0)"], "values, more than 4194304"
+    yield ["accumulator 64x16 columns=600"], "from column 600 on exceeds the 512 columns"
     yield (
         ["fragment mma.m16n8k16.C warps=4x1", "stmatrix.x4.32x8 warps=4x1", "layout (64,16):(16,1)"],
-        "pieces of 32x8 must cover .* 4x1 warps.*; or say how its matrices lie, as in ldmatrix.x4.16x16",
+        "pieces of 32x8 in 4x1 warps do not cover .*, or append the rows .*, like ldmatrix.x4.16x16",
     )
-    yield ["load"], "must have the .thread, value. of what it loads"
+    yield ["load"], "no fragment says what each thread loads"
     yield [""], "a link is .*, which is not supported"
     yield ["tcgen05.ld.32x32b"], "a shape must read like 16x256b.x8, found .32x32b"
 
@@ -584,17 +598,17 @@ def test_a_link_that_cannot_be_is_refused_by_its_number(links: list[str], said: 
 @each(
     ("toml", "said"),
     [
-        ("tile = ", "the file must be TOML"),
-        ('tile = "8x8"', "must have tile, and links or some of A, B and D, found tile"),
-        ('tile = "8x8"\nlinks = ["layout (8,8):(8,1)"]\nA = []', "must have tile, and links or some of"),
-        ('tile = "8x8"\nlinks = "layout"', "links must be a list of texts"),
-        ('tile = "8x8"\nlinks = []', "links must be a list of texts"),
-        ('tile = "8x8"\nA = ["layout (8,8):(8,1)"]', "tile must be 3 extents like 128x128x64"),
-        ('tile = 8\nlinks = ["layout (8,8):(8,1)"]', "tile must be 2 extents like 128x64, found 8"),
-        ('tile = "8x8"\nlinks = ["x"]\ntypo = 1', "a key of the file is "),
-        ('tile = "8x8"\nlinks = ["x"]\ndtype = 3', "dtype must be a text"),
+        ("tile = ", "the file is not TOML"),
+        ('tile = "8x8"', "the file has tile, and not exactly tile with either links or some of A, B and D"),
+        ('tile = "8x8"\nlinks = ["layout (8,8):(8,1)"]\nA = []', "the file has tile, links, A, and not exactly tile"),
+        ('tile = "8x8"\nlinks = "layout"', "links is 'layout', not a list of texts"),
+        ('tile = "8x8"\nlinks = []', r"links is \[\], not a list of links"),
+        ('tile = "8x8"\nA = ["layout (8,8):(8,1)"]', "tile '8x8' is not 3 extents like 128x128x64"),
+        ('tile = 8\nlinks = ["layout (8,8):(8,1)"]', "tile 8 is not 2 extents like 128x64"),
+        ('tile = "8x8"\nlinks = ["x"]\ntypo = 1', "a key of the file is .typo., which is not supported"),
+        ('tile = "8x8"\nlinks = ["x"]\ndtype = 3', "dtype is 3, not text"),
         ('tile = "8x8"\nlinks = ["x"]\narch = "sm80"', "supported: sm90, sm100"),
-        ('tile = "8x8"\nlinks = ["x"]\ninstruction = "64x16"', "instruction must read like m64n128k16"),
+        ('tile = "8x8"\nlinks = ["x"]\ninstruction = "64x16"', "instruction '64x16' is not written like m64n128k16"),
     ],
     ids=lambda one: str(one)[:30],
 )
@@ -714,13 +728,13 @@ def test_factors_that_go_astray_are_found_with_the_first_and_what_is_read_for_it
 def test_links_of_factors_that_cannot_be_are_refused() -> None:
     links = Factors(random.Random(1)).links
     for text, rule in (
-        ("bulk 500", "multiple of 16, found 500"),
+        ("bulk 500", "bytes is 500, which is not a multiple of 16"),
         ("bulk", "a number of bytes"),
-        ("bulk 0", "bytes must be 16 to"),
+        ("bulk 0", "the number of bytes is 0, not 16 to"),
     ):
         with pytest.raises(DescriptorError, match=rule):
             chain([links[0], text], tile="128x4", dtype="u8").verify()
-    with pytest.raises(DescriptorError, match="pointers must be for 128 rows of 4 factors, found 128 of 2"):
+    with pytest.raises(DescriptorError, match="pointers are for 128 rows of 2 factors, and the tile has 128 rows of 4"):
         one = ["cells ((32,4),4,4):((262144,4),1,8388608)", "factors 0,0x80000000"]
         chain(one, tile="128x4", dtype="u8").verify()
 
@@ -762,9 +776,9 @@ def test_a_chain_tells_the_first_pixel_that_another_map_gathers(before: str, aft
 @each(
     ("link", "message"),
     [
-        ("convolution 2x9x9 filters=96x3x3", "must be 4 extents like 8x56x56x64"),
-        ("convolution 2x9x9x72", "filters must be 3 extents"),
-        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "the tap must be one of 3x3, found 3,0"),
+        ("convolution 2x9x9 filters=96x3x3", "convolution '2x9x9' is not 4 extents like 8x56x56x64"),
+        ("convolution 2x9x9x72", "filters '' is not 3 extents"),
+        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "tap 3,0 is not one of 3x3 taps"),
         ("convolution 2x9x9x72 filters=96x3x3 operand=C", "operand"),
         ("convolution 2x9x9x72 filters=96x3x3 taps=1", "an option"),
     ],
@@ -776,7 +790,7 @@ def test_a_convolution_that_is_none_is_refused(link: str, message: str) -> None:
 
 
 def test_an_im2col_map_alone_says_not_how_the_tile_lies() -> None:
-    with pytest.raises(DescriptorError, match="a link convolution, before a load"):
+    with pytest.raises(DescriptorError, match="add a link convolution, before a load"):
         chain(CONVOLVED[1:], tile="128x64").verify()
 
 

@@ -98,29 +98,38 @@ def test_matrix_stores_of_a_piece_have_no_bank_conflict() -> None:
 
 REFUSED = [
     ({"terms": "bias,gelu"}, "'gelu'"),
-    ({"terms": ["bias"], "dtype": "f16", "d_dtype": "f16"}, "terms must be of f32 accumulators"),
+    (
+        {"terms": ["bias"], "dtype": "f16", "d_dtype": "f16"},
+        "the accumulators are f16, and terms need f32 accumulators",
+    ),
     ({"c_dtype": "bf16", "store": "registers"}, "use store='tma'"),
     ({"splits": 2, "store": "registers"}, "use store='tma'"),
-    ({"c_dtype": "s32"}, "C of f32 accumulators must be f32 or bf16 or f16 or e4m3 or e5m2, found 's32'"),
+    ({"c_dtype": "s32"}, "C is s32, .* f32 accumulators .*; supported: f32, bf16, f16, e4m3, e5m2"),
     ({"splits": 65}, "splits"),
-    ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),
-    ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "found 8 elements"),
+    (
+        {"d_dtype": "f16", "dtype": "f16", "splits": 2},
+        "the accumulators are f16, and splits needs f32 or s32 accumulators",
+    ),
+    (
+        {"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)},
+        "a row of an accumulator is 8 elements of e4m3, 8 bytes",
+    ),
     (
         {"store": "tma", "smem": 20000},
         "B 8192, barriers 16.; C through shared memory needs 16384 bytes",
     ),
     (
         {"c_dtype": "bf16", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
-        "found 30 filters; 32 are the next$",
+        "30 filters make a row of C 60 bytes of bf16; .*, such as 32 filters$",
     ),
     (
         {"store": "tma", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
-        "found 30 filters; 32 are the next; use store='registers'$",
+        "30 filters make a row of C 120 bytes of f32; .*, such as 32 filters; use store='registers'$",
     ),
-    ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "gives a thread of a row"),
+    ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "one load gives a thread"),
     (
         {"arch": "sm100", "instruction": "m128n16k16", "tile": (128, 16, 64), "c_dtype": "e5m2", "cta_group": 2},
-        r"found 8 elements; use instruction=\(128, 32, 16\), tile=\(128, 32, 64\)",
+        r"8 elements of e5m2, 8 bytes; .*; use instruction=\(128, 32, 16\), tile=\(128, 32, 64\)",
     ),
 ]
 

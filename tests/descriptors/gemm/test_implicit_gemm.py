@@ -208,9 +208,13 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"padding": -1}, "padding is "),
     ({}, {"stride": (1, 2, 3)}, "one number, or two along H and W"),
     ({}, {"filters": (8, 3)}, "filters must be K x R x S"),
-    ({"b_major": "MN"}, {}, "must be K-major"),
-    ({"splits": 9}, {}, "splits must be at most the 6 steps, found 9"),
-    ({"instruction": "m64n8k32", "tile": (64, 8, 128), "sparse": True}, {}, "must be dense"),
+    ({"b_major": "MN"}, {}, "B is MN-major, and operands of a convolution are supported K-major only"),
+    ({"splits": 9}, {}, "9 splits are more than the 6 steps of the main loop"),
+    (
+        {"instruction": "m64n8k32", "tile": (64, 8, 128), "sparse": True},
+        {},
+        "sparse operands of a convolution are not supported, only dense ones",
+    ),
 ]
 
 
@@ -232,7 +236,9 @@ def test_what_is_no_convolution_is_refused(value: Any) -> None:
 
 def test_a_convolution_too_large_to_follow_is_refused_with_the_way_out() -> None:
     huge = {"activations": (65536, 99, 99, 16), "filters": (8, 9, 9), "padding": 4}
-    with pytest.raises(DescriptorError, match="give fewer images, which are all alike"):
+    with pytest.raises(
+        DescriptorError, match="a proof follows at most 268435456; plan it with fewer images, which are all alike"
+    ):
         plan("m64n8k16", "bf16", tile=(64, 8, 32), convolution=huge)
 
 

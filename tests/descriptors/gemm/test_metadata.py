@@ -91,22 +91,49 @@ def test_a_group_with_fewer_has_zeros_stored_beside_them() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: compress([[1, 2, 3, 0]], "f16"), "at most 2 must not be zero, found 3 in row 0 from column 0"),
-        (lambda: compress([[1, 2]], "tf32"), "of 2 elements along K at most 1 must not be zero"),
-        (lambda: compress([[1, 0]], "f16"), "K must be a multiple of 4, found 2"),
-        (lambda: compress([["a"]], "f16"), "must be M x K numbers"),
-        (lambda: compress([[0, 1, 2, 0, 0, 0, 0, 3]], "e2m1"), "of 4 pairs of elements along K at most 2.*found 3"),
-        (lambda: pack_metadata([[0, 1]], "e2m1"), "must have 8, 16 or 32 bits in sm90, found e2m1"),
-        (lambda: pack_metadata([[0, 2, 4, 5]], "e2m1", "sm100"), "must be those of pairs"),
-        (lambda: pack_metadata([[4, 5, 0, 1]], "e2m1", "sm100"), "must grow, found \\[4, 5, 0, 1\\] in row 0"),
-        (lambda: pack_metadata(np.zeros((64, 32), int), "f16"), "must grow, found \\[0, 0\\] in row 0"),
-        (lambda: pack_metadata([[0, 4]], "f16"), "whole numbers from 0 to 3"),
-        (lambda: pack_metadata(np.tile([0, 1], (65, 16)), "f16"), "M must be a multiple of 64.*give 128, with zeros"),
-        (lambda: pack_metadata(np.tile([0, 1], (64, 8)), "f16"), "K must be a multiple of 64.*found 32: give 64"),
-        (lambda: unpack_metadata(np.zeros((1, 1, 128), np.uint32), "f16"), "one of 4, 8, 9, c, d, e, found 0 in row 0"),
-        (lambda: unpack_metadata(np.full((1, 1, 128), 0x8), "tf32"), "one of 4, e, found 8"),
+        (
+            lambda: compress([[1, 2, 3, 0]], "f16"),
+            "in row 0, 3 of the 4 elements from column 0 on are not zero, more than 2",
+        ),
+        (lambda: compress([[1, 2]], "tf32"), "2 of the 2 elements from column 0 on are not zero, more than 1"),
+        (lambda: compress([[1, 0]], "f16"), "K is 2, which is not a multiple of 4"),
+        (lambda: compress([["a"]], "f16"), "the values have shape \\(1, 1\\) of <U1, not M x K numbers"),
+        (
+            lambda: compress([[0, 1, 2, 0, 0, 0, 0, 3]], "e2m1"),
+            "3 of the 4 pairs of elements from column 0 on are not zero, more than 2",
+        ),
+        (
+            lambda: pack_metadata([[0, 1]], "e2m1"),
+            "e2m1 elements of A are not supported; supported: elements of 8, 16 or 32 bits on sm90",
+        ),
+        (lambda: pack_metadata([[0, 2, 4, 5]], "e2m1", "sm100"), "are not those of pairs"),
+        (
+            lambda: pack_metadata([[4, 5, 0, 1]], "e2m1", "sm100"),
+            "positions \\[4, 5, 0, 1\\] of a group in row 0 do not increase",
+        ),
+        (
+            lambda: pack_metadata(np.zeros((64, 32), int), "f16"),
+            "positions \\[0, 0\\] of a group in row 0 do not increase",
+        ),
+        (lambda: pack_metadata([[0, 4]], "f16"), "not whole groups of 2 integers from 0 to 3"),
+        (
+            lambda: pack_metadata(np.tile([0, 1], (65, 16)), "f16"),
+            "M is 65, which is not a multiple of the 64 .* zeros to 128",
+        ),
+        (
+            lambda: pack_metadata(np.tile([0, 1], (64, 8)), "f16"),
+            "K is 32, which is not a multiple of the 64 .* zeros to 64",
+        ),
+        (
+            lambda: unpack_metadata(np.zeros((1, 1, 128), np.uint32), "f16"),
+            "0, in row 0 from column 0 on, is not a code; the codes are 4, 8, 9, c, d, e",
+        ),
+        (
+            lambda: unpack_metadata(np.full((1, 1, 128), 0x8), "tf32"),
+            "8, in row 0 .* is not a code; the codes are 4, e",
+        ),
         (lambda: unpack_metadata(np.zeros((1, 128), np.uint32), "f16"), "blocks of M x blocks of K x 128"),
-        (lambda: expand([[1, 2]], [[0, 1, 2, 3]], "f16"), "a position for each value"),
+        (lambda: expand([[1, 2]], [[0, 1, 2, 3]], "f16"), "positions have shape \\(1, 4\\) and the values \\(1, 2\\)"),
     ],
 )
 def test_what_is_no_sparse_matrix_is_refused_with_a_reason(call: Any, message: str) -> None:

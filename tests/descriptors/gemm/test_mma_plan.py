@@ -115,39 +115,45 @@ def test_the_warps_lie_as_nvidia_tiles_them() -> None:
 @each(
     "asked, way",
     [
-        ({"instruction": "mma.m16n8k8"}, "must be m16n8k16"),
+        ({"instruction": "mma.m16n8k8"}, "m16n8k8, and with bf16 only m16n8k16 is supported"),
         ({"tile": (60, 64, 32)}, "tile M is 60.*use tile=\\(48, 64, 32\\) or tile=\\(64, 64, 32\\)"),
         ({"tile": (64, 64, 8)}, "tile K is 8.*use tile=\\(64, 64, 16\\)"),
         ({"tile": (512, 512, 32)}, "use tile=\\(128, 512, 32\\)"),
         ({"stages": 1}, "use stages=2"),
         ({"stages": 50}, "use stages="),
-        ({"warps": (3, 1)}, "warps must divide"),
-        ({"warps": "2x2"}, "warps must be M x N"),
+        ({"warps": (3, 1)}, "3x1 warps do not fit the tile 64x64x32; they must divide its 4 x 4 blocks"),
+        ({"warps": "2x2"}, "warps is '2x2', not a number of warps along M and one along N"),
         ({"arch": "sm90"}, "use arch='sm80'"),
         ({"arch": "sm70"}, "supported: sm80"),
         ({"d_dtype": "f16"}, "into f16"),
-        ({"c_dtype": "e4m3"}, "must be of f32, bf16, f16"),
-        ({"scale_vector": 32}, "scale factors of bf16 by bf16 must be none"),
+        ({"c_dtype": "e4m3"}, "C is e4m3, .*; supported: f32, bf16, f16"),
+        ({"scale_vector": 32}, "bf16 by bf16 has no scale factors for 32 elements; supported: none"),
         *(
             (
                 {"instruction": "mma.m16n8k64", "dtype": "e2m1", "tile": (64, 64, 128), "scale_vector": vector},
-                f"e2m1 must be ue8m0 for 32, ue4m3 for 16, ue8m0 for 16, found any type for {vector}; use "
-                "scale_vector=32 or scale_vector=16",
+                f"e2m1 has no scale factors for {vector} elements; supported: ue8m0 for 32, ue4m3 for 16, ue8m0 for "
+                "16; use scale_vector=32 or scale_vector=16",
             )
             for vector in (64, 128)
         ),
         (
             {"instruction": "mma.m16n8k64", "dtype": "e2m1", "tile": (64, 64, 128), "scale_vector": 16, "kind": "mxf4"},
-            "kind mxf4 must be ue8m0 for 32, found any type for 16; use scale_vector=32",
+            "kind mxf4 has no scale factors for 16 elements; supported: ue8m0 for 32; use scale_vector=32",
         ),
         ({"kind": "mxf9"}, "supported: f8f6f4"),
         ({"dtype": "e4m3", "instruction": None, "arch": "sm80"}, "sm_89 and later"),
         (
             {"dtype": "e3m2", "instruction": None, "tile": (64, 64, 64)},
-            "must be a multiple of 128, a box of padded e3m2",
+            "tile K is 64, which is not a multiple of 128, the width of a box of padded e3m2",
         ),
-        ({"dtype": "e2m1", "instruction": None, "tile": (64, 64, 64)}, "must be a multiple of 128, 4 factors of a row"),
-        ({"dtype": "e2m1", "instruction": None, "tile": (64, 64, 128), "a_major": "MN"}, "must be K-major"),
+        (
+            {"dtype": "e2m1", "instruction": None, "tile": (64, 64, 64)},
+            "tile K is 64, which is not a multiple of 128, the elements of the 4 scale factors",
+        ),
+        (
+            {"dtype": "e2m1", "instruction": None, "tile": (64, 64, 128), "a_major": "MN"},
+            "A is MN-major, and e2m1 is supported K",
+        ),
     ],
 )
 def test_what_there_is_not_is_refused_with_a_way_out(asked: dict[str, Any], way: str) -> None:

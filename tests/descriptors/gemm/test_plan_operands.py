@@ -37,6 +37,6 @@ def test_boxes_are_cut_between_runs_and_still_prove_themselves() -> None:
 def test_a_box_that_cannot_be_cut_there_is_refused() -> None:
     whole = tma_plan(derive((128, 64), "bf16", "MN", "128B", (64, 16), arch="sm100"), rank=2)
     with pytest.raises(
-        DescriptorError, match=r"a box of B must be whole runs of 32 rows, .* found 64; B MN-major, swizz"
+        DescriptorError, match=r"a box of B has 64 rows, which cannot be cut into runs of 32 .* B is MN-major, swizz"
     ):
         within(whole, 32, "B")

@@ -86,11 +86,11 @@ def refused(**arguments: Any) -> str:
 
 
 def test_what_is_refused_and_the_way_out() -> None:
-    assert "nearest are m64n96k16, m64n104k16" in refused(instruction="m64n100k16")
-    assert "nearest are m64n128k32" in refused(instruction="m64n128k16", dtype="e4m3")
+    assert "nearest shapes are m64n96k16, m64n104k16" in refused(instruction="m64n100k16")
+    assert "nearest shape is m64n128k32" in refused(instruction="m64n128k16", dtype="e4m3")
     assert "tile M is 100, which is not a multiple of the instruction's M (64)" in refused(tile=(100, 128, 64))
     assert "if you wrote M x K x N, use tile=(128, 128, 64)" in refused(tile=(128, 64, 128))
-    assert "N x K alone is an operand" in refused(tile=(128, 64))
+    assert "the tile is (128, 64), not M x N x K; a tile of one operand" in refused(tile=(128, 64))
     assert "8 stages need 262272 bytes of shared memory, 232448 are available" in refused(stages=8)
     assert "use stages=7" in refused(stages=8)
     assert "use tile=(128, 256, 160)" in refused(tile=(128, 256, 640), instruction="m64n256k16")
@@ -119,7 +119,7 @@ def test_what_is_refused_and_the_way_out() -> None:
     wide = {"instruction": "m64n256k16", "tile": (256, 256, 64), "kind": "f16"}
     assert "; use instruction=(128, 256, 16)" in refused(**wide)
     nvf4 = {"dtype": "e2m1", "kind": "mxf4nvf4"}
-    assert "several N blocks N of the instruction must be a multiple of 64, found 32; tile = 128x64x64" in refused(
+    assert "N of the instruction is 32, which is not a multiple of 64; with scale factors, several N blocks" in refused(
         instruction="m128n32k64", tile=(128, 64, 64), **nvf4
     )
     assert "one instruction where its halves lie apart, found 2 of them" in refused(
@@ -127,14 +127,14 @@ def test_what_is_refused_and_the_way_out() -> None:
     )
     k96 = refused(instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient")
     assert "K 96 is of sm_103a and sm_107a, found arch sm100" in k96 and "use arch='sm103'" in k96
-    assert "warpgroups must be of sm90" in refused(instruction="m128n128k16", warpgroups=2)
-    assert "must be of sm100" in refused(arch="sm90", kind="mxf4")
+    assert "warpgroups is not supported on sm100, only on sm90" in refused(instruction="m128n128k16", warpgroups=2)
+    assert "kind 'mxf4' is not supported for bf16 by bf16 on sm90" in refused(arch="sm90", kind="mxf4")
     assert "must be named like m64n128k16, found 'bf16'" in refused(instruction="bf16")
-    assert "scale factors must be of a kind that has them, found kind f16" in refused(
+    assert "instructions of kind f16 have no scale factors" in refused(
         instruction="m128n128k16", kind="f16", scale_vector=16
     )
     e4m3 = {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 128, 128)}
-    assert "found kind f8f6f4; use scale_vector=32" in refused(**e4m3, scale_vector=64)
+    assert "kind f8f6f4 have no scale factors; use scale_vector=32" in refused(**e4m3, scale_vector=64)
     e2m1 = {"instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256)}
     assert "kind mxf4; use scale_vector=16 or scale_vector=32" in refused(**e2m1, scale_vector=64)
 

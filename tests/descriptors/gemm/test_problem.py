@@ -140,13 +140,17 @@ def test_every_type_has_a_tile(dtype: str) -> None:
 
 
 def test_rows_that_no_copy_takes_are_refused_with_the_next_that_one_does() -> None:
-    with pytest.raises(DescriptorError, match=r"K = 1001 of bf16, 2002 bytes; .* use problem=\(.*, 1008\)$"):
+    with pytest.raises(
+        DescriptorError, match=r"K = 1001 makes a row of A 2002 bytes of bf16; .* use problem=\(.*, 1008\)$"
+    ):
         propose_tiles("bf16", (1024, 1024, 1001))
     odd = propose_tiles("bf16", (1024, 1001, 1024), top=1).plans[0]
     assert odd.epilogue.staged is None
-    with pytest.raises(DescriptorError, match=r"N = 1001 of bf16, 2002 bytes; .* use problem=\(.*, 1008, "):
+    with pytest.raises(
+        DescriptorError, match=r"N = 1001 makes a row of C 2002 bytes of bf16; .* use problem=\(.*, 1008, "
+    ):
         propose_tiles("bf16", (1024, 1001, 1024), c_dtype="bf16")  # no program of it takes such an N
-    with pytest.raises(DescriptorError, match=r"a tile can be chosen for sm90 only.*found sm100"):
+    with pytest.raises(DescriptorError, match=r"a tile cannot be chosen for sm100, only for sm90"):
         propose_tiles("bf16", (1024, 1024, 1024), arch="sm100")
 
 
@@ -210,9 +214,9 @@ def test_a_convolution_has_a_tile_whose_stage_is_of_one_tap(
 
 def test_a_convolution_that_has_no_program_is_refused_with_the_reason() -> None:
     one = {"activations": (2, 9, 7, 24), "filters": (12, 3, 2)}
-    with pytest.raises(DescriptorError, match="give one of them"):
+    with pytest.raises(DescriptorError, match="a problem and a convolution are both given"):
         propose_tiles("bf16", (64, 64, 64), convolution=one)
-    with pytest.raises(DescriptorError, match="pixels in A, found them in B"):
+    with pytest.raises(DescriptorError, match=r"the output pixels are in B, .* only with the pixels in A"):
         propose_tiles("bf16", convolution={**one, "operand": "B"})
     with pytest.raises(DescriptorError, match=r"must be a multiple of 16 .* found 40"):
         propose_tiles("bf16", convolution={**one, "activations": (2, 9, 7, 20)})

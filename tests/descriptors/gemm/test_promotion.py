@@ -67,7 +67,7 @@ def test_a_thread_that_takes_other_rows_to_be_its_own_scales_them_wrong() -> Non
     made = plan(**PLAN)
     turned = replace(made.accumulators, fragment=fragment("wgmma.m64n64k16.D.f32"))  # type: ignore[type-var]
     assert replace(made, accumulators=turned).verify().ok  # the same map under another name
-    with pytest.raises(DescriptorError, match="must be f32, found f16"):
+    with pytest.raises(DescriptorError, match=r"the accumulators are f16, .* needs f32 accumulators"):
         plan(**{**PLAN, "d_dtype": "f16"})
 
 
@@ -98,10 +98,16 @@ def test_packed_factors_of_a_lie_as_the_layout_says(m: int, k: int) -> None:
         ),
         (
             {"scale_vector": 32, "arch": "sm90"},
-            "found scale factors; arch = sm90; use scale_vector=128, scale_dtype='f32'",
+            "scale_vector 32 is not supported for e4m3 by e4m3 on sm90; use scale_vector=128, scale_dtype='f32'",
         ),
-        ({"dtype": "bf16", "instruction": "m64n64k16", "arch": "sm90"}, "must be of sm100 here, found scale factors"),
-        ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*use scale_vector=None"),
+        (
+            {"dtype": "bf16", "instruction": "m64n64k16", "arch": "sm90"},
+            "scale_vector 128 is not supported for bf16 by bf16 on sm90",
+        ),
+        (
+            {"sparse": True, "instruction": "m64n64k64"},
+            "A is sparse, and scale factors on sm90 are supported for dense A only; use scale_vector=None",
+        ),
     ],
 )
 def test_what_cannot_be_promoted_is_refused_with_the_way_out(change: dict[str, Any], message: str) -> None:
@@ -112,9 +118,9 @@ def test_what_cannot_be_promoted_is_refused_with_the_way_out(change: dict[str, A
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pack_a_scales([1, 2]), "must be a matrix of numbers"),
-        (lambda: pack_a_scales([["a"]]), "must be a matrix of numbers"),
-        (lambda: unpack_a_scales([[1, 2, 3]], 3), "3 rows must be padded to 4, found 3"),
+        (lambda: pack_a_scales([1, 2]), r"shape \(2,\) of int64, not a matrix of numbers"),
+        (lambda: pack_a_scales([["a"]]), r"shape \(1, 1\) of <U1, not a matrix of numbers"),
+        (lambda: unpack_a_scales([[1, 2, 3]], 3), "each row has 3 factors, and 3 rows of A are padded to 4"),
         (lambda: a_scale_layout(0, 128), "M is "),
     ],
 )
@@ -131,7 +137,9 @@ def test_the_text_and_the_data_say_how_often_and_from_where() -> None:
     assert kept["promotion"] == {
         "dtype": "f32", "vector": 128, "registers": 64, "groups": 1, "blocks": 4, "a_loads": 2, "b_loads": 2,
     }  # fmt: skip
-    with pytest.raises(DescriptorError, match=r"must not promote accumulators.*use language='cuda'"):
+    with pytest.raises(
+        DescriptorError, match=r"an inner loop that promotes accumulators.*not supported; use language='cuda'"
+    ):
         emit_plan(made, "ptx")
 
 

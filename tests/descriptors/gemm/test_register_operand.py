@@ -70,7 +70,7 @@ def test_the_accumulators_leave_room_for_a() -> None:
 
 
 def test_sm100_has_no_a_in_registers() -> None:
-    with pytest.raises(DescriptorError, match=r"^plan: A in registers must be of sm90"):
+    with pytest.raises(DescriptorError, match=r"^plan: A in registers is not supported on sm100"):
         plan("m128n64k16", "bf16", tile=(128, 64, 64), a_source="registers")
     with pytest.raises(DescriptorError, match=r"^plan: a_source is .*not supported.*supported: smem,"):
         plan("m64n64k16", "bf16", tile=(64, 64, 64), a_source="tmem")

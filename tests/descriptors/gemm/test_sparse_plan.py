@@ -156,12 +156,12 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
         ),
         (
             {"a_source": "registers", "arch": "sm100", "sparse": True, "instruction": "m128n16k32"},
-            "A in registers must be of sm90, where wgmma reads them",
+            "A in registers is not supported on sm100, only on sm90",
         ),
-        ({"instruction": "wgmma.sp.m64n16k16"}, "K 16 is that of a dense one; nearest are m64n16k32"),
+        ({"instruction": "wgmma.sp.m64n16k16"}, "dense instructions have K 16; the nearest shape is m64n16k32"),
         (
             {"instruction": "m64n16k32"},
-            "K 32 is that of a sparse one; nearest are m64n16k16.*use sparse=True or instruction=\\(64, 16, 16\\)",
+            "sparse instructions have K 32; the nearest shape is m64n16k16.*sparse=True or instr.*=\\(64, 16, 16\\)",
         ),
         (
             {"dtype": "e2m1", "instruction": "m128n32k128", "sparse": True, "arch": "sm100"},
@@ -169,15 +169,15 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
         ),
         (
             {"dtype": "e4m3", "instruction": "m128n32k64", "sparse": True, "scale_vector": 64, "kind": "mxf8f6f4"},
-            "must be ue8m0 by 32.*counted as it stores them",
+            "must be ue8m0 by 32.*scale_vector counts stored elements",
         ),
         (
             {"dtype": "e4m3", "instruction": "wgmma.sp.m64n32k64", "scale_vector": 128},
-            "promoted must be of a dense A.*use scale_vector=None",
+            "A is sparse, and scale factors on sm90 are supported for dense A only; use scale_vector=None",
         ),
         (
             {"arch": "sm100", "sparse": True, "instruction": "m64n16k32", "tile": (64, 16, 128)},
-            "M of a sparse instruction must be 128 rows a CTA.*found 64.*use instruction=\\(128",
+            "M of the sparse instruction is 64, and on sm100 only 128 rows per CTA.*use instruction=\\(128",
         ),
     ],
 )

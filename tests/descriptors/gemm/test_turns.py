@@ -76,7 +76,7 @@ def test_the_order_follows_from_the_columns_whatever_is_shared(step: int) -> Non
 @each(
     ("asked", "rule"),
     [
-        (OWN | {"instruction": "m64n128k16", "arch": "sm90"}, "must be in tensor memory, of sm100"),
+        (OWN | {"instruction": "m64n128k16", "arch": "sm90"}, "accumulators 2 is not supported on sm90"),
         (OWN | {"instruction": "m128n256k16", "tile": (256, 256, 64)}, "must have columns of their own, need 1024"),
     ],
 )

@@ -111,5 +111,5 @@ def test_a_name_that_is_no_identifier_and_what_is_no_plan_are_refused() -> None:
     for name in ("", "1a", "a b", "x" * 65):
         with pytest.raises(DescriptorError, match=r"^emit: name must be an identifier"):
             emit_plan(plan_at(0), "header", name)
-    with pytest.raises(DescriptorError, match=r"^emit: the operand must be a plan, found 7"):
+    with pytest.raises(DescriptorError, match=r"^emit: 7 is not a plan"):
         emit_plan(7, "header")  # type: ignore[arg-type]

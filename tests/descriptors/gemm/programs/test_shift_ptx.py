@@ -58,9 +58,9 @@ def test_what_a_stage_holds_does_not_overlap() -> None:
 @pytest.mark.parametrize(
     ("changes", "name", "message"),
     [
-        ({"cta_group": 2, "filters": 32}, "conv", "must be of one CTA"),
+        ({"cta_group": 2, "filters": 32}, "conv", "a program of a pair is not supported, only one CTA"),
         ({"start": "middle"}, "conv", "begins with middle"),
-        ({}, "2", "must be an identifier"),
+        ({}, "2", "is not an identifier"),
     ],
 )
 def test_what_is_not_written_is_refused(changes: dict[str, Any], name: str, message: str) -> None:

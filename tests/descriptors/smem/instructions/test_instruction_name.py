@@ -62,9 +62,9 @@ def test_a_part_is_used_or_refused(text: str, reason: str) -> None:
         ("m64n128k16.f16.f16.f16", "f16", {"d_dtype": "f32"}, "d_dtype is f32, but .* states f16"),
         ("tcgen05.cta_group::2.m128n128k16", "bf16", {"cta_group": 1}, "cta_group is 1, but .* states 2"),
         ("tcgen05.kind::f16.m128n128k16", "bf16", {"kind": "tf32"}, "kind is tf32, but .* states f16"),
-        ("tcgen05.mma.ws.m128n128k16", "bf16", {}, "the weight-stationary form is not planned"),
-        ("mma.m16n8k16", "bf16", {}, "mma.sync is planned by mma_plan"),
-        ("m16n8k16", "bf16", {}, "mma.sync is planned by mma_plan"),
+        ("tcgen05.mma.ws.m128n128k16", "bf16", {}, "weight-stationary instructions are not supported"),
+        ("mma.m16n8k16", "bf16", {}, "is an instruction of mma.sync, which mma_plan plans"),
+        ("m16n8k16", "bf16", {}, "is an instruction of mma.sync, which mma_plan plans"),
     ],
 )
 def test_a_plan_refuses_an_argument_that_contradicts_the_name(
@@ -86,7 +86,7 @@ def test_a_plan_uses_what_the_name_states() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("mma.sp.m16n8k16", {}, "a sparse mma.sync is not planned"),
+        ("mma.sp.m16n8k16", {}, "sparse mma.sync instructions are not supported"),
         ("mma.m16n8k16.row.col.f32.f16.f16.f32", {}, "dtype is bf16, but the instruction's name states f16"),
         ("mma.m16n8k16.f16", {"d_dtype": "f32"}, "d_dtype is f32, but the instruction's name states f16"),
         ("wgmma.m16n8k16", {"arch": "sm80"}, "sm80 has no wgmma"),
@@ -119,9 +119,9 @@ def test_an_operand_is_derived_for_the_instruction_of_the_name() -> None:
     [
         ("wgmma.mma_async.sync.aligned.m64n128k16.s32.bf16.bf16", {}, "types must be .* bf16 by bf16 into f32"),
         ("m64n128k16.f16", {}, "types must be .* bf16 by bf16 into f32, found bf16 by bf16 into f16"),
-        ("m64n44k16", {}, "N must be 8..256 step 8, found 44; .* nearest are m64n40k16, m64n48k16"),
-        ("m64n128k32", {}, "K must be 16, found 32; .* nearest are m64n128k16"),
-        ("m96n128k16", {"arch": "sm100"}, "M must be 64, 128, found 96; .* nearest are m64n128k16, m128n128k16"),
+        ("m64n44k16", {}, "N must be 8..256 step 8, found 44; .* the nearest shapes are m64n40k16, m64n48k16"),
+        ("m64n128k32", {}, "K must be 16, found 32; .* the nearest shape is m64n128k16"),
+        ("m96n128k16", {"arch": "sm100"}, "M must be 64, 128, found 96; .* the nearest shapes are m64n128k16, m128n128k16"),
         ("m256n128k16", {"arch": "sm100"}, "M must be 64, 128, found 256; .* cta_group 2 has M 256"),
         ("tcgen05.mma.ws.m128n96k16", {}, "N must be 64, 128, 256, found 96"),
         ("tcgen05.mma.kind::f16.scale_vec::1X.m128n128k16", {}, "the kind must have scale factors"),
