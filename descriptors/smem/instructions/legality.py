@@ -34,7 +34,7 @@ from typing import Literal
 
 from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief, proposing
 from descriptors.smem.instructions import tables
-from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, ShapeRow, TypeRow, spell
+from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, ShapeRow, TransposedRow, TypeRow, spell
 from descriptors.smem.instructions.rules import (
     IllegalError,
     Legality,
@@ -312,9 +312,16 @@ def check_transposed_b(
     b_dtype: str | ElementType,
     b_major: Major | str,
     cta_group: int = 1,
+    m: int | None = None,
+    a_source: str = "smem",
+    sparse: bool = False,
     legality: Legality = "strict",
 ) -> None:
     """Check the further bound on N where B has 8-bit elements and is MN-major.
+
+    Args:
+        arch, kind, n, cta_group, m, a_source, sparse, legality: as in ``check_shape``; without M, rows of any M count.
+        b_dtype, b_major: element type and contiguous dimension of B.
 
     Raises:
         IllegalError: if N breaks it.
@@ -327,7 +334,9 @@ def check_transposed_b(
     if legality == "off" or as_major(b_major) is Major.K or not bits8:
         return
     n, cta_group = as_integer(n, "legality: N"), as_integer(cta_group, "legality: cta_group")
-    rows = [row for row in rows_of("TRANSPOSED_B", arch, kind) if row.cta_group == cta_group]
+    rows: list[TransposedRow] = [row for row in rows_of("TRANSPOSED_B", arch, kind) if row.cta_group == cta_group]
+    rows = [row for row in rows if a_source in row.a_source and row.sparse in (None, sparse)]
+    rows = [row for row in rows if m is None or not row.m or m in row.m]
     if rows:
         about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
         rule = f"N must be {spell(sorted({one for row in rows_read(rows, legality) for one in row.n}))}"
