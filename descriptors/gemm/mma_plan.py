@@ -4,7 +4,8 @@ Every thread copies its part of a stage by ``cp.async``, or one thread has the c
 when its copies are done and all threads know it, and filled anew one step later. Fragments of the next K block are
 loaded while one is multiplied.
 
-Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
+Law: a plan that is changed in what it makes the hardware do is refuted, with an element or the step that comes
+too early.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.mma_planner import mma_plan

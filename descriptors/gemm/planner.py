@@ -106,7 +106,8 @@ def plan(
         dtype: element type of A.
         tile: M, N and K of one stage, over both CTAs, in elements.
         stages: how many stages; as many as fit, at most 8, if left out.
-        arch: ``"sm90"`` or ``"sm100"``; sm90 if left out for M 64 without anything that only sm100 has.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; sm90 if left out for M 64 without
+            anything that only sm100 has.
         b_dtype: element type of B; that of A if left out.
         d_dtype: type of the accumulators; f32, or s32 for integers, if left out.
         a_major, b_major: ``"K"`` or ``"MN"``.
@@ -297,7 +298,7 @@ def propose(
     Args:
         dtype: element type of A.
         tile: M, N and K of one stage, over both CTAs of a pair.
-        arch: ``"sm90"`` or ``"sm100"``, which is taken if it is left out.
+        arch: as in ``plan``; ``"sm100"`` if it is left out.
         top: how many are kept, and proved.
         options: the other arguments of ``plan``, which hold for every instruction; with ``cta_group`` left out both are
             tried on sm100.

@@ -120,7 +120,7 @@ def check_shape(
     """Check the extents of an instruction.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
         m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
         n: N of the whole instruction.
@@ -439,7 +439,7 @@ def check_operand(
     """Check an operand in shared memory: its type, major and swizzle.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
         dtype: as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` in containers.
         major: K or MN.
@@ -483,7 +483,7 @@ def check_major(
     """Check that an operand may have this major, whatever its swizzle.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
         dtype: as the instruction names it.
         major: K or MN.
@@ -527,7 +527,7 @@ def check_operand_tile(
     With ``cta_group`` 2 a CTA holds half of M and half of N; a sparse A lies there without its zeros, K/2 wide.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         dtype: element type as it lies in shared memory.
         major: K or MN.
         swizzle: the swizzle mode.
