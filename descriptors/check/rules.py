@@ -440,7 +440,9 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-lane", _A, _TENSOR, "the lane of an address must be one that the instruction allows",
-        "correct the lane", f"{_PLACE}; PTX ISA 9.1, tcgen05.shift (a multiple of 32)", BELIEVED, "datapath",
+        "correct the lane",
+        f"mma and shift: PTX ISA 9.1, tcgen05, Data Path Layout Organization; tcgen05.shift. Loads, stores: {_PLACE}",
+        BELIEVED, "datapath",
     ),
     Rule(
         "wgmma-aligned", _E, _ORDER, "all threads of a warpgroup must execute a wgmma instruction together",
