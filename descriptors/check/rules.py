@@ -369,8 +369,9 @@ _ROWS = (
         "wait on the mbarrier of the commit (mbarrier.try_wait in a loop) before the read", _PIPE, DOCUMENTED,
     ),
     Rule(
-        "tcgen05-parity", _E, _BARRIERS, "the parity of a wait in a loop must change in each iteration that commits",
-        "keep the parity in a register, and flip it (xor 1) in each iteration",
+        "tcgen05-parity", _E, _BARRIERS,
+        "the parity of a wait on an mbarrier must change each time the loop commits to that mbarrier",
+        "keep the parity in a register, and flip it (xor 1) each time the loop returns to the mbarrier",
         "PTX ISA 9.1, mbarrier.try_wait, Phase of the mbarrier object", DOCUMENTED,
     ),
     Rule(
@@ -431,8 +432,10 @@ _ROWS = (
         "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp",
     ),
     Rule(
-        "tcgen05-lane", _E, _TENSOR, "the lane of an address must be one that the instruction allows",
-        "correct the lane", _PLACE, BELIEVED, "datapath",
+        "tcgen05-lane", _A, _TENSOR, "the lane of an address must be one that the instruction allows",
+        "correct the lane",
+        f"mma and shift: PTX ISA 9.1, tcgen05, Data Path Layout Organization; tcgen05.shift. Loads, stores: {_PLACE}",
+        BELIEVED, "datapath",
     ),
     Rule(
         "wgmma-aligned", _E, _ORDER, "all threads of a warpgroup must execute a wgmma instruction together",

@@ -69,7 +69,7 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @option(
     "arch",
     callback=None,
-    help="GPU that uses the map and reads the descriptor: sm90 or sm100.  "
+    help="GPU that uses the map and reads the descriptor: sm90, sm100, sm103, sm107 or sm110.  "
     "[default: from the descriptor; sm90 for MAP alone]",
 )
 @click.option(

@@ -257,8 +257,9 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     first elements that differ, and a picture of all of them. LAYOUT is where elements are stored: with --swizzle the
     swizzle is applied to a plain layout, without it a plain layout has none.
     Without --base the first line names the address that was assumed for the tile. The first subtile is then right for a
-    tile at that address. Another subtile is undecided (exit status 0) unless that address is 0, because an advance that
-    is wrong by a multiple of the tile's alignment looks like another address: give --base.
+    tile at that address. Another subtile is undecided (exit status 0) if that address is not 0 and a tile can start
+    there, because an advance that is wrong by a multiple of the tile's alignment looks like another address: give
+    --base. If no tile can start there, it is different (exit status 1).
     --symbolic puts it to a solver, if one is installed: an element that is read from elsewhere, or none wherever both
     are moved by a multiple of 1024 bytes; --smt2 writes the question down.
     """

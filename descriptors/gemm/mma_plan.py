@@ -4,7 +4,8 @@ Every thread copies its part of a stage with ``cp.async``, or one thread issues 
 its copies are complete and all threads are synchronized, and it is refilled one step later. The fragments of the next K
 block are loaded while one K block is multiplied.
 
-Invariant: the proof of a plan that makes the hardware do something else fails, and names an element.
+Invariant: the proof of a plan that makes the hardware do something else fails, and names an element or the step that
+comes too early.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.mma_planner import mma_plan

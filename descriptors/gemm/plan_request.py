@@ -182,7 +182,10 @@ def main_loop(
     operands = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in operands:
         check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
-    check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
+    check_transposed_b(
+        of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, m=extents[0], a_source=place,
+        sparse=zeros_left_out, legality=mode,
+    )  # fmt: skip
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
         b_major=majors[1], cta_group=pair, scale=_scale(of, named, stored_k, scale_dtype, vector, mode, zeros_left_out),

@@ -284,7 +284,8 @@ def survey(
         dtype: name of the element type.
         mma: extents (MN, K) that one instruction reads, in elements, or the name of one; the most that one reads of
             such a tile if left out, as A if some M divides it, else as B.
-        arch: ``"sm90"`` or ``"sm100"``; if left out, the one that the instruction's name states, else sm100.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; if left out, the one that the
+            instruction's name states, else sm100.
         major: only this one; both if left out.
         stages: copies of the tile, each at an aligned address.
         smem: bytes of shared memory that they should fit; what does not fit is ranked last.

@@ -3,8 +3,9 @@
 One input row of every image, the images one behind the other without padding, is the *flat row*: activation w of image
 n has place ``n W + w``. Output q of image n has the same kind of place, ``n W + q``, and with a stride of 1 along W its
 tap s reads place ``n W + q + s - padding``: the next tap reads the next place, for every output alike. Where the
-padding is read that place belongs to something else, to the end of the next image or none, and the output must be left
-alone: it is *masked*. All that goes on along H is a choice of rows, so that stride and dilation there are free.
+padding is read that place belongs to something else, to the end of the previous image, the beginning of the next one,
+or none, and the output must be left alone: it is *masked*. All that goes on along H is a choice of rows, so that stride
+and dilation there are free.
 Source: the definition of a convolution; arithmetic.
 
 Law: where an output is not masked, its tap reads the activation that the definition says.

@@ -108,7 +108,10 @@ def operations() -> dict[str, Callable[..., Any]]:
 
 
 def evaluate(source: str) -> Any:
-    """Return the value of an expression: a layout, a swizzle, an integer, a bool, ``None``, or a tuple of such values.
+    """Return the value of an expression.
+
+    The value is a layout, a swizzle, an integer, a scaled basis element (``E(1)``), a truth value, ``None``, or a tuple
+    of such values; for what CuTe prints of a tiled copy or a tiled MMA, that copy or MMA.
 
     Args:
         source: the expression, in CuTe notation with calls of the operations of the algebra; or a tensor, a tiled copy

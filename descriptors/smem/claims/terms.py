@@ -142,7 +142,7 @@ def either(conditions: Sequence[str]) -> str:
 
 
 def function(name: str, arguments: str, sort: str, body: str) -> str:
-    """A definition, on one line where it fits one.
+    """A definition, on one line unless its body has line breaks.
 
     >>> print(function("twice", "x", "Int", "(* 2 x)"))
     (define-fun twice ((x Int)) Int (* 2 x))

@@ -220,7 +220,7 @@ def candidates(
         layout: modes (MN, K), further ones are stages; plain, a swizzle after a plain one, or notation of either.
         dtype: name of the element type.
         shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
         unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
         swizzle: name of the swizzle mode that is applied to a plain layout; if left out, each mode is tried.
 

@@ -131,7 +131,7 @@ def decode(
 
     Args:
         word: the 64-bit word.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
         dtype: the element type, if known.
         major: the contiguous dimension, if known.
         shape: extents (MN, K) that one instruction reads, in elements, if known.

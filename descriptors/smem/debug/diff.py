@@ -359,7 +359,7 @@ def diff(
     Args:
         word: the 64-bit descriptor.
         layout: modes (MN, K), further ones are stages: plain, a swizzle after a plain layout, or notation of either.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
         dtype: name of the element type.
         major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
         shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out, which the

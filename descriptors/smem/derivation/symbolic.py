@@ -256,7 +256,7 @@ def derive_symbolic(
         swizzle: the swizzle mode.
         mma: extents (MN, K) that one instruction reads, in elements: numbers.
         order: position of each tile mode in the stacking order of the atoms.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
         legality: which operands are taken.
 
     Raises:

@@ -127,6 +127,9 @@ class TransposedRow:
         n: legal N.
         source: where it is published.
         disputed: who says otherwise; empty where the sources agree.
+        m: values of M that have these N; empty if M does not matter.
+        a_source: places of A that have these N.
+        sparse: whether these N are those of sparse instructions; None if this does not matter.
     """
 
     arch: str
@@ -135,6 +138,9 @@ class TransposedRow:
     n: tuple[int, ...]
     source: str
     disputed: str = ""
+    m: tuple[int, ...] = ()
+    a_source: tuple[str, ...] = ("smem", "tmem")
+    sparse: bool | None = None
 
 
 @frozen

@@ -268,7 +268,16 @@ def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
         lambda: check_major(arch, kind, one.a_dtype, one.a_major, a_source=place, legality=legality),
         lambda: check_major(arch, kind, one.b_dtype, one.b_major, legality=legality),
         lambda: check_transposed_b(
-            arch, kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
+            arch,
+            kind,
+            n=one.n,
+            b_dtype=one.b_dtype,
+            b_major=major,
+            cta_group=pair,
+            m=one.m,
+            a_source=place,
+            sparse=one.sparse,
+            legality=legality,
         ),
     )
     yield from _option_refusals(one)

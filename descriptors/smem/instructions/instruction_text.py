@@ -170,7 +170,7 @@ def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]
     narrow = {row: " of the least K" * (wider and not row.wide) for row in s.types}
     yield [("types     ", f"{_or(row.a)} x {_or(row.b)} -> {_or(row.d)}{narrow[row]}", note(row)) for row in s.types]
     yield [_shape_cells(row, note) for row in s.shapes]
-    yield [("8-bit B MN", f"cta_group {row.cta_group}", f"N {spell(row.n)}", note(row)) for row in s.transposed_b]
+    yield [_transposed_cells(row, note) for row in s.transposed_b]
     yield [
         (
             "operand   ",
@@ -193,6 +193,13 @@ def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:
     form = f"{'sparse' if row.sparse else 'dense'}{' .ws' if row.ws else ''}"
     extents = f"K {row.k}", f"M {spell(row.m)}", f"N {spell(row.n)}"
     return ("shape     ", f"cta_group {row.cta_group}", form, *extents, f"A {_or(row.a_source)}", note(row))
+
+
+def _transposed_cells(row: TransposedRow, note: _Note) -> tuple[str, ...]:
+    form = "" if row.sparse is None else " sparse" if row.sparse else " dense"
+    extents = f"M {spell(row.m)}, N {spell(row.n)}" if row.m else f"N {spell(row.n)}"
+    place = f", A {row.a_source[0]}" if len(row.a_source) == 1 else ""
+    return ("8-bit B MN", f"cta_group {row.cta_group}{form}", f"{extents}{place}", note(row))
 
 
 def _scale_cells(row: ScaleRow, note: _Note) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from typing import Literal
 
 from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief, proposing
 from descriptors.smem.instructions import tables
-from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, ShapeRow, TypeRow, spell
+from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, ShapeRow, TransposedRow, TypeRow, spell
 from descriptors.smem.instructions.rules import (
     IllegalError,
     Legality,
@@ -120,7 +120,7 @@ def check_shape(
     """Check the extents of an instruction.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
         m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
         n: N of the whole instruction.
@@ -313,9 +313,16 @@ def check_transposed_b(
     b_dtype: str | ElementType,
     b_major: Major | str,
     cta_group: int = 1,
+    m: int | None = None,
+    a_source: str = "smem",
+    sparse: bool = False,
     legality: Legality = "strict",
 ) -> None:
     """Check the further bound on N where B has 8-bit elements and is MN-major.
+
+    Args:
+        arch, kind, n, cta_group, m, a_source, sparse, legality: as in ``check_shape``; without M, rows of any M count.
+        b_dtype, b_major: element type and contiguous dimension of B.
 
     Raises:
         IllegalError: if N breaks it.
@@ -328,7 +335,9 @@ def check_transposed_b(
     if legality == "off" or as_major(b_major) is Major.K or not bits8:
         return
     n, cta_group = as_integer(n, "legality: N"), as_integer(cta_group, "legality: cta_group")
-    rows = [row for row in rows_of("TRANSPOSED_B", arch, kind) if row.cta_group == cta_group]
+    rows: list[TransposedRow] = [row for row in rows_of("TRANSPOSED_B", arch, kind) if row.cta_group == cta_group]
+    rows = [row for row in rows if a_source in row.a_source and row.sparse in (None, sparse)]
+    rows = [row for row in rows if m is None or not row.m or m in row.m]
     if rows:
         about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
         rule = f"N must be {spell(sorted({one for row in rows_read(rows, legality) for one in row.n}))}"
@@ -431,7 +440,7 @@ def check_operand(
     """Check an operand in shared memory: its type, major and swizzle.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
         dtype: as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` in containers.
         major: K or MN.
@@ -475,7 +484,7 @@ def check_major(
     """Check that an operand may have this major, whatever its swizzle.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
         dtype: as the instruction names it.
         major: K or MN.
@@ -519,7 +528,7 @@ def check_operand_tile(
     With ``cta_group`` 2 a CTA holds half of M and half of N; a sparse A lies there without its zeros, K/2 wide.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         dtype: element type as it lies in shared memory.
         major: K or MN.
         swizzle: the swizzle mode.

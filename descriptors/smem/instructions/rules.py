@@ -282,7 +282,7 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     """The kind of instruction that multiplies operands of these types.
 
     Args:
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         a: element type of A.
         b: element type of B; that of A if left out.
         scaled: whether the operands carry scale factors. The packed type ``e2m1`` always does: alone it is ``mxf4``.

@@ -45,6 +45,7 @@ _TARGET = "PTX ISA 9.1, tcgen05.mma, Target ISA Notes"
 _COPY = "PTX ISA 9.1, tcgen05.cp"
 _KIND = f"{_IDESC}; {_TARGET}"
 _UMMA = "CUTLASS include/cute/arch/mma_sm100_umma.hpp"
+_TRAITS = "CUTLASS include/cute/atom/mma_traits_sm100.hpp"
 _OPS = "CuTe DSL 4.8.1 cute/nvgpu/tcgen05/mma.py"
 
 
@@ -123,7 +124,7 @@ DENSE_K = {
 A_SOURCES = {name: name for name in ("smem", "tmem", "rmem")}
 _SMEM, _TMEM, _EITHER = ("smem",), ("tmem",), ("smem", "tmem")
 
-_WIDE = f"{_SHAPE}; {_UMMA}, *_SS; {_OPS}, MmaOp"
+_WIDE = f"{_SHAPE}; {_UMMA} (f8f6f4: {_TRAITS}), *_SS; {_OPS}, MmaOp"
 _NARROW_TMEM = f"{_SHAPE}; {_UMMA}, *_TS"
 _M128_TMEM = f"{_SHAPE} and {_OPS}, MmaOp have N in steps of 8 wherever A lies; {_UMMA}, *_TS have steps of 16"
 _PAIR_TMEM = f"{_SHAPE} and {_OPS}, MmaOp have N in steps of 16 wherever A lies; {_UMMA}, *_TS have steps of 32"
@@ -135,7 +136,10 @@ _MX8_PAIR = f"{_SHAPE} and {_OPS}, MmaMXF8F6F4Op have M = 128; {_UMMA}, SM100_MM
 _I8_24 = f"{_SHAPE} and {_OPS}, MmaI8Op have N = 24; {_UMMA}, SM100_MMA_S8_SS has it not"
 _I8_PAIR = f"{_OPS}, MmaI8Op has N in steps of 16; {_SHAPE} and {_UMMA} have steps of 32"
 _SPARSE_PAIR = f"{_OPS}, BlockScaledSparseMmaOp has M = 128; {_SHAPE} has M = 256 only"
-_K96 = f"{_UMMA}, SM103_MXF4_ULTRA_SS_VS and {_OPS}, SM103MmaMXF4Op have it; {_SHAPE} has K = 96 for M = 256 only"
+_K96 = (
+    f"{_UMMA}, SM103_MXF4_ULTRA_SS_VS, SM103_MXF4_ULTRA_2x1SM_SS_VS and {_OPS}, SM103MmaMXF4Op have it; {_SHAPE} has "
+    "K = 96 for M = 256 only"
+)
 _K96_N8 = f"{_OPS}, SM103MmaMXF4Op has N in steps of 8; {_UMMA}, SM103_MXF4_ULTRA_SS_VS has steps of 16"
 
 
@@ -210,23 +214,38 @@ def _block_scaled() -> Iterable[ShapeRow]:
 #: Every instruction shape.
 SHAPES = (*_wgmma(), *_tcgen05(), *_block_scaled())
 
-_ANY_MAJOR = (
-    f"{_TRANSPOSE} and {_OPS}, MmaOp have twice the step of a K-major B; {_UMMA}, SM100_MMA_F8F6F4_SS, S8_SS and "
-    "MXF8F6F4_SS bound N alike for both majors"
+_TWICE = f"{_TRANSPOSE} has twice the step of a K-major B"
+_F8_TMEM = f"{_TWICE}; {_UMMA}, SM100_MMA_F8F6F4_TS does not check the major of B"
+_F8_SPARSE = f"{_TWICE}; {_UMMA}, SM100_MMA_F8F6F4_SS_SPARSE and {_OPS}, SparseMmaOp do not check the major of B"
+_I8_ANY = f"{_TWICE}; {_UMMA}, SM100_MMA_S8_SS does not check the major of B for N = 8"
+_MX8_ANY = (
+    f"{_TWICE}; {_UMMA}, SM100_MMA_MXF8F6F4_SS, MXF8F6F4_2x1SM_SS and {_OPS}, BlockScaledMmaOp do not check the "
+    "major of B"
 )
+_TWICE_STEP = {1: _N16, 2: _N32}
 
 #: N of an 8-bit MN-major B.
-TRANSPOSED_B = tuple(
-    TransposedRow("sm100", kind, cta_group, n, f"{_TRANSPOSE}; {_OPS}, MmaOp", disputed)
-    for kind in ("f8f6f4", "i8", "mxf8f6f4")
-    for cta_group, n, disputed in ((1, _N16, ""), (1, _N8, _ANY_MAJOR), (2, _N32, ""), (2, _N16, _ANY_MAJOR))
+TRANSPOSED_B = (
+    *(
+        TransposedRow("sm100", kind, cta_group, n, f"{_TRANSPOSE}; {source}")
+        for kind, source in (
+            ("f8f6f4", f"{_OPS}, MmaOp; {_TRAITS}, SM100_MMA_F8F6F4_SS, SM100_MMA_F8F6F4_2x1SM_SS"),
+            ("i8", f"{_OPS}, MmaOp"),
+            ("mxf8f6f4", f"{_OPS}, MmaMXF8F6F4Op (docstring)"),
+        )
+        for cta_group, n in _TWICE_STEP.items()
+    ),
+    TransposedRow("sm100", "f8f6f4", 1, _N8, _UMMA, _F8_TMEM, (64,), _TMEM, False),
+    TransposedRow("sm100", "f8f6f4", 1, _N8, _UMMA, _F8_SPARSE, (64,), _EITHER, True),
+    TransposedRow("sm100", "i8", 1, (8,), _UMMA, _I8_ANY),
+    TransposedRow("sm100", "mxf8f6f4", 1, _N8, _UMMA, _MX8_ANY),
+    TransposedRow("sm100", "mxf8f6f4", 2, _N16, _UMMA, _MX8_ANY),
 )
 
 _FOUR = (SwizzleMode.NONE, SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)
 _ATOM_32 = (SwizzleMode.B128_BASE32B,)
 _K_ATOM_32 = (
-    f"{_SWIZZLE} says all modes; its table of swizzle atoms and CUTLASS include/cute/atom/mma_traits_sm100.hpp have "
-    "no K-major atom of 32-byte pieces"
+    f"{_SWIZZLE} says all modes; its table of swizzle atoms and {_TRAITS} have no K-major atom of 32-byte pieces"
 )
 _NARROW = (
     "CUTLASS media/docs/cpp/blackwell_functionality.md (TN, NT, NN, TT) and the CuTe DSL allow it; "
@@ -259,7 +278,9 @@ OPERANDS = tuple(_operand_rows())
 
 #: A in tensor memory has one major.
 TMEM_OPERANDS = tuple(
-    OperandRow("sm100", row.kind, row.dtypes, Major.K, (), f"{_UMMA}, *_TS; {_OPS}, OperandSource.TMEM")
+    OperandRow(
+        "sm100", row.kind, row.dtypes, Major.K, (), f"{_UMMA}, *_TS; " * (row.kind in _PLAIN) + f"{_OPS}, docstrings"
+    )
     for row in KINDS
     if row.arch == "sm100"
 )

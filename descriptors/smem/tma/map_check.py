@@ -281,7 +281,7 @@ def word_check(
     Args:
         one: the map, tiled.
         word: the 64-bit descriptor.
-        arch: ``"sm90"`` or ``"sm100"``; default: as the word says.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; default: as the word says.
         dtype: the element type; default: that of the map.
         major: which of the two dimension 0 of the map is.
         shape: extents (MN, K) that one instruction reads, in elements, of which those that the box fills are compared;

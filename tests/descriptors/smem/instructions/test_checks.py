@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.smem.instructions import tables as shapes
+from descriptors.smem.instructions.idesc import idesc
 from descriptors.smem.instructions.legality import (
     check_copy,
     check_operand,
@@ -182,18 +183,50 @@ def test_n_of_an_mn_major_8_bit_b_steps_by_16_a_cta(n: int, cta_group: int, good
     assert passes(check_transposed_b, "sm100", "f16", n=n, b_dtype="bf16", b_major="MN", cta_group=cta_group)
 
 
-@each(("n", "cta_group"), [(8, 1), (24, 1), (16, 2), (48, 2)])
-@each(("kind", "dtype"), [("f8f6f4", "e4m3"), ("mxf8f6f4", "e5m2"), ("i8", "s8")])
-def test_the_widest_reading_of_an_mn_major_8_bit_b_is_that_of_cutlass(
-    kind: str, dtype: str, n: int, cta_group: int
-) -> None:
-    options: dict[str, Any] = {"n": n, "b_dtype": dtype, "b_major": "MN", "cta_group": cta_group}
-    check_transposed_b("sm100", kind, **options, legality="lenient")
-    with pytest.raises(IllegalError, match="CUTLASS") as caught:
+#: Forms with an 8-bit MN-major B that compile in CUTLASS, although the documents have twice the step of N: kind,
+#: element type, cta_group, M, N, place of A, sparse.
+CUTLASS_ONLY = [
+    ("f8f6f4", "e4m3", 1, 64, 8, "tmem", False),
+    ("f8f6f4", "e4m3", 1, 64, 24, "smem", True),
+    ("i8", "s8", 1, 64, 8, "smem", False),
+    ("i8", "s8", 1, 128, 8, "tmem", False),
+    ("i8", "s8", 1, 128, 8, "smem", True),
+    ("mxf8f6f4", "e5m2", 1, 128, 24, "smem", False),
+    ("mxf8f6f4", "e5m2", 1, 128, 8, "smem", True),
+    ("mxf8f6f4", "e5m2", 2, 256, 48, "smem", False),
+]
+#: Forms that no source has.
+NO_SOURCE = [
+    ("f8f6f4", "e4m3", 1, 64, 8, "smem", False),
+    ("f8f6f4", "e4m3", 1, 128, 24, "smem", False),
+    ("f8f6f4", "e4m3", 1, 128, 24, "tmem", False),
+    ("f8f6f4", "e4m3", 1, 128, 24, "smem", True),
+    ("f8f6f4", "e4m3", 2, 256, 48, "smem", False),
+    ("i8", "s8", 1, 128, 24, "smem", False),
+    ("i8", "s8", 2, 256, 48, "smem", False),
+    ("mxf8f6f4", "e5m2", 1, 128, 4, "smem", False),
+]
+
+
+@each(("form", "lenient"), [*((form, True) for form in CUTLASS_ONLY), *((form, False) for form in NO_SOURCE)])
+def test_the_lenient_n_of_an_mn_major_8_bit_b_is_what_compiles_in_cutlass(form: tuple[Any, ...], lenient: bool) -> None:
+    kind, dtype, cta_group, m, n, a_source, sparse = form
+    options: dict[str, Any] = {"n": n, "b_dtype": dtype, "b_major": "MN", "cta_group": cta_group, "m": m}
+    options |= {"a_source": a_source, "sparse": sparse}
+    assert passes(check_transposed_b, "sm100", kind, **options, legality="lenient") == lenient
+    with pytest.raises(IllegalError) as caught:
         check_transposed_b("sm100", kind, **options)
-    assert caught.value.lenient
-    with pytest.raises(IllegalError):
-        check_transposed_b("sm100", kind, **options | {"n": 4}, legality="lenient")
+    assert caught.value.lenient == lenient
+    assert ("sources disagree" in str(caught.value)) == lenient
+    word: dict[str, Any] = {"m": m, "n": n, "cta_group": cta_group, "a_source": a_source, "sparse": sparse}
+    word |= {"kind": kind, "b_major": "MN", "legality": "lenient"}
+    if kind == "mxf8f6f4":
+        word["scale_dtype"] = "ue8m0"
+    if lenient:
+        assert idesc(dtype, **word)
+    else:
+        with pytest.raises(IllegalError):
+            idesc(dtype, **word)
 
 
 # Examples: types
@@ -311,13 +344,12 @@ def test_the_cute_dsl_takes_what_is_strictly_legal_and_nothing_but_what_is_lenie
             target="sm_103a" if k == 96 else "sm_100a",
         )
         for (kind, dtype, d, k, sparse, major) in forms
-        if major == "K" or not sparse
         for m, n, pair in product((32, 64, 128, 192, 256), (*range(8, 265, 8), 4, 12), (1, 2))
     ]
 
     def legal(one: InstructionRequest, mode: Legality) -> bool:
         form: dict[str, Any] = {"n": one.n, "cta_group": one.cta_group, "legality": mode}
-        b = {"b_dtype": one.b, "b_major": one.b_major}
+        b: dict[str, Any] = {"b_dtype": one.b, "b_major": one.b_major, "m": one.m, "sparse": one.sparse}
         shape = passes(check_shape, "sm100", one.kind, m=one.m, k=one.k, sparse=one.sparse, **form)
         return shape and passes(check_transposed_b, "sm100", one.kind, **b, **form)
 

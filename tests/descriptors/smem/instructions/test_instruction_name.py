@@ -121,7 +121,7 @@ def test_an_operand_is_derived_for_the_instruction_of_the_name() -> None:
         ("m64n128k16.f16", {}, "types must be .* bf16 by bf16 into f32, found bf16 by bf16 into f16"),
         ("m64n44k16", {}, "N must be 8..256 step 8, found 44; .* the nearest shapes are m64n40k16, m64n48k16"),
         ("m64n128k32", {}, "K must be 16, found 32; .* the nearest shape is m64n128k16"),
-        ("m96n128k16", {"arch": "sm100"}, "M must be 64, 128, found 96; .* the nearest shapes are m64n128k16, m128n128k16"),
+        ("m96n128k16", {"arch": "sm100"}, "M must be 64, 128, found 96; .* nearest shapes are m64n128k16, m128n128k16"),
         ("m256n128k16", {"arch": "sm100"}, "M must be 64, 128, found 256; .* cta_group 2 has M 256"),
         ("tcgen05.mma.ws.m128n96k16", {}, "N must be 64, 128, 256, found 96"),
         ("tcgen05.mma.kind::f16.scale_vec::1X.m128n128k16", {}, "the kind must have scale factors"),
