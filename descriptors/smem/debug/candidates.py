@@ -236,7 +236,7 @@ def candidates(
     >>> for candidate in candidates("(64,16):(64,1)", "bf16", arch="sm90")[:2]:
     ...     print(candidate)  # doctest: +ELLIPSIS
     K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)
-    K-major none: no; canonical: row 1 of MN must begin 16 bytes after row 0, ..., found 128 bytes; ...
+    K-major none: no; canonical: row 1 of MN begins 128 bytes after row 0, where ... has 16 bytes; ...
     """
     name, element = architecture(arch), as_element_type(dtype)
     tile, own = explicit_tile(layout, element, swizzle, as_unit(unit))

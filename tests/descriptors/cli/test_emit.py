@@ -139,4 +139,4 @@ def test_constexpr_is_the_header_of_the_derivation_and_takes_no_operand(capsys: 
         assert main(["emit", "constexpr", *more]) == 2
         assert "constexpr is the header for every operand, and takes none" in capsys.readouterr().err
     assert main(["derive", *SHARED, *shlex.split(A), "--emit", "constexpr"]) == 2
-    assert "of descriptors emit constexpr; here it must be one of cuda" in capsys.readouterr().err
+    assert "of descriptors emit constexpr; supported: cuda" in capsys.readouterr().err

@@ -124,16 +124,16 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
             "derive: tile K is 128, which is not a multiple of the instruction's K (24); tile = (128,128), ",
         ),
         ({"mma": (256, 16)}, "derive: tile MN is 128, which is not a multiple of the instruction's MN (256); "),
-        ({"mma": (64, 4)}, "derive: an operand must be a multiple of 8 bf16 elements (16 bytes) along K, found 4; "),
+        ({"mma": (64, 4)}, "derive: the instruction's K is 4, which is not a multiple of 8 bf16 elements (16 bytes); "),
         (
             {"tile": (120, 128), "mma": (12, 16)},
-            "canonical: MN must be a multiple of 8 rows, found 12 rows; in 16-byte units mode (0) must have an extent "
+            "canonical: MN has 12 rows, which is not a multiple of 8; in 16-byte units mode (0) must have an extent "
             "that is a multiple of 8, has extent 12; ",
         ),
         (
             {"mma": (64, 128)},
-            "canonical: columns 64 to 71 of K must begin 128 bytes after columns 0 to 7, as lines of 128B have them, "
-            "found 16384 bytes; in 16-byte units mode (1,1) must have a single stride, has (8,2):(1,1024); ",
+            "canonical: columns 64 to 71 of K begin 16384 bytes after columns 0 to 7, where swizzle 128B has 128 "
+            "bytes; in 16-byte units mode (1,1) must have a single stride, has (8,2):(1,1024); ",
         ),
         ({"dtype": "bf17"}, "operand: dtype must be one of f16, bf16, tf32, "),
         ({"major": "L"}, "operand: major must be one of K, MN, found 'L'"),
@@ -141,7 +141,7 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"arch": "sm80"}, "derive: arch must be one of sm90, sm100, sm103, sm107, sm110, found 'sm80'"),
         ({"order": (0, 0)}, "derive: order must be a permutation of 0..1, found (0,0)"),
         ({"order": (0, 1, 2)}, "derive: order must have one position for each of 2 modes, found (0, 1, 2)"),
-        ({"swizzle": "128B_BASE32B"}, "canonical: a K-major operand must have another swizzle, found 128B_BASE32B"),
+        ({"swizzle": "128B_BASE32B"}, "canonical: swizzle 128B_BASE32B has no K-major form, "),
         ({"operand": "C"}, "derive: operand must be one of A, B, found 'C'"),
         ({"legality": "loose"}, "legality must be one of strict, lenient, off, found 'loose'"),
         ({"tile": None}, "derive: give either a tile or a layout, found neither"),

@@ -156,8 +156,8 @@ def test_a_tile_without_symbols_is_derived_as_by_numbers() -> None:
             {"tile": ("64*m", "16*k"), "major": "MN", "swizzle": "128B_BASE32B", "order": (0, 1), "legality": "off"},
             UndecidedError,
             "cannot decide whether the operand has canonical form: it has for m = 1, but for other values columns "
-            "8 to 11 of K must begin 1024 bytes after columns 0 to 3, as stride_byte_offset is one step for all, found "
-            "1024*m bytes; in 16-byte units mode (1,1) must have a single stride, has (2,2):(32,64*m); ",
+            "8 to 11 of K begin 1024*m bytes after columns 0 to 3, where a single stride_byte_offset gives 1024 "
+            "bytes; in 16-byte units mode (1,1) must have a single stride, has (2,2):(32,64*m); ",
         ),
         (
             {"tile": ("64*m", "64*k+1")},
