@@ -6,6 +6,13 @@ sm90 and sm100 has 227 KB of shared memory, which is less than the window. Table
 
 Invariant: no start address is outside the two that are reported, and both occur.
 
+>>> steps = Layout((2, (4, 2)), (512, (-2, 1024)))
+>>> report = advance_report(steps, base=4096, start=0, reach=8096, span=128, alignment=1024, capacity=10**5)
+>>> starts = [4096 + 16 * steps(i) for i in range(16)]
+>>> (report.lowest_start, report.highest_start) == (min(starts), max(starts))
+True
+
+Invariant: each cell of a table of sums is the sum of one step of each mode.
 
 >>> table = sums([[0, 8], [0, 1, 2]], 100)
 >>> all(table[i][j] == 100 + 8 * i + j for i in range(2) for j in range(3))

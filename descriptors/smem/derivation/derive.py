@@ -4,6 +4,10 @@ Invariant: every step has the start of an operand at the same offset, counted in
 
 >>> from descriptors.smem.operands.swizzled import plain
 >>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
+>>> starts = [(plain(d.partitioned)((0, 0), (i, k)), d.advance(i, k)) for i in range(2) for k in range(8)]
+>>> all(2 * elements == 16 * units for elements, units in starts)
+True
+>>> [16 * units for _, units in starts] == [offset for row in d.offsets_bytes() for offset in row]
 True
 """
 

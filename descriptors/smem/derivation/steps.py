@@ -96,7 +96,7 @@ def steps(by: Reader, spec: TileSpec) -> Steps:
     except DescriptorError:
         if by.cp is not None or not has_tcgen05(by.arch):
             raise
-        by_columns = columns(tile, by.element, spec.major, spec.swizzle, spec.reads)
-        if by_columns is None:
+        cut = columns(tile, by.element, spec.major, spec.swizzle, spec.reads)
+        if cut is None:
             raise
-    return Steps(atom, tile, *by_columns)
+    return Steps(atom, tile, cut.partitioned, cut.recast, cut.match, cut.advance, cut.crossing)

@@ -8,6 +8,12 @@ tables describe an operand in the same way.
 Invariant: LBO and SBO are the two free strides of a form, for all values.
 
 >>> grid = [(lbo, sbo) for lbo in range(32, 40) for sbo in range(64, 72)]
+>>> matches = [match_form(Layout(((8, 4), (1, 2)), ((1, sbo), (0, lbo))), form("K", "none")) for lbo, sbo in grid]
+>>> matches += [match_form(Layout(((4, 2), (8, 2)), ((1, lbo), (4, sbo))), form("MN", "64B")) for lbo, sbo in grid]
+>>> [(match.leading_byte_offset // 16, match.stride_byte_offset // 16) for match in matches] == 2 * grid
+True
+
+Invariant: a mode with a single stride has no break; any other mode has one at the first index that is elsewhere.
 
 >>> from layoutalg import parse_layout, size
 >>> for text in ("(4,2):(8,32)", "(4,2):(8,64)", "(2,3,4):(1,2,9)"):
@@ -18,6 +24,10 @@ Invariant: LBO and SBO are the two free strides of a form, for all values.
 
 Invariant: the stride at the path of a field, in an operand's canonical layout, is that field's value.
 
+>>> match = match_form(Layout(((8, 4), (1, 2)), ((1, 64), (0, 32))), form("K", "none"))
+>>> [16 * match.layout.stride[i][j] for i, j in (path_of(match.form, LEADING), path_of(match.form, STRIDE))]
+[512, 1024]
+>>> match.leading_byte_offset, match.stride_byte_offset
 (512, 1024)
 """
 

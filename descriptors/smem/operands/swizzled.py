@@ -2,6 +2,10 @@
 
 Invariant: the swizzle of a mode on the elements of any type is recognized as that mode.
 
+>>> from descriptors.smem.operands.operand import ELEMENT_TYPES
+>>> cases = [(mode, element) for mode in SwizzleMode for element in ELEMENT_TYPES.values()]
+>>> all(recognize(swizzle_on_elements(mode, element), element.storage_bits, "") is mode for mode, element in cases)
+True
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["derive", "--dtype", "bf16", "--tile", "64*m x 64"], "symbols go with --symbolic"),
         (
             ["derive", "--dtype", "bf16", "--tile", "64x64", "--layout", "(64,64):(64,1)"],
-            "derive: give either a tile or a layout, found both",
+            "derive: both a tile and a layout are given",
         ),
         (
             ["idesc", "--a", "bf16", "--m", "256", "--n", "256"],

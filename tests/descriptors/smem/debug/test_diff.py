@@ -360,7 +360,7 @@ def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> 
         ({"word": -1}, DescriptorError, "at least 0"),
         ({"layout": "(64,16):(64"}, LayoutError, "."),
         ({"layout": "64:1"}, DescriptorError, "modes"),
-        ({"layout": 5}, DescriptorError, "must be a layout"),
+        ({"layout": 5}, DescriptorError, "5 is not a layout"),
         ({"layout": "S<3,4,3> o 0 o (64,16):(64,1)"}, NotCanonicalError, "swizzle must be"),
         ({"layout": "(4096,4096):(4096,1)"}, DescriptorError, "at most|must lie"),
         ({"layout": "(64,16):(0,4611686018427387904)"}, DescriptorError, "must lie"),

@@ -106,5 +106,5 @@ def test_an_atom_of_another_mode_is_refused(changes: Any) -> None:
     mismatched = changes["atom"] == "MN_SW128"
     with pytest.raises(DescriptorError if mismatched else ChoiceError, match="MN_SW128_32B_4ROWS"):
         derive(**FOUR, **changes)
-    with pytest.raises(DescriptorError, match="an explicit layout must come without an atom"):
+    with pytest.raises(DescriptorError, match="an explicit layout has no atom, but atom is"):
         derive(layout="(64,16):(64,1)", dtype="bf16", mma=(64, 16), swizzle="128B", **changes)

@@ -86,7 +86,7 @@ def test_an_instruction_by_its_name_reads_what_its_operand_is(
     }
     d = derive(**arguments, cta_group=cta_group, mma="m64n128k16", legality="off")
     assert d.mma == extents
-    with pytest.raises(DescriptorError, match="found m64n128k16 alone; A reads 64x16, B 128x16"):
+    with pytest.raises(DescriptorError, match="so m64n128k16 does not say what it reads of the tile; operand A is 64x16, B is 128x16"):
         derive(**{**arguments, "operand": None}, mma="m64n128k16")
     with pytest.raises(DescriptorError, match="or named like m64n128k16, found '64by16'"):
         derive(**arguments, mma="64by16")
