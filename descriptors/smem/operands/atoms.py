@@ -130,7 +130,7 @@ def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None
         by_name = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})
         if by_name not in atoms:
             names = " or ".join(atom.name for atom in atoms)
-            raise DescriptorError(f"derive: {by_name.name} is not a {major}-major {mode} atom; supported: {names}")
+            raise DescriptorError(f"derive: {by_name.name} is not an atom of {major}-major {mode}; supported: {names}")
         return by_name
     if atoms:
         return atoms[0]

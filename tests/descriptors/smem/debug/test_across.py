@@ -41,7 +41,7 @@ def test_a_relative_word_reads_what_does_not_cross_and_needs_the_mode_where_it_d
 
 def test_no_word_reads_it_where_the_pattern_does_not_start_by_itself() -> None:
     difference = diff(WORDS[2], TILE, subtile=(0, 2), pattern_start=128, **KNOWN)
-    assert difference.right_word is None and "must have base offset 0, found 1" in difference.reason
+    assert difference.right_word is None and "needs base offset 0, but is used with base offset 1" in difference.reason
 
 
 @pytest.mark.parametrize(

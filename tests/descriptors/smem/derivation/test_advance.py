@@ -56,7 +56,9 @@ def test_a_tile_moves_with_its_base_and_carries_its_base_offset() -> None:
 
 @pytest.mark.parametrize(("swizzle", "base"), [("128B", 64), ("none", 8), ("32B", 16), ("none", -16), ("none", "x")])
 def test_a_base_that_no_tile_can_have_is_refused(swizzle: str, base: Any) -> None:
-    with pytest.raises(DescriptorError, match="derive: the base address .* is not a multiple of|derive: the base address must be "):
+    with pytest.raises(
+        DescriptorError, match=r"derive: the base address .* is not a multiple of|derive: the base address must be "
+    ):
         derive(**{**GOOD, "swizzle": swizzle}).descriptor_at(base)
 
 

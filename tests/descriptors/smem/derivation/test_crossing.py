@@ -210,7 +210,10 @@ def test_what_nobody_shows_is_refused_with_the_reason(wrong: dict[str, Any], mes
     [
         (ComposedLayout(Swizzle(3, 5, 3), 32, Layout((8, (256, 3)), (256, (1, 2048)))), "its steps are (16,"),
         (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2080)))), "its steps are "),
-        (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (128, 6)), (256, (1, 2048)))), "its pieces of 16 bytes are at "),
+        (
+            ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (128, 6)), (256, (1, 2048)))),
+            "its pieces of 16 bytes are at ",
+        ),
         (
             ComposedLayout(Swizzle(3, 5, 3), 0, Layout(((8, 2), (256, 3)), ((256, 2080), (1, 8192)))),
             "its steps are (0,1040,0,4096)",

@@ -37,7 +37,8 @@ def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
     rows = unproved(**K_128).smem_tile
     explicit = proved(derive(layout=rows, dtype="bf16", mma=(64, 16), verify=False))
     assert explicit.claim == (
-        "for this tile alone, any base that is a multiple of 1024: a tile of atoms is verified for all sizes, an explicit layout is not"
+        "for this tile alone, any base that is a multiple of 1024: a tile of atoms is verified for all sizes, an "
+        "explicit layout is not"
     )
     other = proved(unproved(**{**K_128, "dtype": "tf32", "major": "MN", "swizzle": "128B_BASE32B", "mma": (64, 8)},
                             atom="MN_SW128_32B_4ROWS"))  # fmt: skip
@@ -61,7 +62,8 @@ def test_what_the_theorem_leaves_open_is_compared_and_said_to_be() -> None:
     proof = proved(dataclasses.replace(d, smem_tile=Layout((3, 8), (72, 1))))
     assert proof.report is not None and not proof.family
     assert str(proof) == (
-        "proved: 24 elements in 1 subtile, each walked, for this tile at this address only, because no theorem covers it"
+        "proved: 24 elements in 1 subtile, each walked, for this tile at this address only, because no theorem covers "
+        "it"
     )
 
 

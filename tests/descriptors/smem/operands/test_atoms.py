@@ -63,7 +63,9 @@ def test_every_atom_is_8_rows_of_its_swizzle_span(atom: Atom) -> None:
 def test_there_is_one_atom_for_every_major_and_mode_but_k_major_with_32_byte_pieces() -> None:
     pairs = [(atom.major, atom.mode) for atom in ATOMS]
     assert len(set(pairs)) == len(pairs) == len(Major) * len(SwizzleMode) - 1
-    with pytest.raises(DescriptorError, match=r"swizzle 128B_BASE32B has no K-major atom; K-major swizzles: none, 32B, 64B, 128B$"):
+    with pytest.raises(
+        DescriptorError, match=r"swizzle 128B_BASE32B has no K-major atom; K-major swizzles: none, 32B, 64B, 128B$"
+    ):
         canonical_atom(Major.K, SwizzleMode.B128_BASE32B)
 
 
