@@ -102,7 +102,7 @@ def recognize(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
         expected=nearest_text,
         found=f"{swizzle}, on bytes {_swizzle_text(swizzle.bits, base, swizzle.shift)}",
         layout=str(layout),
-        why=f"{swizzle} on units of {unit_bits} bits is not a swizzle of the hardware (the nearest is {nearest_text})",
+        why=f"{swizzle} on units of {unit_bits} bits is not a swizzle of the hardware",
     )
     # CuTe prints the swizzle of a pointer on byte addresses.
     error.proposals = (Advice({"unit": "cute"}, "if CuTe printed the layout"),)
