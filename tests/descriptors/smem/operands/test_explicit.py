@@ -157,7 +157,7 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
             "derive: the tile needs ",
         ),
         ({"layout": "S<3,3,3> o 116160 o (64,64):(64,1)"}, "derive: the tile needs "),
-        ({"layout": "S<3,3,3> o -1024 o (64,64):(64,1)"}, "sm100 shared-memory descriptor: start_address must lie in "),
+        ({"layout": "S<3,3,3> o -1024 o (64,64):(64,1)"}, "sm100 shared-memory descriptor: start_address is "),
         (
             {"layout": "(96,64):(64,1)", "swizzle": "128B"},
             "derive: tile MN is 96, which is not a multiple of the instruction's MN (64); ",
