@@ -261,7 +261,7 @@ def test_the_report_of_the_advance_knows_the_columns_that_nobody_begins_at() -> 
 
 def test_a_tile_beyond_the_window_is_refused_where_its_words_are_made() -> None:
     d = derive(**{**TILE, "tile": (128, 768, 6)}, **PAIR, capacity=None, verify=False)
-    with pytest.raises(DescriptorError, match=r"must lie in \[0, 262128\]"):
+    with pytest.raises(DescriptorError, match=r"which is not in \[0, 262128\]"):
         verify(d)
 
 
