@@ -117,7 +117,7 @@ record_decoded = Record(
 
 
 def tell_fetched(fetched: Fetched, everything: bool = False) -> str:
-    """Return the text of read addresses: a cell for every 16 bytes, with the contiguous dimension across.
+    r"""Return the text of read addresses: a cell for every 16 bytes, with the contiguous dimension across.
 
     Args:
         fetched: the result of ``read``.
@@ -126,7 +126,7 @@ def tell_fetched(fetched: Fetched, everything: bool = False) -> str:
     >>> from descriptors.smem.debug.read import read
     >>> print(tell_fetched(read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(2, 16))))
     read model: documented, not measured on a Blackwell GPU
-    mn \\ k     0    8
+    mn \ k     0    8
          0   0x0 0x10
          1  0x90 0x80
     a cell is the byte address of 16 bytes, 8 elements along k

@@ -123,7 +123,7 @@ def _warning_lines(d: Derivation, base: int) -> list[str]:
 def subtile_table(
     table: object, mn: str = "mn", stage: str = "", *, across: str = "k", columns: int = 16
 ) -> Iterator[str]:
-    """Yield the lines of a table with a cell for each subtile; for a tile with stages, a table for each stage.
+    r"""Yield the lines of a table with a cell for each subtile; for a tile with stages, a table for each stage.
 
     Args:
         table: nested as ``Derivation.offsets_bytes``; a cell is a number or a text.
@@ -132,8 +132,8 @@ def subtile_table(
         stage: the stages selected so far, for a tile with several modes of stages.
         columns: the largest number of columns per line.
 
-    >>> print("\\n".join(subtile_table(((0, 32), (8192, 8224)))))
-       mn \\ k     0     1
+    >>> print("\n".join(subtile_table(((0, 32), (8192, 8224)))))
+       mn \ k     0     1
             0     0    32
             1  8192  8224
     """

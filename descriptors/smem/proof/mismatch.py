@@ -96,14 +96,14 @@ _ROWS, _COLUMNS = 32, 64
 
 @frozen
 class Picture:
-    """A text picture of the elements that are read from where they are stored, with MN down and K across.
+    r"""A text picture of the elements that are read from where they are stored, with MN down and K across.
 
     Args:
         rows: a text for each row, with a character for each cell: ``.`` all correct, ``x`` some wrong, ``X`` all wrong.
         block: elements (MN, K) of a cell.
 
     >>> print(Picture((".X", "xX"), (2, 1)))
-    mn \\ k  0
+    mn \ k  0
          0  .X
          2  xX
     each character is 2x1 elements: '.' correct, 'x' partly wrong, 'X' wrong
