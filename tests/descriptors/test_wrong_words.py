@@ -25,7 +25,7 @@ def wrong_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("wrong_words")
 def test_a_derivation_whose_words_are_wrong_is_an_error_with_the_report() -> None:
-    with pytest.raises(ProofError, match="derive: the words must read the tile, ") as caught:
+    with pytest.raises(ProofError, match="derive: the words do not read the tile, ") as caught:
         derive(**K_128)
     report: Any = caught.value.proof
     assert not report.ok
@@ -38,7 +38,7 @@ def test_a_wrong_word_is_no_answer_of_the_command(capsys: pytest.CaptureFixture[
     options = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
     assert main(["derive", *options]) == 2
     captured = capsys.readouterr()
-    assert captured.err.startswith("descriptors derive: error: the words must read the tile, ")
+    assert captured.err.startswith("descriptors derive: error: the words do not read the tile, ")
     assert "0x" not in captured.out
 
 

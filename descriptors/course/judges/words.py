@@ -21,8 +21,8 @@ does.
 
 A layout that no word can read is no counterexample to what is said of words.
 
->>> row_step("(64,16):(64,2)", "bf16", 8)[:60]
-'has no word: derive: one dimension must be contiguous over 8'
+>>> row_step("(64,16):(64,2)", "bf16", 8)[:59]
+'has no word: derive: neither dimension is contiguous over 8'
 >>> row_step("S<2,3,3> o 0 o (64,16):(32,1)", "bf16", 8)
 
 Of several sentences one is refuted, by its letter.

@@ -1,8 +1,8 @@
-"""What an answer claims, as a text that stands alone and that any solver of SMT-LIB 2 decides.
+"""State the claim of an answer as a self-contained text that any SMT-LIB 2 solver can decide.
 
-``claim`` of a derivation: every word of the tile reads its operand, at every aligned address. Of closed forms: so do
-the words of every tile of the family. Of a comparison: the word reads the layout. The text says in words what *unsat*
-means; ``z3 claim.smt2`` or ``cvc5 claim.smt2`` is the check, and nothing of this package takes part in it.
+The claim of a derivation is that every word of the tile reads its operand, at every aligned address. The claim of
+closed forms is the same for every tile of the family. The claim of a comparison is that the word reads the layout. The
+text explains the meaning of *unsat*. ``z3 claim.smt2`` or ``cvc5 claim.smt2`` checks it without code of this package.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -34,7 +34,7 @@ from descriptors.text import extents_text, word_text
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
 
-#: The foot of every head.
+#: The last lines of every head.
 _RUN = (
     "A solver is asked for a counterexample: run z3 or cvc5 on this file. The text stands alone: layout, fields and",
     "walk are written out from CuTe's and PTX's definitions. Against these words are right or wrong, not against",
@@ -44,14 +44,14 @@ _RUN = (
 
 @frozen
 class Claim:
-    """What is claimed, in words and as questions.
+    """A claim, as text and as solver queries.
 
     Args:
-        head: what is claimed, and what the answers mean.
-        questions: what a solver is asked.
+        head: the claim, and the meaning of the answers.
+        questions: the queries.
 
     >>> from descriptors import derive
-    >>> [one.name for one in claim(derive((64, 64), "bf16", "K", "128B", (64, 16))).questions]
+    >>> [question.name for question in claim(derive((64, 64), "bf16", "K", "128B", (64, 16))).questions]
     ['words']
     """
 
@@ -62,24 +62,24 @@ class Claim:
         return self.head
 
     def smt2(self) -> str:
-        """The claim in SMT-LIB 2, to be written to a file and put to any solver."""
+        """Return the claim in SMT-LIB 2, as the text of a file for any solver."""
         return text_of(self.head, self.questions)
 
 
 def claim(answer: Derivation | SymbolicDerivation | Diff, *, base: int = 0) -> Claim:
-    """The claim that an answer makes.
+    """Return the claim of an answer.
 
     Args:
-        answer: what ``derive``, ``derive_symbolic`` or ``diff`` returned.
-        base: of a derivation, an address of the tile that is to be covered, in bytes: where the pattern does not start
-            there by itself, the words carry the base offset that says so.
+        answer: the result of ``derive``, ``derive_symbolic`` or ``diff``.
+        base: for a derivation, an address of the tile that the claim must cover, in bytes. If it is not aligned to the
+            swizzle pattern, the words have the base offset of a pattern that starts there.
 
     Raises:
-        DescriptorError: if it is none of these, or makes no claim that can be stated: the words say why.
+        DescriptorError: if the answer is of another type, or its claim cannot be stated.
 
     >>> from descriptors import derive_symbolic
     >>> family = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16))
-    >>> [one.name for one in claim(family).questions]
+    >>> [question.name for question in claim(family).questions]
     ['walk', 'lemmas', 'swizzle', 'window']
     """
     if isinstance(answer, Derivation):
@@ -88,12 +88,12 @@ def claim(answer: Derivation | SymbolicDerivation | Diff, *, base: int = 0) -> C
         return _of_family(answer)
     if isinstance(answer, Diff):
         return _of_word(answer)
-    raise DescriptorError(f"claim: it must be of a derivation, of closed forms or of a diff, found {brief(answer)}")
+    raise DescriptorError(f"claim: {brief(answer)} is not a derivation, closed forms or a diff")
 
 
 def _of_tile(d: Derivation, base: int) -> Claim:
     base = as_integer(base, "claim: the base address")
-    d.descriptor_at(base)  # refuses what no tile can begin at
+    d.descriptor_at(base)  # raises for an address that no tile can have
     aligned = base % d.swizzle.alignment_bytes == 0
     step = d.swizzle.alignment_bytes if aligned else LINE_BYTES
     domain = Domain(step, 0, 0 if aligned else None)
@@ -148,7 +148,7 @@ def _moves(d: Derivation) -> Moves:
 def _of_family(d: SymbolicDerivation) -> Claim:
     tile = _tile(d.smem_tile)
     if tile.offset:
-        raise DescriptorError(f"claim: a family's layout must begin at offset 0, found {d.smem_tile}")
+        raise DescriptorError(f"claim: the layout of the family does not begin at offset 0; layout = {d.smem_tile}")
     fields = ((LEADING, "leading"), (STRIDE, "stride"))
     family = Family(
         d.symbols,
@@ -186,8 +186,8 @@ def _of_word(found: Diff) -> Claim:
     tile = _tile(found.layout)
     if tuple(prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes) != found.shape:
         raise DescriptorError(
-            "claim: a word must read a layout of its own, found an operand that crosses atoms; the claim of its tile "
-            "is that of descriptors derive --smt2"
+            "claim: the operand crosses atoms, so it has no layout of its own; descriptors derive --smt2 states the "
+            "claim of its tile"
         )
     one = Operand(word_format(found.arch), found.element.name, str(found.major), found.shape)
     still = Moves(tuple((1, 0) for _ in tile.modes))
@@ -213,11 +213,11 @@ _PATTERN = 1024
 
 
 def claims_text(claims: Sequence[Claim]) -> str:
-    """Several claims as one text.
+    """Return several claims as one text.
 
     >>> from descriptors import derive
-    >>> one = claim(derive((64, 64), "bf16", "K", "128B", (64, 16)))
-    >>> claims_text([one, one]).count("(reset)")
+    >>> words = claim(derive((64, 64), "bf16", "K", "128B", (64, 16)))
+    >>> claims_text([words, words]).count("(reset)")
     3
     """
-    return "(reset)\n\n".join(one.smt2() for one in claims)
+    return "(reset)\n\n".join(each.smt2() for each in claims)

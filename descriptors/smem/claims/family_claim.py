@@ -1,18 +1,19 @@
-"""The claim that formulas hold for tiles of every size, as four questions, each of which a solver decides at once.
+"""State the claim that formulas hold for tiles of every size, as four queries that a solver decides quickly.
 
-With symbols for the sizes one question would be products of unknowns, quotients and bits together, which no solver
-decides. Four are enough:
+With symbols for the sizes, a single query would combine products of unknowns, quotients and bits, which solvers do not
+decide. Four queries suffice:
 
-- *walk*, over the integers: before the exclusive-or, start + walk is base + offset in the tile. Coordinates are sums of
-  digits, and what quotients and remainders come to is assumed, digit by digit. The symbols are unbounded.
-- *lemmas*, over the integers: the quotients and remainders are what *walk* assumes. All divisors are numbers.
-- *swizzle*, in bit vectors: the tile's swizzle, on elements, is the exclusive-or of the walk, on any address.
-- *window*, over the integers: if the tile lies in the window, every start address, LBO and SBO fits its 14 bits.
+- *walk*, over the integers: before the exclusive-or, start + read offset equals base + offset in the tile. Coordinates
+  are sums of digits, and the values of quotients and remainders are assumed, digit by digit. The symbols are unbounded.
+- *lemmas*, over the integers: the quotients and remainders have the values that *walk* assumes. All divisors are
+  numbers.
+- *swizzle*, in bit vectors: the tile's swizzle, on elements, is the exclusive-or of the read model, on every address.
+- *window*, over the integers: if the tile is within the window, every start address, LBO and SBO fits its 14 bits.
 
-Together they say that every word reads its operand: an address is the exclusive-or of the same sum on both sides.
-Chunks of 16 bytes stay whole, for start, LBO and SBO are multiples of 16 by what their fields count.
+Together they imply that every word reads its operand: an address is the exclusive-or of the same sum on both sides.
+Units of 16 bytes stay whole, because start, LBO and SBO are multiples of 16.
 
-Law: every quotient and remainder that *walk* uses is one that *lemmas* asks about.
+Invariant: *lemmas* covers every quotient and remainder that *walk* uses.
 
 >>> from layoutalg import symbol
 >>> m, k = symbol("m"), symbol("k")
@@ -21,7 +22,7 @@ Law: every quotient and remainder that *walk* uses is one that *lemmas* asks abo
 >>> family = Family(("m", "k"), modes, None, Swizzle(16, 0, 4, 8), 64 * m, 8, advance, ("leading", "stride"))
 >>> walk, lemmas, *_ = family_questions(Operand("sm100", "bf16", "K", (64, 16)), family)
 >>> assumed = [line[9:-12] for line in walk.premises.splitlines() if line.endswith("; a lemma")]
->>> len(assumed), all(one in lemmas.denial for one in assumed)
+>>> len(assumed), all(lemma in lemmas.denial for lemma in assumed)
 (8, True)
 """
 
@@ -41,22 +42,22 @@ from descriptors.smem.claims.walk_terms import Operand, Swizzle
 
 _I = INTEGERS
 
-#: Of integers and products of unknowns. There are no uninterpreted functions in it; z3 takes its ways for those, which
-#: decide these questions in a sixtieth of the time.
+#: Integers and products of unknowns. The queries have no uninterpreted functions, but with this logic z3 decides them
+#: 60 times faster.
 _LOGIC = "UFNIA"
 
 
 class Family(NamedTuple):
-    """Tiles of every size, and what is said of their words.
+    """A family of tiles of every size, and the formulas of their words.
 
     Args:
         symbols: the names of the symbols, which are positive integers.
-        modes: of the tile, in elements: MN, K, then stages.
-        swizzle: (bits, base, shift) on elements; None for none.
-        pattern: the swizzle that the word names.
-        leading, stride: LBO and SBO, as their fields count them, in 16 bytes.
-        advance: from operand to operand, a mode for each of the tile's, in 16 bytes.
-        read: names of the fields that are read, ``"leading"`` and ``"stride"``.
+        modes: the modes of the tile, in elements: MN, K, then stages.
+        swizzle: (bits, base, shift) on elements, or None.
+        pattern: the swizzle of the word.
+        leading, stride: LBO and SBO, in 16-byte units.
+        advance: the offsets from operand to operand, a mode for each mode of the tile, in 16-byte units.
+        read: names of the fields that are read: ``"leading"`` and ``"stride"``.
     """
 
     symbols: tuple[str, ...]
@@ -190,7 +191,7 @@ def _indices(family: Family, coordinates: Sequence[_Coordinate | None]) -> list[
             cuts.add(coordinate.period)
         weights = tuple(sorted(cuts))
         if any(high % low for low, high in pairwise(weights)):
-            raise DescriptorError(f"claim: extents that cut an index must divide each other, found {weights}")
+            raise DescriptorError(f"claim: the extents {weights} that split an index do not divide each other")
         names = tuple(f"{'rcs'[min(x, 2)]}{'' if x < 3 else x}_{t}" for t in range(len(weights)))
         whole = prod(size for size, _ in leaves(*mode))
         indices.append(_Index(weights, names, whole if isinstance(whole, int) else 0, coordinate))
@@ -202,7 +203,7 @@ def _cuts(mode: Mode, unit: int) -> list[int]:
     weights, below = list[int](), unit
     for extent, _ in list(leaves(*mode))[:-1]:
         if not isinstance(extent, int):
-            raise DescriptorError(f"claim: only the last extent of a mode may hold a symbol, found {mode[0]}")
+            raise DescriptorError(f"claim: an extent other than the last one of the mode {mode[0]} contains a symbol")
         below *= extent
         weights.append(below)
     return weights

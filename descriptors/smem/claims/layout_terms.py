@@ -1,10 +1,9 @@
-"""A layout as CuTe defines it: a mode takes its index apart by its shape, first extent fastest, and adds up strides.
+"""Write layouts and swizzles as SMT-LIB terms, by CuTe's definitions.
 
-``f(x) = x mod n0 * d0 + x div n0 mod n1 * d1 + x div (n0*n1) mod n2 * d2 + ...``; of the last extent no remainder is
-taken, for a layout goes on there. A swizzle S<b,m,s> xors bits m+s to m+s+b-1 of an offset into bits m to m+b-1.
-Source: CUTLASS documentation, CuTe layouts; ``cute/swizzle.hpp``. No layout is simplified here, and no stride joined.
-
-Law: the terms, read as Python, are the layout.
+``f(x) = x mod n0 * d0 + x div n0 mod n1 * d1 + x div (n0*n1) mod n2 * d2 + ...``, without a remainder for the last
+extent, because a layout is defined beyond it. A swizzle S<b,m,s> xors bits m+s to m+s+b-1 of an offset into bits m to
+m+b-1. Layouts are neither simplified nor coalesced here.
+Source: CUTLASS documentation, CuTe layouts; ``cute/swizzle.hpp``.
 
 >>> print(mode_term((8, (4, 2)), (64, (1, 512)), "x", INTEGERS))
 (+ (* (mod x 8) 64) (mod (div x 8) 4) (* (div x 32) 512))
@@ -23,23 +22,23 @@ __all__ = ["INTEGERS", "leaves", "mode_term", "reach", "swizzle_term"]
 
 
 def leaves(shape: Any, stride: Any) -> Iterator[tuple[Any, Any]]:
-    """The extents of a mode with their strides, first one fastest.
+    """Yield the extents of a mode with their strides, fastest first.
 
     >>> list(leaves((8, (4, 2)), (64, (1, 512))))
     [(8, 64), (4, 1), (2, 512)]
     """
     if isinstance(shape, tuple):
-        for one, step in zip(shape, stride, strict=True):
-            yield from leaves(one, step)
+        for extent, step in zip(shape, stride, strict=True):
+            yield from leaves(extent, step)
     else:
         yield shape, stride
 
 
 def mode_term(shape: Any, stride: Any, index: str, by: Arithmetic) -> str:
-    """The offset of an index of a mode.
+    """Return the term of the offset at an index of a mode.
 
     Args:
-        shape, stride: of the mode, nested alike; numbers, or polynomials in symbols.
+        shape, stride: shape and stride of the mode, congruent; numbers, or polynomials in symbols.
         index: the term of the index.
         by: the arithmetic.
     """
@@ -54,14 +53,14 @@ def mode_term(shape: Any, stride: Any, index: str, by: Arithmetic) -> str:
 
 
 def swizzle_term(swizzle: tuple[int, int, int], offset: str) -> str:
-    """An offset after a swizzle (bits, base, shift)."""
+    """Return the term of an offset after a swizzle (bits, base, shift)."""
     bits, base, shift = swizzle
     read = BITS.number(((1 << bits) - 1) << base + shift)
     return f"(bvxor {offset} (bvlshr (bvand {offset} {read}) {BITS.number(shift)}))"
 
 
 def reach(shape: Any, stride: Any) -> tuple[int, int]:
-    """The least and the greatest offset of a layout with numbers.
+    """Return the smallest and the largest offset of a layout with numbers.
 
     >>> reach(((8, 4), 2), ((1, -8), 100))
     (-24, 107)

@@ -1,16 +1,16 @@
-"""A question to a solver: premises, what is denied, and what is expected; several of them as one text.
+r"""Solver queries in SMT-LIB 2: premises, the denial of a claim, and the expected answer.
 
-Law: a script is the premises, then the denial, then ``(check-sat)``; without the denial it asks whether anything at all
-meets the premises.
+Invariant: a script consists of the premises, the denial and ``(check-sat)``. Without the denial, it asks whether the
+premises can be satisfied.
 
->>> one = Question("trivial", "QF_BV", "(declare-const x Bool)", "(and x (not x))", "Is x true and false?")
->>> print(one.script)
+>>> question = Question("trivial", "QF_BV", "(declare-const x Bool)", "(and x (not x))", "Is x true and false?")
+>>> print(question.script)
 (set-option :produce-models true)
 (set-logic QF_BV)
 (declare-const x Bool)
 (assert (and x (not x)))
 (check-sat)
->>> one.premises_alone.script.endswith("Bool)\\n(check-sat)")
+>>> question.premises_alone.script.endswith("Bool)\n(check-sat)")
 True
 """
 
@@ -27,16 +27,16 @@ _WIDTH = 116
 
 
 class Question(NamedTuple):
-    """One question of a claim.
+    """A query that decides a part of a claim.
 
     Args:
-        name: which one.
-        logic: of SMT-LIB.
-        premises: declarations, definitions and what is assumed.
-        denial: what would refute the claim; "" where only the premises are asked for.
-        text: the question in words, to which *unsat* is no, *sat* yes.
-        values: terms whose values show what was found.
-        vacuous: whether the premises could be such that nothing meets them: then that is a question too.
+        name: name of the query.
+        logic: logic of SMT-LIB.
+        premises: declarations, definitions and assumptions.
+        denial: the condition that refutes the claim; "" if only the premises are queried.
+        text: the query as an English question; *unsat* means no, *sat* means yes.
+        values: terms whose values describe a counterexample.
+        vacuous: whether the premises might be unsatisfiable, so that this must be queried too.
     """
 
     name: str
@@ -49,47 +49,48 @@ class Question(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What a solver must answer: ``"unsat"``, or ``"sat"`` where nothing is denied."""
+        """The expected answer of a solver: ``"unsat"``, or ``"sat"`` without a denial."""
         return "unsat" if self.denial else "sat"
 
     @property
     def script(self) -> str:
-        """The commands, without a head."""
+        """The commands of the query."""
         denied = [f"(assert {self.denial})"] if self.denial else []
         options = f"(set-option :produce-models true)\n(set-logic {self.logic})"
         return "\n".join([options, self.premises, *denied, "(check-sat)"])
 
     @property
     def premises_alone(self) -> Question:
-        """Whether anything meets the premises: else the claim would hold of nothing."""
+        """The query whether the premises can be satisfied; otherwise the claim would be vacuous."""
         text = f"Is there anything at all of which {self.name!r} asks?"
         return self._replace(name=f"{self.name}, not of nothing", denial="", text=text, vacuous=False)
 
 
 def every(questions: Sequence[Question]) -> list[Question]:
-    """The questions, each followed by that of its premises where nothing might meet them.
+    """Return the questions, each followed by the query of its premises if they might be unsatisfiable.
 
-    >>> one = Question("q", "ALL", "", "false", "", vacuous=True)
-    >>> [(each.name, each.expected) for each in every([one])]
+    >>> question = Question("q", "ALL", "", "false", "", vacuous=True)
+    >>> [(each.name, each.expected) for each in every([question])]
     [('q', 'unsat'), ('q, not of nothing', 'sat')]
     """
-    return [each for one in questions for each in ((one, one.premises_alone) if one.vacuous else (one,))]
+    return [each for q in questions for each in ((q, q.premises_alone) if q.vacuous else (q,))]
 
 
 def text_of(head: str, questions: Sequence[Question]) -> str:
-    """A text that a solver reads and a person too: a head, then the questions.
+    """Write a solver input with explanations as comments: a head, then the questions.
 
     Args:
-        head: what is claimed, in words.
-        questions: what to ask.
+        head: the claim, as text.
+        questions: the questions.
     """
-    asked = every(questions)
-    lines = [remark(f"{head}\n\nExpected: {' '.join(one.expected for one in asked)}")]
-    for number, one in enumerate(asked):
-        lines.append("" if not number else "\n(reset)")
-        question = f"Question {number + 1} of {len(asked)}, {one.name}: {one.text} Expected: {one.expected}."
-        lines.append(remark(fill(question, _WIDTH)))
-        lines.append(one.script)
-        if one.values and one.denial:
-            lines.append(f"; Where it is sat: (get-value ({' '.join(one.values)}))")
+    all_questions = every(questions)
+    count = len(all_questions)
+    lines = [remark(f"{head}\n\nExpected: {' '.join(question.expected for question in all_questions)}")]
+    for number, question in enumerate(all_questions, 1):
+        lines.append("" if number == 1 else "\n(reset)")
+        title = f"Question {number} of {count}, {question.name}: {question.text} Expected: {question.expected}."
+        lines.append(remark(fill(title, _WIDTH)))
+        lines.append(question.script)
+        if question.values and question.denial:
+            lines.append(f"; Where it is sat: (get-value ({' '.join(question.values)}))")
     return "\n".join(lines) + "\n"

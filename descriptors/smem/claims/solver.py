@@ -1,8 +1,8 @@
-"""A solver asked, where one is installed: z3 or cvc5, by their Python packages; what it answers is turned back.
+"""Run a claim in a solver, if z3 or cvc5 is installed as a Python package, and convert the answer to an element.
 
-Nothing in this package needs one: a claim is a text (``claim``). With one, a wrong word is shown by an element.
+A solver is optional, because a claim is a text (``claim``). With a solver, a wrong word is refuted by an element.
 
-Law: what is turned back is the element that the values name.
+Invariant: the converted element is the one that the values name.
 
 >>> values = {"base": 0, "i": 0, "j": 1, "r": 8, "c": 0, "stored": 64, "(read word r c)": 48}
 >>> print(element_of(Answer("z3", "sat", values), "bf16"))
@@ -30,20 +30,20 @@ from descriptors.smem.proof.mismatch import Mismatch, first_mismatches
 from descriptors.smem.words.descriptor import window_bytes
 from descriptors.text import word_text
 
-#: Elements that a word is asked to read before the search for one is given up.
+#: The largest number of elements in the query for a word.
 _MOST_ELEMENTS = 64
 
-#: Seconds for a question.
+#: Time limit of a query, in seconds.
 _SECONDS = 60
 
 
 class Answer(NamedTuple):
-    """What a solver answered.
+    """The answer of a solver.
 
     Args:
-        solver: its name.
+        solver: name of the solver.
         outcome: ``"unsat"``, ``"sat"`` or ``"unknown"``.
-        values: of the terms that the question names, where it is sat.
+        values: values of the terms that the question names, if it is sat.
     """
 
     solver: str
@@ -52,28 +52,28 @@ class Answer(NamedTuple):
 
 
 def installed() -> tuple[str, ...]:
-    """The solvers that are installed, of z3 and cvc5."""
+    """Return which of z3 and cvc5 are installed."""
     return tuple(name for name in _RUNNERS if find_spec(name) is not None)
 
 
 def ask(question: Question, solver: str | None = None, *, seconds: int = _SECONDS) -> Answer:
-    """What a solver answers to a question.
+    """Run a question in a solver.
 
     Args:
         question: the question.
-        solver: ``"z3"`` or ``"cvc5"``; the first that is installed if left out.
-        seconds: how long it may take.
+        solver: ``"z3"`` or ``"cvc5"``; the default is the first that is installed.
+        seconds: time limit.
 
     Raises:
-        DescriptorError: if none is installed.
+        DescriptorError: if the solver is not installed.
     """
     names = installed()
     if solver is None and names:
         solver = names[0]
     if solver not in names:
         raise DescriptorError(
-            f"solver: {solver or 'z3 or cvc5'} must be installed: pip install z3-solver, or pip install cvc5; or write "
-            "the claim with --smt2 and put it to any solver"
+            f"solver: {solver or 'neither z3 nor cvc5'} is {'not ' if solver else ''}installed; pip install z3-solver, "
+            "or pip install cvc5; or write the claim with --smt2 and run any solver"
         )
     outcome = _RUNNERS[solver](question.script, seconds).split("\n")[0]
     values = dict[str, int]()
@@ -85,27 +85,28 @@ def ask(question: Question, solver: str | None = None, *, seconds: int = _SECOND
 
 
 def ask_of_word(found: Diff, solver: str | None = None) -> Answer:
-    """What a solver says of the word that ``diff`` compared: whether it reads the layout wherever both are moved.
+    """Ask a solver whether the word of a ``diff`` reads the layout wherever both are moved.
 
     Raises:
-        DescriptorError: as ``ask``, or if that is no claim that can be stated.
+        DescriptorError: as ``ask``, or if the claim cannot be stated.
     """
     return ask(claim(found).questions[0], solver)
 
 
 def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
-    """A word that reads the layout of a ``diff``, found by a solver as its unknown; None if there is none.
+    """Search with a solver for a word that reads the layout of a ``diff``; return None if there is none.
 
-    It is asked for a word that reads a few elements right; what that word reads wrong is added, until it reads all, or
-    no word is left. A word that is found is proved by the read model; that there is none a solver says.
+    The query is for a word that reads some elements correctly. The first element that this word reads wrong is added to
+    the query, until a word reads all elements, or the query is unsatisfiable. The word is verified with the read model;
+    that there is none is the solver's answer.
 
     Raises:
-        DescriptorError: as ``ask``; or if it does not decide.
+        DescriptorError: as ``ask``; or if the solver does not decide the query.
 
     >>> from descriptors import diff
     >>> word_that_reads(diff(1 << 62, "(64,16):(72,1)", "sm90", dtype="bf16", major="K")) if installed() else None
     """
-    claim(found)  # refuses what is no layout of its own
+    claim(found)  # raises for an operand that has no layout of its own
     one = Operand(found.arch, found.element.name, str(found.major), found.shape)
     rows = stored_rows(
         found.layout, found.element, base=found.base, pattern_start=found.pattern_start, window=window_bytes(found.arch)
@@ -127,11 +128,11 @@ def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
         if not wrong:
             return word
         where = wrong[0].coordinate
-    raise DescriptorError(f"solver: it must say whether a word reads {found.layout}, found no answer")
+    raise DescriptorError(f"solver: the solver does not decide whether a word reads {found.layout}")
 
 
 def tell_answer(answer: Answer, dtype: str) -> str:
-    """An answer on a word for a person, in one line.
+    """Return the answer on a word as a line of text.
 
     >>> print(tell_answer(Answer("z3", "unsat", {}), "bf16"))
     z3: unsat, no element is read from elsewhere wherever word and layout are moved by a multiple of 1024 bytes
@@ -145,7 +146,7 @@ def tell_answer(answer: Answer, dtype: str) -> str:
 
 
 def tell_word(found: Diff) -> str:
-    """Where no form of the hardware has the layout, whether any word reads it: a line of its own; else ""."""
+    """Return a line that states whether any word reads a layout without a canonical form; "" for other layouts."""
     if found.right_word is not None:
         return ""
     word = word_that_reads(found)
@@ -160,7 +161,7 @@ DIFF = Record(**record_diff.rows, symbolic=Row(SOLVED, optional=True))
 
 
 def record_answer(answer: Answer, dtype: str) -> dict[str, Any]:
-    """The same as plain data.
+    """Return the answer on a word as plain data.
 
     >>> record_answer(Answer("z3", "unsat", {}), "bf16")
     {'solver': 'z3', 'outcome': 'unsat', 'element': None}
@@ -194,10 +195,10 @@ _RUNNERS: Mapping[str, Callable[[str, int], str]] = {"z3": _z3, "cvc5": _cvc5}
 
 
 def element_of(answer: Answer, dtype: str) -> Mismatch:
-    """The element of a tile that a solver names, as a mismatch of ``verify`` and ``diff``.
+    """Convert a solver's counterexample to a mismatch, as ``verify`` and ``diff`` report it.
 
     Args:
-        answer: a sat one to the question whether words read a tile.
+        answer: a *sat* answer to the question whether words read a tile.
         dtype: name of the element type.
     """
     values, bits = answer.values, STORED_BITS[dtype]

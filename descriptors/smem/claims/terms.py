@@ -1,6 +1,6 @@
-"""Terms of SMT-LIB 2 as text, in one of two arithmetics: integers, and bit vectors of a width that nothing leaves.
+"""Write terms of SMT-LIB 2, in integer arithmetic or in bit vectors that are wide enough not to overflow.
 
-Law: a term of numbers is one that Python, reading its operators, finds to be the same number.
+Example: the same sum and product in both arithmetics.
 
 >>> print(INTEGERS.sum(INTEGERS.product("x", 64), 8), BITS.sum(BITS.product("x", 64), 8))
 (+ (* x 64) 8) (bvadd (bvmul x (_ bv64 32)) (_ bv8 32))
@@ -19,12 +19,12 @@ from descriptors.errors import DescriptorError
 
 
 class Arithmetic(NamedTuple):
-    """How numbers and their operators are written.
+    """An arithmetic of SMT-LIB: its sort and its operators.
 
     Args:
         sort: the name of the sort.
         bits: the width of a bit vector; 0 for integers.
-        operators: of +, *, quotient, remainder, <=, <.
+        operators: the names of +, *, quotient, remainder, <= and <.
     """
 
     sort: str
@@ -32,10 +32,10 @@ class Arithmetic(NamedTuple):
     operators: tuple[str, str, str, str, str, str]
 
     def number(self, value: Any) -> str:
-        """A number, a polynomial in symbols, or a term as it is.
+        """Return the term of a number or of a polynomial in symbols; a text is a term already.
 
         Raises:
-            DescriptorError: if an expression is no polynomial.
+            DescriptorError: if an expression is not a polynomial.
 
         >>> from layoutalg import symbol
         >>> INTEGERS.number(2 * symbol("k") * symbol("k") - 3), BITS.number(7), INTEGERS.number(-1)
@@ -50,31 +50,31 @@ class Arithmetic(NamedTuple):
         return _polynomial(ast.parse(str(value), mode="eval").body)
 
     def sum(self, *values: Any) -> str:
-        """The sum; of none 0."""
-        return self._joined(0, [one for one in values if one != 0])
+        """Return the sum; 0 without values."""
+        return self._joined(0, [value for value in values if value != 0])
 
     def product(self, *values: Any) -> str:
-        """The product; of none 1."""
-        return "0" if 0 in values and not self.bits else self._joined(1, [one for one in values if one != 1])
+        """Return the product; 1 without values."""
+        return "0" if 0 in values and not self.bits else self._joined(1, [value for value in values if value != 1])
 
     def part(self, value: Any, by: Any) -> str:
-        """The quotient, rounded down."""
+        """Return the quotient, rounded down."""
         return self.number(value) if by == 1 else self._of(2, value, by)
 
     def rest(self, value: Any, by: Any) -> str:
-        """The remainder of that."""
+        """Return the remainder of the quotient."""
         return self._of(3, value, by)
 
     def least(self, *values: Any) -> str:
-        """Whether each value is at most the next."""
-        return both([self._of(4, one, other) for one, other in pairwise(values)])
+        """Return the condition that each value is at most the next."""
+        return both([self._of(4, *pair) for pair in pairwise(values)])
 
     def below(self, value: Any, end: Any) -> str:
-        """Whether a value is less than another."""
+        """Return the condition that a value is less than another."""
         return self._of(5, value, end)
 
     def within(self, value: Any, end: Any) -> str:
-        """Whether a value is one of 0 to another, less one."""
+        """Return the condition that a value is in [0, end)."""
         upper = self.below(value, end)
         return upper if self.bits else both([self.least(0, value), upper])
 
@@ -90,7 +90,7 @@ BITS = Arithmetic("N", 32, ("bvadd", "bvmul", "bvudiv", "bvurem", "bvule", "bvul
 
 
 def _polynomial(node: Any) -> str:
-    """An expression that Python reads, of sums, products and powers."""
+    """Return the term of a Python expression of sums, products and powers."""
     match node:
         case ast.Name(id=name):
             return name
@@ -105,7 +105,7 @@ def _polynomial(node: Any) -> str:
             return f"({sign} {' '.join(factors)})"
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             return f"(+ {_polynomial(left)} (- {_polynomial(right)}))"
-    raise DescriptorError(f"claim: an extent must be a polynomial, found {ast.unparse(node)}")
+    raise DescriptorError(f"claim: the extent {ast.unparse(node)} is not a polynomial")
 
 
 def _flat(node: Any, kind: type) -> list[str]:
@@ -115,7 +115,7 @@ def _flat(node: Any, kind: type) -> list[str]:
 
 
 def _factors(node: Any) -> list[str]:
-    """The factors of a product; a power is so many of them."""
+    """Return the factors of a product; a power is a repeated factor."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return [*_factors(node.left), *_factors(node.right)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
@@ -124,7 +124,7 @@ def _factors(node: Any) -> list[str]:
 
 
 def both(conditions: Sequence[str]) -> str:
-    """All of some conditions.
+    """Return the conjunction of conditions.
 
     >>> both(["a", "b"]), both(["a"]), both([])
     ('(and a b)', 'a', 'true')
@@ -133,7 +133,7 @@ def both(conditions: Sequence[str]) -> str:
 
 
 def either(conditions: Sequence[str]) -> str:
-    """One of some conditions.
+    """Return the disjunction of conditions.
 
     >>> either(["a", "b"]), either([])
     ('(or a b)', 'false')
@@ -142,16 +142,16 @@ def either(conditions: Sequence[str]) -> str:
 
 
 def function(name: str, arguments: str, sort: str, body: str) -> str:
-    """A definition, on one line unless its body has line breaks.
+    """Return the definition of a function whose arguments have one sort; one line unless the body has line breaks.
 
     >>> print(function("twice", "x", "Int", "(* 2 x)"))
     (define-fun twice ((x Int)) Int (* 2 x))
     """
-    return f"(define-fun {name} ({' '.join(f'({one} {sort})' for one in arguments.split())}) {sort} {body})"
+    return f"(define-fun {name} ({' '.join(f'({argument} {sort})' for argument in arguments.split())}) {sort} {body})"
 
 
 def remark(text: str) -> str:
-    """A comment, line by line.
+    """Return a text as comment lines.
 
     >>> print(remark("a" + chr(10) + "b"))
     ; a

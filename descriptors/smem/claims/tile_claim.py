@@ -1,13 +1,13 @@
-"""The claim that words read a tile of numbers, as one question in bit vectors.
+"""State the claim that words read a tile with numbers, as one query in bit vectors.
 
-Is there an address of the tile, an operand of it and an element of that which the tensor core reads from elsewhere than
-where the layout stores it? The layout is as CuTe defines it (``layout_terms``), the walk as the manual has it
-(``walk_terms``); neither knows how the word was derived.
+The query is: is there an address of the tile, an operand and an element of it that the tensor core does not read from
+where the layout stores it? The layout follows CuTe's definition (``layout_terms``), and the read addresses the manual
+(``walk_terms``). Neither uses the derivation of the word.
 
-Law: the question denies that an element is read from where it is stored, and its premises alone deny nothing.
+Invariant: the query denies that each element is read from where it is stored; its premises alone are satisfiable.
 
->>> one, tile = Operand("sm90", "bf16", "K", (8, 16)), Tile(((8, 64), (16, 1)), 0, (3, 3, 3))
->>> question = tile_question(one, tile, 0x4000004000010000, Moves(((1, 0), (1, 0))), Domain(1024))
+>>> operand, tile = Operand("sm90", "bf16", "K", (8, 16)), Tile(((8, 64), (16, 1)), 0, (3, 3, 3))
+>>> question = tile_question(operand, tile, 0x4000004000010000, Moves(((1, 0), (1, 0))), Domain(1024))
 >>> question.expected, question.premises_alone.expected, question.values[:5]
 ('unsat', 'sat', ('base', 'i', 'j', 'r', 'c'))
 >>> [text.count("(") == text.count(")") for text in (question.script, question.premises_alone.script)]
@@ -26,9 +26,9 @@ from descriptors.smem.claims.question import Question
 from descriptors.smem.claims.terms import BITS, both, remark
 from descriptors.smem.claims.walk_terms import Operand, fields, walk
 
-#: One past the last address that a start address can name.
+#: Number of bytes that a start address can address.
 WINDOW = 1 << 18
-#: One past the numbers of which sums and products stay within 32 bits.
+#: Bound of the numbers whose sums and products stay within 32 bits.
 _LARGEST = 1 << 30
 
 #: A mode: its shape and stride.
@@ -36,12 +36,12 @@ Mode = tuple[Any, Any]
 
 
 class Tile(NamedTuple):
-    """A tile of numbers.
+    """A tile with numbers.
 
     Args:
         modes: MN, K, then stages, in elements.
-        offset: of the first element, before the swizzle.
-        swizzle: (bits, base, shift) on elements; None for none.
+        offset: offset of the first element, before the swizzle.
+        swizzle: (bits, base, shift) on elements, or None.
     """
 
     modes: tuple[Mode, ...]
@@ -50,18 +50,18 @@ class Tile(NamedTuple):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The least and the greatest offset of an element, before the swizzle."""
+        """The smallest and the largest offset of an element, before the swizzle."""
         low, high = reach(*zip(*self.modes, strict=True)) if self.modes else (0, 0)
         return self.offset + low, self.offset + high
 
 
 class Moves(NamedTuple):
-    """How words move from operand to operand, in units of 16 bytes.
+    """The changes of the words from operand to operand, in units of 16 bytes.
 
     Args:
-        start: of the start address, a mode for each of the tile's: what index of an operand comes to.
-        third: whether the modes take pieces of 16 bytes, of which operand k begins at piece 3*k.
-        lines: of the line that an absolute LBO names: from line of 128 bytes along K; None where LBO does not move.
+        start: modes of the start address, one for each mode of the tile, as functions of the operand's index.
+        third: whether the index along K counts 16-byte pieces, of which operand k begins at piece 3*k.
+        lines: mode from a line of 128 bytes along K to its offset, for an absolute LBO; None if LBO is constant.
     """
 
     start: tuple[Mode, ...]
@@ -70,13 +70,13 @@ class Moves(NamedTuple):
 
 
 class Domain(NamedTuple):
-    """The addresses of which the claim is.
+    """The addresses that the claim covers.
 
     Args:
-        step: the tile's address may move by so many bytes.
-        at: the address of the tile that the word is of; others are steps from there.
-        pattern: where the swizzle pattern starts for a tile there, in bytes; None for where the tile does, which the
-            words then say with their base offset.
+        step: the tile's address may change by multiples of this number of bytes.
+        at: the address of the tile that the first word is for.
+        pattern: address where the swizzle pattern starts for a tile at ``at``, in bytes; None if it starts with the
+            tile, in which case the words have the corresponding base offset.
     """
 
     step: int
@@ -85,23 +85,25 @@ class Domain(NamedTuple):
 
 
 def tile_question(one: Operand, tile: Tile, word: int, moves: Moves, domain: Domain, *, ignored: int = 0) -> Question:
-    """Whether words read a tile.
+    """Return the query whether words read a tile.
 
     Args:
-        one: what an instruction reads.
+        one: the operand that an instruction reads.
         tile: the tile.
-        word: the first word, of a tile at the address that the domain begins with.
-        moves: from operand to operand.
-        domain: where the tile lies.
-        ignored: bits of the word which may be anything.
+        word: the first word, for a tile at the address ``domain.at``.
+        moves: the changes of the word from operand to operand.
+        domain: the addresses of the tile.
+        ignored: bits of the word that may have any value.
 
     Raises:
-        DescriptorError: if the tile is no whole number of operands, or its offsets exceed what 32 bits count safely.
+        DescriptorError: if the operand does not divide the tile, or its offsets are too large for 32 bits.
     """
     counts = _counts(one, tile)
     low, high = tile.reach
     if max(high, -low) * one.units >= _LARGEST:
-        raise DescriptorError(f"claim: offsets of a tile must be below {_LARGEST // one.units} elements, found {high}")
+        raise DescriptorError(
+            f"claim: the tile has offsets {low} to {high}, which are not all below {_LARGEST // one.units} elements"
+        )
     names = ("i", "j", *(f"s{x}" for x in range(len(counts) - 2)))
     premises = [
         "(define-sort N () (_ BitVec 32)) ; numbers: no sum or product below leaves 32 bits",
@@ -126,16 +128,16 @@ _ASKED = (
 
 
 def _counts(one: Operand, tile: Tile) -> list[int]:
-    """How many operands there are along each mode."""
+    """Return the number of operands along each mode."""
     sizes = [prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes]
     extents = (*one.shape, *(1 for _ in sizes[2:]))
     if len(sizes) < 2 or any(size % extent for size, extent in zip(sizes, extents, strict=True)):
-        raise DescriptorError(f"claim: a tile must be whole operands of {one.shape}, found extents {tuple(sizes)}")
+        raise DescriptorError(f"claim: the tile's extents {tuple(sizes)} are not multiples of the operand {one.shape}")
     return [size // extent for size, extent in zip(sizes, extents, strict=True)]
 
 
 def _fits(one: Operand, tile: Tile, domain: Domain) -> tuple[int, int] | None:
-    """The least and the greatest address from which the whole tile lies in the window; None if there is none."""
+    """Return the smallest and the largest address of the tile within the window; None if it does not fit."""
     low, high = tile.reach
     first, last = max(0, -(low * one.bits // 8)), one.window - -(-(high + 1) * one.bits // 8)
     first += (domain.at - first) % domain.step
@@ -143,7 +145,7 @@ def _fits(one: Operand, tile: Tile, domain: Domain) -> tuple[int, int] | None:
 
 
 def _stored(one: Operand, tile: Tile, names: Sequence[str], domain: Domain) -> str:
-    """Where the tile has element (r, c) of operand (i, j, ...)."""
+    """Return the definitions of the address where the tile stores element (r, c) of operand (i, j, ...)."""
     rows, columns = BITS.sum(BITS.product("i", one.shape[0]), "r"), BITS.sum(BITS.product("j", one.shape[1]), "c")
     lines = [remark("1. The layout as CuTe defines it, in elements: index div and mod the shape, times the strides.")]
     lines += [f"(define-fun mode-{x} ((x N)) N {mode_term(*mode, 'x', BITS)})" for x, mode in enumerate(tile.modes)]
@@ -176,7 +178,7 @@ def _stored(one: Operand, tile: Tile, names: Sequence[str], domain: Domain) -> s
 
 
 def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored: int, domain: Domain) -> str:
-    """The word of operand (i, j, ...) of a tile at ``base``."""
+    """Return the definitions of the word of operand (i, j, ...) for a tile at ``base``."""
     at = [BITS.product(name, 3) if moves.third and name == "j" else name for name in names]
     terms = [mode_term(*mode, index, BITS) for mode, index in zip(moves.start, at, strict=True)]
     begins = [BITS.part("base", 16), *([-(domain.at // 16)] if domain.at else [])]
@@ -215,7 +217,7 @@ def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored:
 def _assumptions(
     one: Operand, counts: Sequence[int], names: Sequence[str], domain: Domain, whole: tuple[int, int] | None
 ) -> str:
-    """The domain: addresses of the tile, operands, elements."""
+    """Return the assertions of the domain: addresses of the tile, operands and elements."""
     ends = [*zip(names, counts, strict=True), ("r", one.shape[0]), ("c", one.shape[1])]
     lines = ["; 5. The domain: the address of the tile, which operand, which element of it."]
     lines.append(f"(assert (= {BITS.rest('base', domain.step)} {BITS.number(domain.at % domain.step)}))")

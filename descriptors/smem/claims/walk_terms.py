@@ -1,7 +1,7 @@
-"""The walk of the tensor core over an operand, from any 64-bit word, as the manual has it, in SMT-LIB 2.
+"""Write the address that the tensor core reads for an element and any 64-bit word, in SMT-LIB 2, by the PTX manual.
 
-Which address is read for element (r, c), r along M or N and c along K. Of s bytes an element, W bytes a row (16, 32, 64
-or 128 by the swizzle)::
+The address of element (r, c), with r along M or N, c along K, s bytes per element and W bytes per row (16, 32, 64 or
+128, by the swizzle), is::
 
     K-major    b = c*s   start + r div 8 * SBO + r mod 8 * W + b mod 16 + b div 16 * 16    swizzled
                          start + r div 8 * SBO + r mod 8 * 16 + b mod 16 + b div 16 * LBO  without swizzle
@@ -10,14 +10,14 @@ or 128 by the swizzle)::
     address xor (address div 128 - base offset) mod 2**B * 16       B = 1, 2, 3 of 32B, 64B, 128B
 
 128B with 32-byte atoms (sm100): 4 rows of c instead of 8, and address xor (address div 128 - base offset) mod 4 * 32.
-With LBO mode 1 (sm100, K = 48 bytes) LBO is the address of the line of 128 bytes in which K goes on.
+With LBO mode 1 (sm100, K = 48 bytes), LBO is the address of the line of 128 bytes in which K continues.
 Source: PTX ISA 9.1, "Matrix descriptor format" of ``wgmma`` and ``tcgen05``, "Asynchronous warpgroup level matrix
 shared memory layout", "Shared memory layout and canonical layouts", "Absolute address mode for K dimension being 48B".
 
-Addresses count half bytes for elements of 4 bits, bytes for all others; narrow elements in containers of 16 bytes
-count as bytes, by their places.
+Addresses count half bytes for elements of 4 bits, and bytes for all others. Narrow elements in containers of 16 bytes
+count as bytes.
 
-Law: the definitions close what they open, and whatever the operand, each swizzle of its architecture has its case.
+Invariant: parentheses are balanced, and for every operand each swizzle of its architecture has a case.
 
 >>> for arch, dtype, major in (("sm90", "bf16", "K"), ("sm100", "e2m1", "K"), ("sm100", "tf32", "MN")):
 ...     text = walk(Operand(arch, dtype, major, (64, 16)))
@@ -31,7 +31,7 @@ from typing import NamedTuple
 from descriptors.errors import ChoiceError
 from descriptors.smem.claims.terms import BITS, remark
 
-#: Bits that an element takes up, by its type; of narrow ones in containers those of a place.
+#: Storage bits of an element, by its type; a narrow element in a container counts as 8 bits.
 STORED_BITS = {
     "f16": 16, "bf16": 16, "s1z4m11": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "e2m3": 8, "e3m2": 8,
     "e2m1_unpacksmem": 8, "e2m1": 4,
@@ -39,7 +39,7 @@ STORED_BITS = {
 
 
 class Swizzle(NamedTuple):
-    """A swizzle of the hardware: bytes of a row, bits of the line's number, where they go, rows of c of an atom."""
+    """A swizzle of the hardware: bytes of a row, number and position of the changed bits, rows of c of an atom."""
 
     width: int
     bits: int

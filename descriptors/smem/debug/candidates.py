@@ -1,24 +1,26 @@
-"""Which swizzle modes and majors fit a layout, and why each of the others does not.
+"""List the swizzle modes and majors that fit a layout, and the reasons why the others do not.
 
-A layout has one meaning everywhere: a plain layout without a swizzle is stored exactly as it is written, and with a
-swizzle the swizzle is applied to its offsets. A candidate with a swizzle is therefore another stored layout than the
-plain one, and names it (``Fit.layout``); a swizzled layout fits its own mode at most. Law: every candidate that fits
-was proved, its word read by the read model against the layout that it names, element by element.
+A layout has the same meaning everywhere: a plain layout without a swizzle is stored as written; with a swizzle, the
+swizzle is applied to its offsets. A candidate with a swizzle is therefore stored differently from the plain layout, and
+states its layout (``Fit.layout``). A swizzled layout fits its own mode at most.
+
+Invariant: every candidate that fits was verified: the read model of its word was compared with its layout, element by
+element.
 
 >>> from descriptors import diff
->>> fits = [one for one in candidates("(64,16):(16,1)", "bf16", arch="sm90") if one.fit is not None]
->>> [(str(one.major), str(one.swizzle)) for one in fits]
+>>> fits = [each for each in candidates("(64,16):(16,1)", "bf16", arch="sm90") if each.fit is not None]
+>>> [(str(each.major), str(each.swizzle)) for each in fits]
 [('K', '32B')]
->>> all(diff(one.fit.descriptor.encode(), one.fit.layout, "sm90", dtype="bf16", major=one.major).ok for one in fits)
+>>> all(diff(each.fit.descriptor.encode(), each.fit.layout, "sm90", dtype="bf16", major=each.major).ok for each in fits)
 True
 
-Law: the word of a fit reads the layout of the fit, swizzle and all.
+Invariant: the word of a fit reads the layout of the fit, including the swizzle.
 
 >>> from descriptors.smem.debug.read import read
 >>> from descriptors.smem.operands.operand import as_element_type
->>> one = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100", base=1024)
->>> found = read(one.descriptor.encode(), dtype="bf16", major="K", shape=(64, 16)).addresses
->>> found == tuple(tuple(1024 + 2 * one.layout(i, k) for k in range(16)) for i in range(64))
+>>> fit = fitted(Layout((64, 16), (64, 1)), as_element_type("bf16"), Major.K, SwizzleMode.B128, "sm100", base=1024)
+>>> addresses = read(fit.descriptor.encode(), dtype="bf16", major="K", shape=(64, 16)).addresses
+>>> addresses == tuple(tuple(1024 + 2 * fit.layout(i, k) for k in range(16)) for i in range(64))
 True
 """
 
@@ -50,11 +52,11 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Fit:
-    """A canonical form that an operand has, with the descriptor it gives.
+    """A canonical form that an operand has, and its descriptor.
 
     Args:
-        match: the form, with the operand in it.
-        descriptor: what the tensor core is told.
+        match: the operand in canonical form.
+        descriptor: the descriptor.
         layout: the operand in elements, with the swizzle.
     """
 
@@ -73,7 +75,7 @@ def fitted(
     base: int = 0,
     pattern_start: int = 0,
 ) -> Fit:
-    """The descriptor of an operand in one form, proved by the read model.
+    """Return the descriptor of an operand in one form, after verifying it with the read model.
 
     Args:
         operand: modes (MN, K) in elements; its swizzle, if it has one, is replaced by that of ``mode``.
@@ -114,7 +116,7 @@ def fitted(
     if stored_at != fetched:
         wrong = first_mismatches(stored_at, fetched, unit=address_unit(element), most=1)[0]
         raise DescriptorError(
-            f"canonical: the word must read the layout, {wrong}; layout = {layout}, form = {canonical}"
+            f"canonical: the word does not read the layout, {wrong}; layout = {layout}, form = {canonical}"
         )
     return Fit(steps, descriptor, layout)
 
@@ -122,7 +124,7 @@ def fitted(
 def operand_of(
     tile: Layout | ComposedLayout, shape: tuple[int, int], subtile: tuple[int, ...]
 ) -> Layout | ComposedLayout:
-    """The operand of one subtile of a tile, as a layout of modes (MN, K).
+    """Return the operand of a subtile of a tile, as a layout with modes (MN, K).
 
     Args:
         tile: modes (MN, K, stages...), plain or a swizzle after a plain layout.
@@ -140,7 +142,7 @@ def operand_of(
     extents = tuple(size(mode) for mode in rest)
     if len(subtile) != len(extents) or not all(0 <= at < extent for at, extent in zip(subtile, extents, strict=True)):
         raise DescriptorError(
-            f"operand: a subtile must lie in {tuple_text(extents)}, found {tuple_text(subtile)}; tile = {tile}"
+            f"operand: subtile {tuple_text(subtile)} is not one of the {tuple_text(extents)} subtiles; tile = {tile}"
         )
     start, modes = offset + rest(*subtile), make_layout(*operand)
     if swizzle is None and not start:
@@ -149,7 +151,7 @@ def operand_of(
 
 
 def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
-    """The extents (MN, K) of an operand: those given, or the first two of the tile.
+    """Return the extents (MN, K) of an operand: ``shape``, or by default the first two extents of the tile.
 
     Raises:
         DescriptorError: if the tile has fewer than two modes, or the shape is not two extents.
@@ -159,7 +161,7 @@ def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
     """
     rows = plain(tile)
     if not isinstance(rows.shape, tuple) or len(rows) < 2:
-        raise DescriptorError(f"operand: a layout must have modes (MN, K), found {tile}")
+        raise DescriptorError(f"operand: the layout {tile} does not have the modes (MN, K, ...)")
     if shape is None:
         return size(rows, mode=[0]), size(rows, mode=[1])
     return as_extents(shape, "operand: a shape", "operand: an extent")
@@ -174,8 +176,9 @@ class Candidate:
         swizzle: the swizzle mode.
         fit: the form and its descriptor, or None.
         reason: why the layout does not fit; "" if it does.
-        illegal: why no instruction reads such an operand though the layout fits; "" if one does.
-        applied: whether the candidate applies its swizzle to a plain layout, and so stores the elements elsewhere.
+        illegal: why no instruction reads such an operand although the layout fits; "" if one does.
+        applied: whether the candidate applies its swizzle to a plain layout, which changes where elements are stored.
+        summary: the reason in rows, columns and bytes, without layouts; "" if there is no shorter reason.
     """
 
     major: Major
@@ -184,6 +187,7 @@ class Candidate:
     reason: str
     illegal: str
     applied: bool = False
+    summary: str = ""
 
     @property
     def usable(self) -> bool:
@@ -193,7 +197,7 @@ class Candidate:
     def __str__(self) -> str:
         name = f"{self.major}-major {self.swizzle}"
         if self.fit is None:
-            return f"{name}: no; {self.reason}"
+            return f"{name}: no; {self.summary or self.reason}"
         descriptor = self.fit.descriptor
         offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
         verdict = f"fits, but {self.illegal}" if self.illegal else "fits"
@@ -213,30 +217,30 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """Try every major and swizzle mode on a layout.
 
-    Law: of the candidates of a layout and a swizzle, those that fit have the words that ``derive`` gives for both, and
-    ``diff`` finds them the same; without a swizzle, those do that are not ``applied``.
+    Invariant: with ``swizzle``, the candidates that fit have the words of ``derive``, and ``diff`` confirms them;
+    without, this holds for the candidates that are not ``applied``.
 
     Args:
-        layout: modes (MN, K), further ones are stages; plain, a swizzle after a plain one, or notation of either.
+        layout: modes (MN, K, stages...): a plain layout, a swizzle after a plain layout, or the notation of either.
         dtype: name of the element type.
-        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
+        shape: extents (MN, K) that one instruction reads, in elements; the default is the whole of both modes.
         arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
-        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
-        swizzle: name of the swizzle mode that is applied to a plain layout; if left out, each mode is tried.
+        unit: unit of the layout's offsets and swizzle, as in ``explicit.UNITS``.
+        swizzle: the swizzle mode to apply to a plain layout; None to try each mode.
 
     Returns:
-        A candidate for each major and mode, those that fit first, and of those the ones that store the layout as it is
+        a candidate for each major and mode: those that fit first, and among these the ones that store the layout as
         written.
 
     Raises:
-        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
+        NotCanonicalError: if the hardware does not have the layout's swizzle.
         DescriptorError: if an argument is malformed, or the shape does not divide the layout.
         LayoutError: if the notation is wrong.
 
     >>> for candidate in candidates("(64,16):(64,1)", "bf16", arch="sm90")[:2]:
     ...     print(candidate)  # doctest: +ELLIPSIS
     K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)
-    K-major none: no; canonical: row 1 of MN must begin 16 bytes after row 0, ..., found 128 bytes; ...
+    K-major none: no; row 1 of MN begins 128 bytes after row 0, where a layout without swizzle has 16 bytes
     """
     name, element = architecture(arch), as_element_type(dtype)
     tile, own = explicit_tile(layout, element, swizzle, as_unit(unit))
@@ -247,24 +251,30 @@ def candidates(
     tries = []
     for major in Major:
         for mode in SwizzleMode:
-            fit, applied = None, False
+            fit, applied, summary = None, False, ""
             reason = _other_swizzle(operand, own_mode, major, mode)
-            # A swizzle that folded into the strides of a plain layout is stored as written; else it is applied.
+            if reason:
+                summary = f"the layout has swizzle {own_mode}"
+            # A swizzle that is part of the strides of a plain layout is stored as written; otherwise it is applied.
             for reading in () if reason and own_mode is not None else (folded.get(mode), operand):
                 try:
                     fit = None if reading is None else fitted(reading, element, major, mode, name)
                 except LayoutError as error:
-                    reason = str(error)
+                    reason, summary = str(error), ""
+                    if isinstance(error, NotCanonicalError):
+                        summary = "; ".join(filter(None, [error.why, error.way_out]))
                 if fit:
                     applied = reading is operand and own_mode is None and mode is not SwizzleMode.NONE
                     break
             illegal = operand_refusal(name, element, major, mode, extents) if fit else ""
-            tries.append(Candidate(major, mode, fit, "" if fit else reason, illegal, applied))
-    return tuple(sorted(tries, key=lambda one: (one.fit is None, not one.usable, one.applied)))
+            if fit:
+                reason = summary = ""
+            tries.append(Candidate(major, mode, fit, reason, illegal, applied, summary))
+    return tuple(sorted(tries, key=lambda each: (each.fit is None, not each.usable, each.applied)))
 
 
 def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, major: Major, mode: SwizzleMode) -> str:
-    """Why the swizzle of a layout rules a mode out; "" for a plain layout, to which each swizzle may be applied."""
+    """Return why the swizzle of a layout excludes a mode; "" for a plain layout, for which any is possible."""
     if own is None or own is mode:
         return ""
     return str(

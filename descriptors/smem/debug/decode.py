@@ -1,20 +1,20 @@
-"""From a word back to what it says, field by field in bytes: what counts, what looks wrong, and what was meant.
+"""Decode a descriptor word: every field with its meaning, the warnings, and the comparison with expected values.
 
-Law: the fields and the unknown bits hold every bit of the word, so that nothing of it is lost:
-``SMEM_DESCRIPTOR.encode(fields) | unknown_bits == word``.
-Source: the words are those of ``sm90`` and ``sm100``; the rules those of ``warnings``.
+Invariant: the fields and the unknown bits have every bit of the word:
+``smem_word(arch).encode(fields) | unknown_bits == word``.
+Source: ``words.descriptor`` for the fields, ``warnings`` for the warnings.
 
 >>> from descriptors.smem.words.descriptor import WORDS
 >>> words = [0x4000404000010000 ^ 3 << bit for bit in range(63)]
->>> found = [(arch, decode(word, arch)) for arch in WORDS for word in words]
->>> all(WORDS[arch].encode({row.name: row.value for row in d.fields}) | d.unknown_bits == d.word for arch, d in found)
+>>> cases = [(arch, decode(word, arch)) for arch in WORDS for word in words]
+>>> all(WORDS[arch].encode({row.name: row.value for row in d.fields}) | d.unknown_bits == d.word for arch, d in cases)
 True
 
-Law: of what a word was meant to say, by whoever knows only some of its fields, just that is met which it says.
+Invariant: an expectation is met if and only if the field has the expected value.
 
 >>> from descriptors import derive
 >>> word = derive((64, 64), "bf16", "K", "128B", (64, 16)).words()[0][0]
->>> [one.met for one in expectations(decode(word, "sm100"), ["stride_byte_offset=1024", "swizzle=64B"])]
+>>> [each.met for each in expectations(decode(word, "sm100"), ["stride_byte_offset=1024", "swizzle=64B"])]
 [True, False]
 """
 
@@ -45,14 +45,14 @@ from layoutalg.frozen import frozen, replace
 
 @frozen
 class DecodedField:
-    """One field of a decoded word.
+    """A field of a decoded word.
 
     Args:
-        field: where it is and how it is stored.
+        field: the declaration of the field.
         stored: the number in the word.
-        value: what that stands for: bytes, a plain number, a swizzle mode, or an ``UnknownCode``.
-        meaning: what it says about the operand, in words.
-        dont_care: whether it changes nothing for this operand.
+        value: the value of that number: bytes, a plain number, a swizzle mode, or an ``UnknownCode``.
+        meaning: what the field means for the operand, as text.
+        dont_care: whether the field has no effect for this operand.
     """
 
     field: Field
@@ -69,15 +69,15 @@ class DecodedField:
 
 @frozen
 class Decoded(Told):
-    """A shared-memory descriptor word, read.
+    """A decoded shared-memory descriptor.
 
     Args:
         arch: ``"sm90"`` or ``"sm100"``.
         word: the 64 bits.
         fields: every field, lowest first.
         unknown_bits: the set bits that belong to no field.
-        warnings: what is probably a mistake.
-        notes: what surprises, and is right.
+        warnings: probable mistakes.
+        notes: facts that are unusual, but not mistakes.
         operand: the operand as far as it is known, for the title.
 
     >>> word = decode(0x4000404000010000, "sm100", dtype="bf16", major="K")
@@ -101,19 +101,19 @@ class Decoded(Told):
 
     @property
     def dont_care(self) -> tuple[str, ...]:
-        """The fields that change nothing for this operand, as far as it is known."""
+        """The fields without effect for this operand, as far as it is known."""
         return tuple(field.name for field in self.fields if field.dont_care)
 
     @property
     def absolute(self) -> bool:
-        """Whether the leading byte offset is an address: LBO mode 1, of K = 96."""
+        """Whether the leading byte offset is an address (LBO mode 1, for K = 96)."""
         return has_tcgen05(self.arch) and bool(self["lbo_mode"])
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
-        of = f" of an operand: {self.operand}" if self.operand else ""
-        return f"{word_text(self.word)}: {self.arch} shared-memory descriptor{of}"
+        """The descriptor in one line."""
+        operand = f" of an operand: {self.operand}" if self.operand else ""
+        return f"{word_text(self.word)}: {self.arch} shared-memory descriptor{operand}"
 
 
 def decode(
@@ -124,10 +124,10 @@ def decode(
     major: Major | MajorName | None = None,
     shape: tuple[int, int] | None = None,
 ) -> Decoded:
-    """Every field of a shared-memory descriptor word, with what looks wrong about it.
+    """Decode every field of a shared-memory descriptor, and report probable mistakes.
 
-    The more is known of the operand, the more can be said: its major decides what the two offsets mean, its type
-    whether an instruction reads it, its shape which steps are taken and whether two elements share an address.
+    Each fact about the operand allows more statements: its major determines the meaning of the two offsets, its type
+    whether an instruction reads it, and its shape which strides have an effect and whether elements share an address.
 
     Args:
         word: the 64-bit word.
@@ -137,15 +137,13 @@ def decode(
         shape: extents (MN, K) that one instruction reads, in elements, if known.
 
     Raises:
-        DescriptorError: if the word is no integer of 64 bits, or a shape is given that is not two extents.
-        ChoiceError: on an unknown name.
+        DescriptorError: if the word is not an integer of 64 bits, or the shape is not two extents.
+        ChoiceError: for an unknown name.
 
-    Source: as ``sm90`` and ``sm100``.
-
-    >>> found = decode(0x0010000002001000, "sm90")
-    >>> found["start_address"], found["leading_byte_offset"], found["stride_byte_offset"], found["swizzle"]
+    >>> decoded = decode(0x0010000002001000, "sm90")
+    >>> decoded["start_address"], decoded["leading_byte_offset"], decoded["stride_byte_offset"], decoded["swizzle"]
     (65536, 8192, 0, SwizzleMode.NONE)
-    >>> print(found.warnings[0])
+    >>> print(decoded.warnings[0])
     bit 52 belongs to no field and is ignored (measured on a Hopper GPU); the swizzle has bits [62,64)
     """
     name = architecture(arch, "decode")
@@ -180,12 +178,12 @@ def _field(field: Field, reading: Reading) -> DecodedField:
 
 
 def _dont_care(reading: Reading) -> tuple[str, ...]:
-    """Fields that change nothing: not read for the form, or a step past the end of the operand."""
+    """Return the fields without effect: not read for the form, or a stride beyond the end of the operand."""
     if reading.major is None or not isinstance(reading.mode, SwizzleMode):
         return ()
     try:
         canonical = form(reading.major, reading.mode)
-    except DescriptorError:  # no such form: a remark says so
+    except DescriptorError:  # there is no such form, as a warning states
         return ()
     idle = set(canonical.unread)
     if reading.absolute:
@@ -201,7 +199,7 @@ def _dont_care(reading: Reading) -> tuple[str, ...]:
 
 
 def _meaning(name: str, reading: Reading) -> str:
-    """What a field says about this operand, in words; both readings where the major is not known."""
+    """Return the meaning of a field for the operand, for both majors if the major is not known."""
     if name == "lbo_mode" and reading.absolute:
         return f"1 for an absolute leading address: K = 96 of {holders('K = 96')}"
     if name == "swizzle":
@@ -246,12 +244,12 @@ __all__ = ["Decoded", "DecodedField", "Remark", "UnknownCode", "decode"]
 
 @frozen
 class Expectation:
-    """One field of a word as it was meant.
+    """The comparison of a field of a word with an expected value.
 
     Args:
-        field: its name.
-        expected: the value it was meant to have, in bytes where it is an address.
-        found: the value it has.
+        field: name of the field.
+        expected: the expected value, in bytes for an address or offset.
+        found: the actual value.
     """
 
     field: str
@@ -260,30 +258,30 @@ class Expectation:
 
     @property
     def met(self) -> bool:
-        """Whether the word says what was meant."""
+        """Whether the field has the expected value."""
         return bool(self.expected == self.found)
 
     def __str__(self) -> str:
         if self.met:
             return f"as expected: {self.field} {self.found}"
-        return f"not as expected: {self.field} must be {self.expected}, is {self.found}"
+        return f"not as expected: {self.field} is {self.found}, expected {self.expected}"
 
 
 def expectations(decoded: Decoded, expected: Iterable[str]) -> tuple[Expectation, ...]:
-    """Each of these beside what a word says.
+    """Compare a decoded word with expected values.
 
     Args:
-        decoded: the word.
-        expected: the name of a swizzle, or ``FIELD=NUMBER``, in bytes where the field is an address.
+        decoded: the decoded word.
+        expected: texts, each the name of a swizzle or ``FIELD=NUMBER``, in bytes for an address or offset.
 
     Raises:
         ChoiceError: if the word has no such field, or there is no such swizzle.
-        DescriptorError: if a number is none.
+        DescriptorError: if a value is not a number.
 
     >>> from descriptors import decode
-    >>> for one in expectations(decode(0x4000004000010040, "sm90"), ["64B", "stride_byte_offset=1024"]):
-    ...     print(one)
-    not as expected: swizzle must be 64B, is 128B
+    >>> for expectation in expectations(decode(0x4000004000010040, "sm90"), ["64B", "stride_byte_offset=1024"]):
+    ...     print(expectation)
+    not as expected: swizzle is 128B, expected 64B
     as expected: stride_byte_offset 1024
     """
     return tuple(_expectation(decoded, text) for text in expected)
@@ -297,4 +295,4 @@ def _expectation(decoded: Decoded, text: str) -> Expectation:
     try:
         return Expectation(field, int(value[:20], 0), actual)
     except ValueError:
-        raise DescriptorError(f"decode: an expected {field} must be a number, found {brief(value)}") from None
+        raise DescriptorError(f"decode: the expected {field} is {brief(value)}, which is not a number") from None

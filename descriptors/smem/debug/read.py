@@ -1,13 +1,13 @@
-"""From a word to what it makes the tensor core read: the address of every element of the operand.
+"""Return the address of every element that the tensor core reads for a descriptor word.
 
-Source: the read model of :mod:`descriptors.smem.proof.read_model`, which says how it is known.
+Source: the read model of :mod:`descriptors.smem.proof.read_model`, which states its evidence.
 
-Law: what the word of a derivation reads is where its tile has the elements, in bytes.
+Invariant: the word of a derivation reads the addresses where its tile stores the elements.
 
 >>> from descriptors import derive
 >>> d = derive((64, 16), "bf16", "MN", "64B", (64, 16))
->>> found = read(d.words(1024)[0][0], dtype="bf16", major="MN", shape=(64, 16)).addresses
->>> found == tuple(tuple(1024 + 2 * d.smem_tile(i, k) for k in range(16)) for i in range(64))
+>>> addresses = read(d.words(1024)[0][0], dtype="bf16", major="MN", shape=(64, 16)).addresses
+>>> addresses == tuple(tuple(1024 + 2 * d.smem_tile(i, k) for k in range(16)) for i in range(64))
 True
 """
 
@@ -21,19 +21,19 @@ from descriptors.smem.proof.addresses import evidence, fetched_rows
 from descriptors.smem.words.descriptor import Arch, with_version
 from layoutalg.frozen import frozen
 
-#: The most elements whose addresses are listed.
+#: The largest number of elements.
 _MOST_ELEMENTS = 1 << 20
 
 
 @frozen
 class Fetched:
-    """What the tensor core fetches for a word.
+    """The addresses that the tensor core reads for a word.
 
     Args:
-        decoded: the word, with what looks wrong about it.
+        decoded: the decoded word, with its warnings.
         element: the element type.
         major: the contiguous dimension.
-        addresses: where element (mn, k) is read: ``addresses[mn][k]``, in bytes, or bits of elements that are smaller.
+        addresses: the address of element (mn, k), ``addresses[mn][k]``, in bytes, or in bits for smaller elements.
         evidence: how the read model of this operand is known.
     """
 
@@ -47,7 +47,7 @@ class Fetched:
 def read(
     word: int, arch: Arch = "sm100", *, dtype: ElementType | str, major: Major | MajorName, shape: tuple[int, int]
 ) -> Fetched:
-    """Everything that the tensor core reads for a descriptor word, element by element.
+    """Return the address of every element that the tensor core reads for a descriptor word.
 
     Args:
         word: the 64-bit word.
@@ -65,7 +65,7 @@ def read(
     extents = as_extents(shape, "read: shape", "read: an extent")
     if extents[0] * extents[1] > _MOST_ELEMENTS:
         raise DescriptorError(
-            f"read: the shape must have at most {_MOST_ELEMENTS} elements, found {extents[0] * extents[1]}"
+            f"read: the shape has {extents[0] * extents[1]} elements, more than the {_MOST_ELEMENTS} that can be listed"
         )
     element, contiguous = as_element_type(dtype), as_major(major)
     decoded = decode(word, arch, dtype=element, major=contiguous, shape=extents)

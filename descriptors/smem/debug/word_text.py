@@ -1,22 +1,22 @@
-"""What a word says and reads, told: decoded words, what they fetch, what differs from a layout, and candidates.
+"""Print decoded words, read addresses, comparisons and candidates as text, and convert them into plain data.
 
-Law: the stored numbers of a decoded word, put back at their bits, and its unknown bits are the word.
+Invariant: the stored numbers of a decoded word, at the positions of their fields, and its unknown bits are the word.
 
 >>> from descriptors import decode
 >>> from descriptors.smem.words.descriptor import smem_word
 >>> for word in (0x4000404000010000 ^ 3 << bit for bit in range(63)):
-...     told = record_decoded(decode(word, "sm90"))
-...     put = sum(stored << smem_word("sm90")[name].low for name, stored in told["stored"].items())
-...     assert word_text(put | int(told["unknown_bits"], 16)) == told["word"] == word_text(word)
+...     record = record_decoded(decode(word, "sm90"))
+...     fields = sum(stored << smem_word("sm90")[name].low for name, stored in record["stored"].items())
+...     assert word_text(fields | int(record["unknown_bits"], 16)) == record["word"] == word_text(word)
 
-Law: the text of a comparison says that all is the same if and only if its data does, and has a line for each mismatch.
+Invariant: the text of a comparison has a line for each mismatch of its data.
 
 >>> from descriptors import diff
 >>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
->>> found = [diff(1 << 62 | sbo << 32, tile, "sm90", dtype="bf16", major="K") for sbo in (16, 64, 128)]
->>> [tell_diff(one).count("is stored at") == len(record_diff(one)["mismatches"]) for one in found]
+>>> results = [diff(1 << 62 | sbo << 32, tile, "sm90", dtype="bf16", major="K") for sbo in (16, 64, 128)]
+>>> [tell_diff(result).count("is stored at") == len(record_diff(result)["mismatches"]) for result in results]
 [True, True, True]
->>> [record_diff(one)["same"] for one in found]
+>>> [record_diff(result)["same"] for result in results]
 [False, True, False]
 """
 
@@ -53,14 +53,14 @@ from descriptors.smem.words.bitfield import field_cells, field_kinds, span
 from descriptors.smem.words.descriptor import FIELDS, STORED, WORDS, smem_word
 from descriptors.text import aligned, known_line, listed, word_text
 
-#: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
+#: The default number of rows and columns of 16-byte pieces in the text of read addresses.
 _ROWS, _COLUMNS = 32, 16
-#: Rows that are shown of a picture that is wrong for the most part.
+#: The number of rows to print of a picture that is mostly wrong.
 _WRONG_ROWS = 8
 
 
 def tell_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> str:
-    """A decoded word for a person: a line for each field, then warnings and notes, then what was expected of it.
+    """Return the text of a decoded word: a line for each field, the warnings and notes, and the expected values.
 
     >>> from descriptors import decode
     >>> for line in tell_decoded(decode(0x4000404000010000, "sm100", dtype="bf16", major="K")).splitlines()[:4]:
@@ -70,13 +70,13 @@ def tell_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> str:
        start_address        [0,14)        0 bytes   0 x 16 bytes  where the operand starts
        leading_byte_offset  [16,30)      16 bytes   1 x 16 bytes  not read; CUTLASS writes 16 bytes, others 0
     """
-    remarks = [*(f"warning: {one}" for one in decoded.warnings), *(f"note: {one}" for one in decoded.notes)]
+    remarks = [*(f"warning: {remark}" for remark in decoded.warnings), *(f"note: {remark}" for remark in decoded.notes)]
     rows = aligned(_rows(decoded), "<<>><", indent=3)
     return "\n".join([decoded.headline, *rows, *remarks, *known_line(decoded.arch), *map(str, expected)])
 
 
 def _rows(decoded: Decoded) -> list[tuple[str, ...]]:
-    """The table of the fields, its heading first."""
+    """Return the table of the fields, with its heading first."""
     rows: list[tuple[str, ...]] = [("field", "bits", "value", "in the word", "")]
     for row in decoded.fields:
         rows.append((row.name, span(row.field), *field_cells(row.field, row.stored, row.value), row.meaning))
@@ -84,11 +84,11 @@ def _rows(decoded: Decoded) -> list[tuple[str, ...]]:
 
 
 def tables_decoded(decoded: Decoded) -> list[Table]:
-    """The fields of a word."""
+    """Return the table of the fields."""
     return [("fields", _rows(decoded))]
 
 
-#: Something to know about a word.
+#: A warning or note about a word.
 REMARK = Record("Remark", **each(str, "kind field text"))
 
 
@@ -97,7 +97,7 @@ def _by_field(attribute: str) -> Callable[[Decoded], dict[str, Any]]:
     return lambda decoded: {row.name: plain_data(getattr(row, attribute)) for row in decoded.fields}
 
 
-#: A decoded word as plain data; ``expected`` is what was expected of it.
+#: A decoded word as plain data; ``expected`` has the comparisons with expected values.
 record_decoded = Record(
     "Decoded",
     word=WORD,
@@ -117,16 +117,16 @@ record_decoded = Record(
 
 
 def tell_fetched(fetched: Fetched, everything: bool = False) -> str:
-    """What is fetched for a person: a cell for every 16 bytes, the contiguous dimension across.
+    r"""Return the text of read addresses: a cell for every 16 bytes, with the contiguous dimension across.
 
     Args:
-        fetched: what ``read`` returned.
+        fetched: the result of ``read``.
         everything: show all rows and columns.
 
     >>> from descriptors.smem.debug.read import read
     >>> print(tell_fetched(read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(2, 16))))
     read model: documented, not measured on a Blackwell GPU
-    mn \\ k     0    8
+    mn \ k     0    8
          0   0x0 0x10
          1  0x90 0x80
     a cell is the byte address of 16 bytes, 8 elements along k
@@ -141,8 +141,8 @@ def _sentences(fetched: Fetched, everything: bool) -> Iterator[str]:
     elements, pieces = fetched.element.per_16_bytes, _pieces(fetched)
     rows, columns = (len(pieces), len(pieces[0])) if everything else (_ROWS, _COLUMNS)
     window = [row[:columns] for row in pieces[:rows]]
-    width = len(f"{max(map(max, window)):#x}")  # of every column, so that addresses stand in a grid
-    # The space at the end of the first cell sets the numbers of the rows apart.
+    width = len(f"{max(map(max, window)):#x}")  # all columns have the same width
+    # The space at the end of the first cell separates the row numbers from the addresses.
     table = [[f"{down} \\ {across} ", *(f"{j * elements:>{width}}" for j in range(len(window[0])))]]
     table += [[f"{i} ", *(f"{f'{place:#x}':>{width}}" for place in row)] for i, row in enumerate(window)]
     yield from aligned(table, ">", gap=1)
@@ -154,13 +154,13 @@ def _sentences(fetched: Fetched, everything: bool) -> Iterator[str]:
 
 
 def _pieces(fetched: Fetched) -> list[tuple[int, ...]]:
-    """Byte addresses of the 16-byte pieces, the contiguous dimension across."""
+    """Return the byte addresses of the 16-byte pieces, with the contiguous dimension across."""
     rows = fetched.addresses if fetched.major is Major.K else tuple(zip(*fetched.addresses, strict=True))
-    per_byte = 8 // address_bits(fetched.element)  # an address of bits counts eighths of a byte
+    per_byte = 8 // address_bits(fetched.element)  # 1, or 8 if addresses count bits
     return [tuple(place // per_byte for place in row[:: fetched.element.per_16_bytes]) for row in rows]
 
 
-#: What is fetched as plain data: an address for every element.
+#: Read addresses as plain data: an address for every element.
 record_fetched = Record(
     "Fetched",
     **within("decoded", word=WORD, arch=ARCH),
@@ -175,42 +175,42 @@ record_fetched = Record(
 
 
 def tell_diff(diff: Diff, name_of: Callable[[str], str] = str) -> str:
-    """A comparison for a person: the verdict, what to change, the right word, where elements are stored, what differs.
+    r"""Return the text of a comparison: the verdict, the changes, the right word, the layout and the mismatches.
 
     Args:
         diff: the comparison.
         name_of: returns the name that the reader knows for a parameter of ``diff``.
 
     >>> from descriptors import diff
-    >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
-    >>> print(*tell_diff(found).splitlines()[1:3], sep="\\n")
+    >>> result = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+    >>> print(*tell_diff(result).splitlines()[1:3], sep="\n")
     change: stride_byte_offset 512 -> 1024
     right word: 0x4000004000010000
     """
     transposed = [transpose_note(diff.arch)] if _transposed(diff) else []
-    differs = [*(f"   {one}" for one in diff.mismatches), *_picture(diff)] if diff.mismatches else []
-    mended = _right_word(diff) if diff.differing else []
+    differs = [*(f"   {mismatch}" for mismatch in diff.mismatches), *_picture(diff)] if diff.mismatches else []
+    fix = _right_word(diff) if diff.differing else []
     stored = f"stored as {stored_text(diff.layout, diff.element)}"
     reason = split_refusal(diff.illegal)[1] if diff.verdict == "undecided" else ""
-    notes = [f"note: {one}" for one in (*filter(None, [reason]), *diff.start_notes)]
-    warned = [f"warning: {one}" for one in diff.warnings]
+    notes = [f"note: {note}" for note in (*filter(None, [reason]), *diff.start_notes)]
+    warnings = [f"warning: {warning}" for warning in diff.warnings]
     known = f"known: {diff.evidence}"
-    return "\n".join([diff.summary(name_of), *mended, *warned, *notes, stored, *transposed, *differs, known])
+    return "\n".join([diff.summary(name_of), *fix, *warnings, *notes, stored, *transposed, *differs, known])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
-    """What to change, and what is read from elsewhere."""
+    """Return the tables of the changes and of the mismatches."""
     elements = ELEMENT.table(diff.mismatches)
     return [("what to change", CHANGE.table(diff.changes)), ("elements read from elsewhere", elements)]
 
 
 def _transposed(diff: Diff) -> bool:
-    """Whether the instruction must be told of the major beside the word, if it reads the layout at all."""
+    """Return whether the transpose bit of the instruction must be set for the layout."""
     return (diff.right_major or diff.major) is Major.MN
 
 
 def _picture(diff: Diff) -> Iterator[str]:
-    """The picture; where most of it is wrong, only its first rows."""
+    """Yield the lines of the picture, or only its first rows if most elements are wrong."""
     ruler, *rows, legend = str(diff.picture).splitlines()
     mostly = 2 * diff.differing > diff.shape[0] * diff.shape[1]
     visible = rows[:_WRONG_ROWS] if mostly else rows
@@ -221,7 +221,7 @@ def _picture(diff: Diff) -> Iterator[str]:
 
 
 def _right_word(diff: Diff) -> Iterator[str]:
-    """What would mend it."""
+    """Yield the changes and the right word, or why no word reads the layout."""
     if diff.right_word is None:
         yield f"no word reads this layout: {diff.reason}"
         return
@@ -236,7 +236,7 @@ def _right_word(diff: Diff) -> Iterator[str]:
         yield f"but {diff.illegal}"
 
 
-#: An element that is read from elsewhere.
+#: An element that is not read from where it is stored.
 ELEMENT = Record(
     "Element",
     coordinate=Row(PAIR, label="element"),
@@ -274,27 +274,29 @@ record_diff = Record(
 
 
 def tell_candidates(candidates: Sequence[Candidate]) -> str:
-    """Candidates for a person, a line each; then what those that are MN-major take of the instruction.
+    """Return the text of candidates: a line for each, then the transpose bit if a usable one is MN-major.
 
-    Law: a line and a row for each, in one order; a word in the row is in the line.
+    Invariant: the text has a line for each record, in the same order, with its word.
 
     >>> from descriptors import candidates
-    >>> found = candidates("(64,16):(64,1)", "bf16", arch="sm90")
-    >>> for line, row in zip(tell_candidates(found).splitlines(), record_candidates(found), strict=True):
+    >>> tried = candidates("(64,16):(64,1)", "bf16", arch="sm90")
+    >>> for line, row in zip(tell_candidates(tried).splitlines(), record_candidates(tried), strict=True):
     ...     assert line.startswith(f"{row['major']}-major {row['swizzle']}: ") and row.get("word", "") in line
-    >>> print(tell_candidates(found[:1]))
+    >>> print(tell_candidates(tried[:1]))
     K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)
     >>> print(tell_candidates(candidates("(64,16):(64,1)", "bf16", swizzle="128B")[:1]))
     K-major 128B: fits; LBO 16, SBO 1024, word 0x4000404000010000, stored as S<3,3,3> o 0 o (64,16):(64,1)
     known: documented, not measured on a Blackwell GPU
     """
-    transposed = {one.fit.descriptor.arch for one in candidates if one.fit and one.major is Major.MN and one.usable}
-    arches = {one.fit.descriptor.arch for one in candidates if one.fit}
+    transposed = {
+        each.fit.descriptor.arch for each in candidates if each.fit and each.major is Major.MN and each.usable
+    }
+    arches = {each.fit.descriptor.arch for each in candidates if each.fit}
     known = [line for arch in sorted(arches) for line in known_line(arch)]
     return "\n".join([*map(str, candidates), *map(transpose_note, sorted(transposed)), *known])
 
 
-#: What a candidate says of the operand.
+#: The rows that both kinds of candidates have.
 _OPERAND, _WHY = attributes(Candidate, "major swizzle"), attributes(Candidate, "reason illegal applied")
 #: A candidate that does not fit, and one that does.
 MISFIT = Record("Misfit", **_OPERAND, fits=Row({False}, lambda candidate: False), **_WHY)
@@ -317,5 +319,5 @@ CANDIDATES = Record(candidates=Row([(FIT, MISFIT)], "."))
 
 
 def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """Candidates as plain data."""
+    """Return candidates as plain data."""
     return [(FIT if FIT.fits(candidate) else MISFIT)(candidate) for candidate in candidates]

@@ -1,19 +1,18 @@
-"""How far the start address moves over the subtiles of a tile: as tables, and whether each can be named at all.
+"""Tables of the start-address offsets of the subtiles of a tile, and the check that every start fits its field.
 
-The start address is a field of 14 bits that counts 16 bytes: an 18-bit window. Adding an offset to the *word* moves the
-field, and past its end would carry into what lies above it; a descriptor of such a subtile does not exist. A thread
-block on sm90 and sm100 has 227 KB of shared memory, which ends before the window does. Tables are nested as the tile's
-modes are.
+The start address is a field of 14 bits in units of 16 bytes, an 18-bit window. Adding an offset to the *word* changes
+this field; beyond its end, the sum would carry into the field above, so that such a subtile has no descriptor. A CTA on
+sm90 and sm100 has 227 KB of shared memory, which is less than the window. Tables are nested like the tile's modes.
 
-Law: no start address lies outside the two that are reported, and both are reached.
+Invariant: no start address is outside the two that are reported, and both occur.
 
 >>> steps = Layout((2, (4, 2)), (512, (-2, 1024)))
->>> told = advance_report(steps, base=4096, start=0, reach=8096, span=128, alignment=1024, capacity=10**5)
+>>> report = advance_report(steps, base=4096, start=0, reach=8096, span=128, alignment=1024, capacity=10**5)
 >>> starts = [4096 + 16 * steps(i) for i in range(16)]
->>> (told.lowest_start, told.highest_start) == (min(starts), max(starts))
+>>> (report.lowest_start, report.highest_start) == (min(starts), max(starts))
 True
 
-Law: a table of sums has at every place the sum of one step of each mode.
+Invariant: each cell of a table of sums is the sum of one step of each mode.
 
 >>> table = sums([[0, 8], [0, 1, 2]], 100)
 >>> all(table[i][j] == 100 + 8 * i + j for i in range(2) for j in range(3))
@@ -36,19 +35,19 @@ from layoutalg.frozen import frozen
 #: A number for each subtile: ``grid[mn][k]``.
 Grid: TypeAlias = tuple[tuple[int, ...], ...]
 
-#: The most subtiles that a table lists; a tile in shared memory has fewer.
+#: The largest number of subtiles that a table lists; a tile in shared memory has fewer.
 MOST_SUBTILES = 1 << 18
 
-#: A nested table, of a tile with any number of stages: a number, or a tuple of tables.
+#: A nested table for a tile with any number of stages: a number, or a tuple of tables.
 Table: TypeAlias = int | tuple["Table", ...]
 
 
 def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[int]) -> int:
-    """Where a stage starts, in bytes; its number counts along the modes, the first fastest.
+    """Return the offset of a stage, in bytes.
 
     Args:
-        modes: of the advance, those of the stages.
-        stage: its number, or its coordinate.
+        modes: the modes of the advance that belong to the stages.
+        stage: the number of the stage, which counts along the first mode fastest, or its coordinate.
 
     Raises:
         DescriptorError: if there is no such stage.
@@ -56,35 +55,35 @@ def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[
     >>> stage_bytes([Layout(2, 64), Layout(3, 256)], 3), stage_bytes([Layout(2, 64), Layout(3, 256)], (1, 1))
     (5120, 5120)
     """
-    coordinate = isinstance(stage, (tuple, list))
-    at = [as_integer(one, "derive: a stage") for one in (stage if isinstance(stage, (tuple, list)) else (stage,))]
-    each = [size(mode) for mode in modes]
-    extents = each if coordinate else [prod(each)]
-    if not modes or len(at) != len(extents) or not all(one < extent for one, extent in zip(at, extents, strict=True)):
-        typed = f"{brief(stage)}; stages = {tuple_text(each)}"
-        raise DescriptorError(f"derive: a stage must be one of the tile's, found {typed}")
-    where = at
-    if not coordinate:
-        number, where = at[0], []
-        for extent in each:
-            where.append(number % extent)
+    is_coordinate = isinstance(stage, (tuple, list))
+    given = stage if isinstance(stage, (tuple, list)) else (stage,)
+    indices = [as_integer(index, "derive: a stage") for index in given]
+    counts = [size(mode) for mode in modes]
+    extents = counts if is_coordinate else [prod(counts)]
+    fits = len(indices) == len(extents) and all(i < extent for i, extent in zip(indices, extents, strict=True))
+    if not modes or not fits:
+        raise DescriptorError(f"derive: the tile has no stage {brief(stage)}; stages = {tuple_text(counts)}")
+    if not is_coordinate:
+        number, indices = indices[0], []
+        for extent in counts:
+            indices.append(number % extent)
             number //= extent
-    return sum(16 * mode(one) for mode, one in zip(modes, where, strict=True))
+    return sum(16 * mode(index) for mode, index in zip(modes, indices, strict=True))
 
 
 def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
-    """A table of the sums of one step of each mode, the first mode outermost."""
+    """Return the table of ``start`` plus one step of each mode, with the first mode outermost."""
     flat: Any = [start]
     for mode in steps:
         if len(mode) != 1 or mode[0]:
-            flat = [one + step for one in flat for step in mode]
-    for mode in reversed(steps[1:]):  # so many at a time are a row
+            flat = [total + step for total in flat for step in mode]
+    for mode in reversed(steps[1:]):  # group the flat list into rows, from the innermost mode outwards
         flat = zip(*[iter(flat)] * len(mode), strict=True)
     return tuple(flat) if steps else start
 
 
 class Offsets(NamedTuple):
-    """Every offset of a mode, the least of them and the greatest; none of a mode that has more than a table lists."""
+    """Every offset of a mode, the smallest and the largest. The list is empty if a table cannot list all of them."""
 
     listed: tuple[int, ...]
     lowest: int
@@ -92,9 +91,9 @@ class Offsets(NamedTuple):
 
 
 def mode_offsets(shape: Any, stride: Any) -> Offsets:
-    """Every offset of a mode of a layout, by its extents and strides.
+    """Return every offset of a mode of a layout, from its extents and strides.
 
-    Law: they are the values of the layout, which takes longer to ask one by one.
+    Invariant: the offsets are the values of the layout. This function is faster than evaluating the layout.
 
     >>> mode_offsets((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
     True
@@ -111,7 +110,7 @@ def mode_offsets(shape: Any, stride: Any) -> Offsets:
 
 
 def mapped(function: Callable[..., int], *tables: Table) -> Table:
-    """A table of what a function gives for the numbers at the same place of tables of one form.
+    """Apply a function to the corresponding numbers of tables with the same nesting.
 
     >>> mapped(lambda a, b: a + b, ((1, 2), (3, 4)), ((10, 20), (30, 40)))
     ((11, 22), (33, 44))
@@ -123,32 +122,32 @@ def mapped(function: Callable[..., int], *tables: Table) -> Table:
 
 
 def numbers(table: Table) -> list[int]:
-    """The numbers of a table, in order.
+    """Return the numbers of a table, in order.
 
     >>> numbers(((1, 2), (3, 4)))
     [1, 2, 3, 4]
     """
     level: list[Any] = [table]
-    while level and isinstance(level[0], tuple):  # one level at a time: a table is as deep in every place
+    while level and isinstance(level[0], tuple):  # all cells of a table have the same depth
         level = list(chain.from_iterable(level))
     return level
 
 
 @frozen
 class AdvanceReport:
-    """Where the subtiles of a tile start and end, and whether the hardware can go there.
+    """The range of the subtiles of a tile, and whether it is within the address field and shared memory.
 
     Args:
         base: address of the tile, in bytes.
-        subtiles: how many there are.
+        subtiles: number of subtiles.
         lowest_start: lowest start address of a subtile, in bytes.
         highest_start: highest start address, in bytes.
-        last: coordinate (mn, k, stages...) of the subtile that starts highest.
-        end: the first address after everything that is read, in bytes.
-        capacity: bytes of shared memory that a thread block has.
-        highest_base: the highest aligned address of a tile that fits, in bytes; None where none does.
-        named: how many of the subtiles lie where a start address can name them, counted up to 2**18.
-        window: what a start address can name, in bytes.
+        last: coordinate (mn, k, stages...) of the subtile with the highest start.
+        end: the first address after all subtiles, in bytes.
+        capacity: bytes of shared memory of a CTA.
+        highest_base: the highest aligned address at which the tile fits, in bytes; None if it does not fit.
+        named: number of subtiles within the window of the start address, counted up to 2**18.
+        window: number of bytes that a start address can address.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -169,12 +168,12 @@ class AdvanceReport:
 
     @property
     def fits_field(self) -> bool:
-        """Whether every start address fits its field: no subtile's word carries."""
+        """Whether every start address fits its field."""
         return self.lowest_start >= 0 and self.highest_start < self.window
 
     @property
     def fits_memory(self) -> bool:
-        """Whether everything read lies in the shared memory of a thread block."""
+        """Whether all subtiles are within the shared memory of a CTA."""
         return self.lowest_start >= 0 and self.end <= self.capacity
 
     def __str__(self) -> str:
@@ -196,18 +195,18 @@ def advance_report(
     advance: Layout | ComposedLayout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int,
     window: int = WINDOW_BYTES,
 ) -> AdvanceReport:  # fmt: skip
-    """The report of a tile from the steps between its subtiles.
+    """Return the report of a tile from the offsets of its subtiles.
 
     Args:
-        advance: from subtile to offset of its start, in 16-byte units; where operands cross atoms, a layout of columns
-            after the choice of those that operands begin at.
+        advance: the layout from a subtile to the offset of its start, in 16-byte units; for operands that cross atoms,
+            a layout of columns composed with the columns at which operands begin.
         base: address of the tile, in bytes.
         start: start of the first subtile relative to the tile, in bytes.
         reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
         span: bytes of a swizzled row, within which the swizzle permutes.
-        alignment: what a tile's address must be a multiple of, in bytes.
+        alignment: required alignment of the tile's address, in bytes.
         capacity: bytes of shared memory.
-        window: what a start address can name, in bytes.
+        window: number of bytes that a start address can address.
 
     >>> rows = Layout((2, 4), (512, 2))
     >>> advance_report(rows, base=0, start=0, reach=8096, span=128, alignment=1024, capacity=10**5).end
@@ -215,7 +214,7 @@ def advance_report(
     """
     moves = [_extremes(mode) for mode in advance]
     lowest, highest = (base + start + sum(move[i] for move in moves) for i in (0, 1))
-    # Operands that cross atoms reach two columns further, but the last of them ends in the line that it begins in.
+    # An operand that crosses atoms reaches two columns further, but the last operand ends in the line where it begins.
     end = -(-(highest + reach) // span) * span
     room = (capacity - (end - base)) // alignment * alignment
     if lowest >= 0 and highest + reach <= window:
@@ -224,7 +223,7 @@ def advance_report(
         within = sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach, window=window))
     else:
         starts = numbers(sums([_listed(mode) for mode in advance], base + start))
-        within = sum(0 <= one <= window - reach for one in starts)
+        within = sum(0 <= subtile_start <= window - reach for subtile_start in starts)
     return AdvanceReport(
         base=base,
         subtiles=size(advance),
@@ -240,7 +239,7 @@ def advance_report(
 
 
 def _extremes(mode: Layout | ComposedLayout) -> tuple[int, int, int]:
-    """The lowest and the highest offset of a mode, in bytes, and the number of the subtile that has the highest."""
+    """Return the lowest and the highest offset of a mode, in bytes, and the number of the subtile with the highest."""
     if isinstance(mode, ComposedLayout):
         offsets = _listed(mode)
         return min(offsets), max(offsets), offsets.index(max(offsets))
@@ -248,7 +247,7 @@ def _extremes(mode: Layout | ComposedLayout) -> tuple[int, int, int]:
     below = 1
     for leaf in flatten(mode):
         steps = size(leaf) - 1
-        stride: Any = leaf.stride  # a number, as the words hold it
+        stride: Any = leaf.stride  # a number, because a word stores it
         move: int = 16 * steps * stride
         low, high = low + min(move, 0), high + max(move, 0)
         index += below * steps if move > 0 else 0
@@ -257,25 +256,30 @@ def _extremes(mode: Layout | ComposedLayout) -> tuple[int, int, int]:
 
 
 def _listed(mode: ComposedLayout) -> list[int]:
-    """Every offset of a mode, in bytes."""
+    """Return every offset of a mode, in bytes."""
     if size(mode) > MOST_SUBTILES:
-        raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {mode}")
+        raise DescriptorError(
+            f"derive: the tile has {size(mode)} subtiles in one mode, more than the {MOST_SUBTILES} that a table "
+            f"lists; mode = {mode}"
+        )
     return [16 * mode(i) for i in range(size(mode))]
 
 
 def named_subtiles(
     advance: Layout, *, first: int, reach: int, window: int = WINDOW_BYTES
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Coordinate and start, in bytes, of every subtile that lies in the window of the start address; 2**18 at most.
+    """Yield the coordinate and the start, in bytes, of each subtile within the window of the start address.
 
-    Law: those are the coordinates c with ``0 <= first + 16 * advance(c)`` and the end ``reach`` bytes on in the window;
-    what lies beyond is never walked, so that a tile may have any size.
+    At most 2**18 subtiles are yielded. Subtiles beyond the window are not enumerated, so the tile may have any size.
+
+    Invariant: the result has the coordinates c with ``0 <= first + 16 * advance(c)`` whose end, ``reach`` bytes
+    further, is within the window.
 
     Args:
-        advance: from subtile to offset of its start, in 16-byte units.
+        advance: the layout from a subtile to the offset of its start, in 16-byte units.
         first: start of the first subtile, in bytes.
         reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
-        window: what a start address can name, in bytes.
+        window: number of bytes that a start address can address.
 
     >>> list(named_subtiles(Layout((2, 2**40), (2**13, 2**12)), first=0, reach=16))
     [((0, 0), 0), ((0, 1), 65536), ((0, 2), 131072), ((0, 3), 196608), ((1, 0), 131072), ((1, 1), 196608)]
@@ -295,7 +299,7 @@ def named_subtiles(
 def _walk(
     leaves: list[tuple[int, int, int, int]], at: tuple[int, ...], start: int, limit: int
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The subtiles that the leaves (mode, weight in its coordinate, extent, step) lead to, starts in [0, limit]."""
+    """Yield the subtiles of the leaves (mode, weight in its coordinate, extent, step) with a start in [0, limit]."""
     if not leaves:
         if 0 <= start <= limit:
             yield at, start

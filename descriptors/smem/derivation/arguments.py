@@ -1,9 +1,9 @@
-"""The arguments of ``derive`` as one table: what each is, what a value looks like, and who takes it.
+"""Table of the arguments of ``derive``: the meaning of each, the form of its values, and the functions that accept it.
 
-The options of the commands, the keys of a file that a project relies on, and the questions of the explorer are read off
-it. The signatures of the Python functions stay written out, for type checkers, and a test holds them to the table.
+The command-line options, the keys of a file of expected values, and the queries of the explorer follow from this table.
+The signatures of the Python functions are written out for type checkers; a test compares them with the table.
 
-Law: what an instruction and what a tile takes is together all that ``derive`` takes, but for the proof.
+Invariant: the arguments of the reader and of the request are all arguments of ``derive``, except ``verify``.
 
 >>> from inspect import signature
 >>> from descriptors import derive
@@ -25,11 +25,11 @@ from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, Sw
 from descriptors.targets import tensor_arches
 from layoutalg.frozen import frozen
 
-#: What a value is: extents (128x64), positions (1,0), the extents or the name of an instruction (m64n128k16), one name
-#: of a closed list, the notation of a layout, a number, a number of bytes, a flag.
+#: The kind of a value: extents (128x64), positions (1,0), the extents or the name of an instruction (m64n128k16), a
+#: name from a closed list, the notation of a layout, a number, a number of bytes, or a flag.
 Kind: TypeAlias = Literal["extents", "positions", "instruction", "name", "layout", "integer", "bytes", "flag"]
 
-#: Who takes an argument: the instruction that reads the tile, the tile, the proof, closed forms in symbols, TMA copies.
+#: What an argument belongs to: the instruction that reads the tile, the tile, the proof, closed forms, or TMA copies.
 Taker: TypeAlias = Literal["reader", "request", "proof", "symbolic", "tma"]
 
 #: Heading under which ``--help`` lists an argument.
@@ -38,22 +38,22 @@ Group: TypeAlias = Literal["Tile", "Instruction", "Verification"]
 
 @frozen
 class Argument:
-    """One argument of ``derive``.
+    """An argument of ``derive`` or of the commands.
 
     Args:
-        name: the argument's own.
-        kind: what a value is.
-        takers: who takes it; () for what only the commands have.
+        name: the name of the argument.
+        kind: the kind of its values.
+        takers: what the argument belongs to; () if only the commands have it.
         metavar: form of a value, for ``--help``; "" for a flag.
         group: heading in ``--help``.
-        help: what it is, for ``--help``.
-        short: the same in a few words.
-        default: the value of one that is left out.
-        required: whether none may be left out.
-        choices: the names that a value may be; () where it is no name.
-        bounds: the least and the greatest value; None where only the tile sets them.
+        help: description for ``--help``.
+        short: a shorter description.
+        default: the default value.
+        required: whether the argument is required.
+        choices: the allowed names; () if the value is not a name.
+        bounds: the smallest and the largest value; None if only the tile limits them.
 
-    >>> print(*(f"{one.name} {one.default}" for one in ARGUMENTS.values() if one.kind == "bytes"))
+    >>> print(*(f"{row.name} {row.default}" for row in ARGUMENTS.values() if row.kind == "bytes"))
     base None capacity None
     """
 
@@ -71,7 +71,7 @@ class Argument:
 
     @property
     def is_list(self) -> bool:
-        """Whether a value is numbers in their order, which people write as ``128x64`` or ``1,0``.
+        """Whether a value is a list of numbers, written as ``128x64`` or ``1,0``.
 
         >>> [row.name for row in ARGUMENTS.values() if row.is_list]
         ['tile', 'mma', 'order']
@@ -133,7 +133,7 @@ _ROWS = (
     Argument(
         "atom", "name", ("request",), "NAME", "Tile",
         "Atom, if the swizzle has two: for example MN_SW128_32B_4ROWS.  [default: the canonical one]",
-        choices=tuple(one.name for one in ATOMS + OTHER_ATOMS),
+        choices=tuple(atom.name for atom in ATOMS + OTHER_ATOMS),
     ),
     Argument(
         "arch", "name", ("reader", "symbolic", "tma"), "ARCH", "Instruction",
@@ -179,7 +179,7 @@ ARGUMENTS = {row.name: row for row in _ROWS}
 
 
 def names(taker: Taker | None = None) -> tuple[str, ...]:
-    """The names of the arguments that somebody takes; of those that say which words are meant, with no taker.
+    """Return the names of the arguments of a taker; without one, of all arguments except those of the proof alone.
 
     >>> names("reader")
     ('dtype', 'mma', 'cp', 'arch', 'operand', 'kind', 'cta_group', 'sparse', 'legality')

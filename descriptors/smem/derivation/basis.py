@@ -1,28 +1,30 @@
-"""A derivation, and a family of them, held against the theorem: what the tile stores and what its words read, as maps.
+"""Decide by a theorem whether the words of a derivation, or the formulas of a family, read the tile that is stored.
 
-The fetched side begins with the words that ``Derivation.words`` hands out, every one of them: with their bits, as
-``digit_model`` reads them, which shares no position with the module that wrote them. The stored side is the tile's
-layout, mode by mode, cut at the operands. From the walk of the first word and the tile it follows what all words must
-be (``cut_tile``); only where they are others are they looked at one by one (``one_by_one``). A tile that lies beyond
-the window, or has too many operands for a table, has no such words: there the fetched side is the walk of the first
-word, then the steps of the advance, by which the start address alone moves.
+The stored side is the tile's layout, mode by mode, divided at the operands. The fetched side starts from every word of
+``Derivation.words``, whose bits ``digit_model`` decodes without code shared with the encoder. The read model of the
+first word, together with the tile, determines all words (``cut_tile``). Only if the words differ from these are they
+checked one by one (``one_by_one``). A tile that extends beyond the window, or has too many operands for a table, has no
+list of words. There the fetched side is the read model of the first word, followed by the steps of the advance, which
+change only the start address.
 
-*Theorem.* Let a tile be ``X(start + f1(c1) + f2(c2) + ...)`` and each map over digits be cut at the extent n of an
-operand, f(x + n*i) = head(x) + tail(i). If the first word begins at ``start`` and reads the heads under the same X,
-all words read the whole tile, provided that word (i, j, ...) is the first one plus tail1(i) + tail2(j) + ... in units
-of 16 bytes and no sum leaves the window. *Proof.* The start address is the lowest field and counts 16 bytes. No sum
-carries out of it: a word differs from the first one in its start alone, and reads start + tails + heads before X.
+*Theorem.* Let a tile be ``X(start + f1(c1) + f2(c2) + ...)``, where X is the exclusive-or of the swizzle, and divide
+each digit map at the extent n of an operand: f(x + n*i) = head(x) + tail(i). If the first word begins at ``start`` and
+reads the heads under the same X, then all words read the whole tile, provided that word (i, j, ...) is the first word
+plus tail1(i) + tail2(j) + ... in units of 16 bytes, and no sum leaves the window. *Proof.* The start address is the
+lowest field and counts 16 bytes. No sum carries out of it, so a word differs from the first one only in its start, and
+reads start + tails + heads before X.
 
-Operands that cross atoms begin at piece 3*j of a row, and name the line that the last of their three pieces lies in.
-Both places are the tile's: in a line piece follows piece, and all steps but those along K are whole lines, so that what
-an operand reads to the end of its line, and from the beginning of the one that it names, is where the tile goes on.
+Operands that cross atoms begin at piece 3*j of a row; their LBO is the line of the last of their three pieces. Both
+addresses are the tile's: the pieces of a line are consecutive, and all strides except those along K are multiples of a
+line. So what an operand reads up to the end of its line, and from the beginning of the line in LBO, is what the tile
+stores.
 
-One by one, what a word reads and what its part of the tile stores are compared as maps (``agreement``). Where the tile
-cannot be cut at its operands, or a word names the line in which K goes on, both are listed mode by mode: sums of one
-value of each mode are the same everywhere iff the values are, in each mode alone. This says what is wrong with words
-that are not those that they must be, and that words which differ in bits that nobody reads are right.
+One by one, the map that a word reads and the map of its part of the tile are compared (``agreement``). If the tile
+cannot be divided at its operands, or LBO is the address of a line, both maps are listed mode by mode: sums of one value
+per mode are equal everywhere if and only if the values are equal in each mode. This finds the wrong element of wrong
+words, and accepts words that differ only in bits that the hardware ignores.
 
-Law: the verdict is that of the enumerating proof, on right words and on wrong ones.
+Invariant: the verdict is that of the comparison of every element, for right and for wrong words.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors import derive, verify
@@ -31,14 +33,14 @@ Law: the verdict is that of the enumerating proof, on right words and on wrong o
 >>> [verdict(one).outcome == "equal" for one in wrong] == [verify(one).ok for one in wrong]
 True
 
-Law: what is added to the first word is what the words of a right derivation differ by.
+Invariant: the numbers added to the first word are the differences of the words of a right derivation.
 
 >>> tile, words = cut_tile(d), d.words()
 >>> rows, columns = tile.modes
 >>> words == tuple(tuple(words[0][0] + a + b for b in columns.added) for a in rows.added)
 True
 
-Law: a refutation is an element that the word of its subtile reads from elsewhere.
+Invariant: a refutation is an element that the word of its subtile reads from another address.
 
 >>> right = [word for row in words for word in row]
 >>> for changed in (0, 1 << 16, 1 << 32, 1):
@@ -80,13 +82,14 @@ from descriptors.text import tuple_text
 
 
 class CutMode(NamedTuple):
-    """One mode of a tile, cut at the extent of an operand.
+    """A mode of a tile, divided at the extent of an operand.
 
     Args:
-        head: the digits of the map within an operand, normal; None where the mode cannot be cut there.
-        added: what is added to the word of the first operand, for each; () where that is no number of 16 bytes.
-        operands: how many there are.
-        low, high: the least and the greatest value of the whole mode, in elements.
+        head: the digits of the map within an operand, in normal form; None if the mode cannot be divided there.
+        added: the number to add to the word of the first operand, for each operand; () if an offset is not a multiple
+            of 16 bytes.
+        operands: number of operands.
+        low, high: the smallest and the largest value of the whole mode, in elements.
     """
 
     head: tuple[Digit, ...] | None
@@ -97,15 +100,15 @@ class CutMode(NamedTuple):
 
 
 class CutTile(NamedTuple):
-    """A tile cut at its operands.
+    """A tile divided at its operands.
 
     Args:
         start: the offset of its first element, in elements.
         xor: as in ``Affine``.
-        modes: all of them, MN and K first.
-        operands: how many there are.
-        low, high: the least and the greatest offset of an element, before the exclusive-or.
-        window: what a start address can name, in bytes.
+        modes: all modes, MN and K first.
+        operands: number of operands.
+        low, high: the smallest and the largest offset of an element, before the exclusive-or.
+        window: number of bytes that a start address can address.
     """
 
     start: int
@@ -117,7 +120,7 @@ class CutTile(NamedTuple):
     window: int
 
     def fits(self, bits: int, base: int) -> bool:
-        """Whether all elements, of so many bits, lie in the window from a base: then every word has its start address.
+        """Return whether all elements, of ``bits`` bits each, are within the address window for a base.
 
         >>> from descriptors import derive
         >>> tile = cut_tile(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -128,10 +131,10 @@ class CutTile(NamedTuple):
 
 
 def cut_tile(d: Derivation) -> CutTile:
-    """The tile of a derivation, cut at the extents of its operands.
+    """Divide the tile of a derivation at the extents of its operands.
 
     Raises:
-        DescriptorError: if it is neither a plain layout nor a swizzle after one.
+        DescriptorError: if the tile is neither a plain layout nor a swizzle after one.
     """
     rows, swizzle, start = parts(d.smem_tile)
     xor = (swizzle.bits, swizzle.base, swizzle.shift) if swizzle else (0, 0, 0)
@@ -152,7 +155,7 @@ def cut_tile(d: Derivation) -> CutTile:
 
 
 def _cut_mode(shape: Any, stride: Any, extent: int, whole: int, crossing: bool) -> CutMode:
-    """One mode; where operands cross atoms the line that a word names moves with its start, by whole lines."""
+    """Divide a mode at an operand; with ``crossing``, the line in LBO moves with the start, by whole lines."""
     digits = leaves(shape, stride)
     many, (low, high) = prod(n for n, _ in digits), bounds(Affine(0, [digits]))
     halves = cut(digits, extent)
@@ -166,14 +169,14 @@ def _cut_mode(shape: Any, stride: Any, extent: int, whole: int, crossing: bool) 
 
 
 def _units(tail: list[Digit], whole: int, multiple: int) -> tuple[int, ...]:
-    """The values of a map in units of 16 bytes; () where one is no multiple of so many, or they are too many."""
+    """Return the values of a map in units of 16 bytes; () if a step is not a multiple, or there are too many."""
     if prod(n for n, _ in tail) > MOST_SUBTILES or any(step % (whole * multiple) for _, step in tail):
         return ()
-    return tuple([one // whole for one in listed(tail)])
+    return tuple([offset // whole for offset in listed(tail)])
 
 
 def _cut_line(shape: Any, stride: Any, extent: int, whole: int) -> CutMode:
-    """The mode along K where operands cross atoms, which must be of whole lines of pieces that follow one another."""
+    """Divide the mode along K of operands that cross atoms, which must consist of lines of consecutive pieces."""
     digits = leaves(shape, stride)
     many, (low, high) = prod(n for n, _ in digits), bounds(Affine(0, [digits]))
     halves = cut(digits, LINE * whole)
@@ -190,74 +193,76 @@ _OPEN, _EQUAL = Verdict("open"), Verdict("equal")
 
 
 def one_by_one(d: Derivation, tile: CutTile, words: Sequence[int], base: int) -> Verdict:
-    """The verdict on every word of a tile at an address, in the order of the subtiles.
+    """Return the verdict on the words of a tile at an address, which are in the order of the subtiles.
 
     Raises:
-        DescriptorError: if there is not a word for each operand, or one has no meaning.
+        DescriptorError: if there is not one word per operand, or a word has no meaning.
     """
     extents = (*d.mma, *(1 for _ in tile.modes[2:]))
     form = stored(d.smem_tile)
     sizes = [prod(n for n, _ in mode) for mode in form.modes]
     counts = [many // part for many, part in zip(sizes, extents, strict=True)]
     if prod(sizes) != len(words) * prod(extents) or any(many % part for many, part in zip(sizes, extents, strict=True)):
-        count = f"{len(words)} words for operands {tuple_text(d.mma)}"
-        raise DescriptorError(f"verify: a word must stand for each operand, found {count}; smem_tile = {d.smem_tile}")
+        raise DescriptorError(
+            f"verify: there is not one word per operand: {len(words)} words for operands {tuple_text(d.mma)}; "
+            f"smem_tile = {d.smem_tile}"
+        )
     left_open = False
-    for where, word in zip(product(*map(range, counts)), words, strict=True):
-        corner = [x * part for x, part in zip(where, extents, strict=True)]
-        of_operand = _one(d, tile, form, corner, fields(word, word_format(d.arch)), base)
-        if of_operand.outcome == "different":
-            return Verdict(
-                "different",
-                tuple(x + y for x, y in zip(corner, (*of_operand.at, *[0] * (len(corner) - 2)), strict=True)),
-            )
-        if of_operand.outcome == "open":
+    for coordinate, word in zip(product(*map(range, counts)), words, strict=True):
+        corner = [x * part for x, part in zip(coordinate, extents, strict=True)]
+        verdict_on_word = _check_word(d, tile, form, corner, fields(word, word_format(d.arch)), base)
+        if verdict_on_word.outcome == "different":
+            element = (*verdict_on_word.at, *[0] * (len(corner) - 2))
+            return Verdict("different", tuple(x + y for x, y in zip(corner, element, strict=True)))
+        if verdict_on_word.outcome == "open":
             left_open = True
     return _OPEN if left_open else _EQUAL
 
 
-def _one(d: Derivation, tile: CutTile, form: Affine, corner: Sequence[int], word: Fields, base: int) -> Verdict:
-    """The verdict on the word of the operand that begins at a corner of the tile, an element for MN and one for K."""
+def _check_word(d: Derivation, tile: CutTile, form: Affine, corner: Sequence[int], word: Fields, base: int) -> Verdict:
+    """Return the verdict on the word of the operand whose first element has the coordinate ``corner``."""
     name, whole = d.element.name, per_16_bytes(d.element.name)
     walked = walk(word._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None:
         return _OPEN
-    # The pattern of a swizzled tile starts at its base, a multiple of a line: all is counted from there. That of a word
-    # for a tile without one does not know the base: there all is counted from address 0.
+    # The pattern of a swizzled tile starts at its base, a multiple of a line, so addresses are counted from the base.
+    # Without a swizzle in the tile, the pattern of the word does not depend on the base: count from address 0.
     origin, lines = (base // 16, base // LINE_BYTES) if form.xor[0] else (0, 0)
     late = word.base_offset - lines & (1 << word.pattern.bits) - 1
     read_map = Affine((word.start - origin) * whole, walked, xor(word.pattern, name), late)
     begins = form.start + (base // 16 - origin) * whole
-    here = form._replace(start=begins + sum(value(mode, x) for mode, x in zip(form.modes, corner, strict=True)))
+    stored_map = form._replace(start=begins + sum(value(mode, x) for mode, x in zip(form.modes, corner, strict=True)))
     heads = [mode.head for mode in tile.modes[:2] if mode.head is not None]
     if len(heads) == 2 and not word.absolute and d.crossing is None:
-        return agreement(here._replace(modes=heads), read_map)
+        return agreement(stored_map._replace(modes=heads), read_map)
     modes = list(map(listed, walked))
     if word.absolute:
         if not _may_be_absolute(word, d):
             return _OPEN
         modes[1] = _along_lines(word, d.mma[1], whole)
-    return _listed(here, read_map, [list(_part(form, i, corner, d.mma[i])) for i in (0, 1)], modes)
+    return _compare_lists(stored_map, read_map, [list(_part(form, i, corner, d.mma[i])) for i in (0, 1)], modes)
 
 
 def _part(form: Affine, mode: int, corner: Sequence[int], extent: int) -> Iterator[int]:
-    """The values of one mode of a tile from a corner on, less that of the corner."""
+    """Yield the values of a mode of a tile from a corner on, relative to the value at the corner."""
     first = value(form.modes[mode], corner[mode])
     for x in range(extent):
         yield value(form.modes[mode], corner[mode] + x) - first
 
 
-def _listed(stored_map: Affine, read_map: Affine, mine: list[list[Any]], theirs: list[list[Any]]) -> Verdict:
-    """The verdict on sums of one listed value of each mode: decided where the exclusive-or is one."""
+def _compare_lists(
+    stored_map: Affine, read_map: Affine, stored_values: list[list[Any]], read_values: list[list[Any]]
+) -> Verdict:
+    """Compare sums of one listed value per mode; equality is decided only if both have the same exclusive-or."""
     for mode in (0, 1):
-        for x, (one, other) in enumerate(zip(mine[mode], theirs[mode], strict=True)):
-            if permuted(stored_map, stored_map.start + one) != permuted(read_map, read_map.start + other):
+        for x, (home, read) in enumerate(zip(stored_values[mode], read_values[mode], strict=True)):
+            if permuted(stored_map, stored_map.start + home) != permuted(read_map, read_map.start + read):
                 return Verdict("different", (0, x) if mode else (x, 0))
     return _EQUAL if stored_map.xor == read_map.xor and not read_map.late else _OPEN
 
 
 def _may_be_absolute(word: Fields, d: Derivation) -> bool:
-    """Whether the tensor core takes an absolute leading byte address with such an operand (PTX has it for K = 96)."""
+    """Return whether such an operand may have an absolute leading byte address (PTX has it for K = 96)."""
     return (
         word.pattern.span == LINE
         and word.pattern.bits == LINE.bit_length() - 1
@@ -269,7 +274,7 @@ def _may_be_absolute(word: Fields, d: Derivation) -> bool:
 
 
 def _along_lines(word: Fields, extent: int, whole: int) -> list[Any]:
-    """Where each element of a row is read from, less the first: to the end of its line, then in the line of LBO."""
+    """Return where each element of a row is read, relative to the first: up to the end of the line, then from LBO."""
     starts = list[Any]()
     for x in range(extent):
         piece, rest = divmod(x, whole)
@@ -279,15 +284,15 @@ def _along_lines(word: Fields, extent: int, whole: int) -> list[Any]:
 
 
 def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdict:
-    """Whether every element of the tile is read from where it is stored.
+    """Decide whether every element of the tile is read from where it is stored.
 
     Args:
         d: the derivation.
-        tile: its tile as ``cut_tile`` has it, where that is known already.
+        tile: the result of ``cut_tile``, if the caller has it.
         base: address of the tile, in bytes, where its swizzle pattern starts.
 
     Raises:
-        DescriptorError: if the words do not stand for the operands of the tile, or one has no meaning.
+        DescriptorError: if there is not one word per operand, or a word has no meaning.
 
     >>> from descriptors import derive
     >>> verdict(derive((128, 128), "bf16", "MN", "64B", (64, 16), verify=False))
@@ -308,7 +313,7 @@ def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdic
 
 
 class _Read(NamedTuple):
-    """What a word reads wherever it starts: the walk, normal; the exclusive-or; what that sees of the base offset."""
+    """What a word reads, apart from its start: the digits in normal form, the exclusive-or and its base offset."""
 
     heads: tuple[tuple[Digit, ...], tuple[Digit, ...]]
     xor: tuple[int, int, int]
@@ -318,7 +323,7 @@ class _Read(NamedTuple):
 
 
 def _read_digits(d: Derivation, word: int) -> _Read | None:
-    """What a word reads whose start, and absolute leading byte address, are 0; None if that is over no whole digits.
+    """Return what a word with start and absolute leading address 0 reads; None if digits do not express it.
 
     Raises:
         DescriptorError: if the word has no meaning.
@@ -336,7 +341,7 @@ def _read_digits(d: Derivation, word: int) -> _Read | None:
 
 
 def _first_word(d: Derivation, tile: CutTile, first: int, base: int) -> int | None:
-    """What the first word of a tile must be, if what it reads is the tile's; None if not, or that is not so plain."""
+    """Return the first word that the tile requires, if ``first`` reads the digits of the tile; None otherwise."""
     crossing = d.crossing is not None
     whole, rest = per_16_bytes(d.element.name), unplaced(first, crossing, word_format(d.arch))
     digits_read = _read_digits(d, rest)
@@ -355,24 +360,24 @@ def _first_word(d: Derivation, tile: CutTile, first: int, base: int) -> int | No
 
 
 def _are_sums(words: Table, start: int, modes: tuple[CutMode, ...]) -> bool:
-    """Whether words are a start and what each mode adds to it, the first mode outermost.
+    """Return whether the words are the sums of a start and the numbers that each mode adds, first mode outermost.
 
-    No sum leaves the window, as the tile does not: nothing is carried from one field into the next.
+    The tile is within the window, so no sum carries from one field into the next.
     """
     sums, flat = [start], words
     for i, mode in enumerate(modes):
         added = mode.added
         if len(added) != 1 or added[0]:
-            sums = [one + more for one in sums for more in added]
+            sums = [total + number for total in sums for number in added]
         if i:
             flat = tuple(chain.from_iterable(flat))  # type: ignore[arg-type]
     return flat == tuple(sums)
 
 
 def fetched(d: Derivation) -> Affine | None:
-    """What the first word, moved along the advance, reads of a tile at address 0: modes (MN, K, stages...).
+    """Return the map that the first word, moved along the advance, reads of a tile at address 0.
 
-    None if that is over no whole digits, or where operands cross atoms.
+    Its modes are (MN, K, stages...). The result is None if digits do not express it, or operands cross atoms.
     """
     name, whole = d.element.name, per_16_bytes(d.element.name)
     word_fields = fields(d.descriptor_at(0).encode(), word_format(d.arch))
@@ -386,20 +391,19 @@ def fetched(d: Derivation) -> Affine | None:
 
 
 def _along_advance(operand: Sequence[Sequence[Digit]], advance: Any, whole: int) -> list[list[Digit]]:
-    """The digits of the operand, then those of the steps from operand to operand."""
+    """Return the digits of the operand, followed by those of the steps from operand to operand."""
     steps = modes(advance, whole)
     return [[*operand[0], *steps[0]], [*operand[1], *steps[1]], *steps[2:]]
 
 
 def verdict_for_all(family: SymbolicDerivation) -> bool:
-    """Whether the formulas of a family of tiles hold for every value of its symbols.
-
-    False also where that is not decided.
+    """Return whether the formulas of a family of tiles are proved for every value of its symbols.
 
     >>> from layoutalg.frozen import replace
     >>> from descriptors import derive_symbolic
-    >>> one = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
-    >>> verdict_for_all(one), verdict_for_all(replace(one, match=replace(one.match, stride_byte_offset=1024)))
+    >>> family = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
+    >>> changed = replace(family, match=replace(family.match, stride_byte_offset=1024))
+    >>> verdict_for_all(family), verdict_for_all(changed)
     (True, False)
     """
     name, word = family.element.name, SmemDescriptor(family.arch, 0, 0, family.swizzle).encode()

@@ -1,17 +1,17 @@
-"""The closed forms of one family of tiles: for a person, for LaTeX, for a Python program and for any other one (JSON).
+"""Write the closed forms of a family of tiles as text, LaTeX, Python or JSON.
 
-The Python form is a module of plain functions without imports; each takes the symbols by keyword. The LaTeX form is one
-``align*`` environment (amsmath).
+The Python form is a module of plain functions without imports, which take the symbols as keyword arguments. The LaTeX
+form is one ``align*`` environment (amsmath).
 
-Law: the Python form, run, gives the numbers of ``derive``.
+Invariant: the functions of the Python form return the numbers of ``derive``.
 
 >>> from descriptors import derive, derive_symbolic
->>> made = {}
->>> exec(write_formulas(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16)), "python"), made)
+>>> module = {}
+>>> exec(write_formulas(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16)), "python"), module)
 >>> for m, k in ((1, 1), (2, 1), (1, 3)):
 ...     number = derive((64 * m, 64 * k), "bf16", "K", "128B", (64, 16))
-...     found = tuple(tuple(made["start_offset"](i, j, m=m, k=k) for j in range(4 * k)) for i in range(m))
-...     assert found == number.offsets_bytes()
+...     offsets = tuple(tuple(module["start_offset"](i, j, m=m, k=k) for j in range(4 * k)) for i in range(m))
+...     assert offsets == number.offsets_bytes()
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from descriptors.smem.derivation.symbolic import Step, SymbolicDerivation, offse
 from descriptors.smem.operands.operand import DTYPES, choose
 from descriptors.text import counted, extents_text, known_line
 
-#: What the indices of a subtile are called in Python.
+#: Names of the indices of a subtile in Python.
 _INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
 
 
 def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
-    """The closed forms of a derivation as text.
+    """Write the closed forms of a derivation in a format.
 
     Args:
-        derivation: what ``derive_symbolic`` returned.
+        derivation: the result of ``derive_symbolic``.
         format: ``"text"``, ``"latex"``, ``"python"`` or ``"json"``.
 
     Raises:
         ChoiceError: for another format.
-        DescriptorError: if a symbol cannot be a parameter of a Python function.
+        DescriptorError: if the format is Python, and a symbol cannot be the name of a parameter.
 
     >>> from descriptors.smem.derivation.symbolic import derive_symbolic
     >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
@@ -59,7 +59,7 @@ def _title(d: SymbolicDerivation) -> str:
 
 
 def tell_formulas(derivation: SymbolicDerivation) -> str:
-    """The closed forms for a person: every step, LBO and SBO, the loops over the subtiles."""
+    """Return the closed forms as text: every step, LBO and SBO, and the loops over the subtiles."""
     d = derivation
     symbols = f", for all positive integers {', '.join(d.symbols)}" if d.symbols else ""
     names = ("MN", "K", "stages")
@@ -108,7 +108,7 @@ def _latex(d: SymbolicDerivation) -> str:
 def _python(d: SymbolicDerivation) -> str:
     for name in d.symbols:
         if not name.isidentifier() or keyword.iskeyword(name) or name in _INDICES.values():
-            raise DescriptorError(f"formulas: a symbol must be able to name a parameter in Python, found {name}")
+            raise DescriptorError(f"formulas: symbol {name} cannot be the name of a parameter in Python")
     arguments = ", ".join(d.symbols)
     lines = [f'"""Offsets in bytes: {_title(d)}."""', *(f"# {line}" for line in known_line(d.arch))]
     for name, value in offsets_of(d):
@@ -123,7 +123,7 @@ def _python(d: SymbolicDerivation) -> str:
 
 
 def _start(steps: tuple[Step, ...]) -> str:
-    """The start address as a sum over the loops: each index is taken apart by the extents of its dimension."""
+    """Return the start address as a sum over the loops; each index is split by the extents of its dimension."""
     terms, below = [], dict.fromkeys(_INDICES, "")
     last = {step.dimension: i for i, step in enumerate(steps)}
     for i, step in enumerate(steps):
@@ -136,7 +136,7 @@ def _start(steps: tuple[Step, ...]) -> str:
 
 
 def _factor(value: Any) -> str:
-    """An expression with parentheses around it where it is more than one name or number."""
+    """Return an expression, in parentheses unless it is a single name or number."""
     text = str(value)
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
@@ -163,7 +163,7 @@ def _json(d: SymbolicDerivation) -> str:
     return json.dumps(record_formulas(d))
 
 
-#: How closed forms are written.
+#: The writers by format.
 WRITERS: Mapping[str, Callable[[SymbolicDerivation], str]] = {
     "text": tell_formulas,
     "latex": _latex,

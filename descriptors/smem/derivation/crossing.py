@@ -1,42 +1,43 @@
-"""Operands that cross from one swizzle atom to the next: the 48 bytes of K that the instructions with K = 96 read.
+"""Derive operands that cross from one swizzle atom to the next: the 48 bytes of K of the instructions with K = 96.
 
-A K-major tile with swizzle 128B lies in lines of 128 bytes, eight pieces of 16; an instruction reads three pieces of
-each row. Instruction j begins at piece 3*j, and where that is the 7th or 8th of its line it goes on at the beginning of
-the next line, which lies where the tile has it. So neither the start nor the next line is a step times j: the tile is
-cut into columns of one piece, and both places are read off the layout of the columns. The word holds both, the line as
-an absolute address (LBO mode 1, of K = 96); where K does not go on in another line, it names its own, as NVIDIA does.
+A K-major tile with swizzle 128B consists of lines of 128 bytes, with eight pieces of 16 bytes each. An instruction
+reads three pieces of each row. Instruction j begins at piece 3*j. If that is the 7th or 8th piece of its line, K
+continues at the beginning of the next line, whose address follows from the tile. Neither the start nor the next line is
+a constant step times j. Therefore the tile is divided into columns of one piece, and both addresses are computed from
+the layout of the columns. The word stores both, the line as an absolute address (LBO mode 1, of K = 96). If K does not
+continue in another line, LBO is the operand's own line, as in NVIDIA's kernels.
 Source: PTX ISA 9.1, tcgen05 "Absolute address mode for K dimension being 48B" and its restrictions; CUTLASS
 ``sm103_blockscaled_mma_warpspecialized.hpp`` (eight instructions over three buffers of 128 bytes of K) and
 ``mma_traits_sm100.hpp``, namespace SM103, ``mma_unpack`` (LBO is the start address of the next buffer's descriptor).
 
-For every size of the tile at once: operand j begins at piece 3*j and names line (3*j + 2) // 8, whatever the number of
-lines. Both places are the tile's, by the theorem of ``cut_tile``, if K is cut into lines of 8 pieces that follow one
-another, of which there are a multiple of three, and all other steps are whole lines. Nothing here is a power of two:
-all of it is decided over the integers, with symbols for positive numbers (``hold_for_all``).
+For every size of the tile, operand j begins at piece 3*j and its LBO is line (3*j + 2) // 8. By the theorem of
+``cut_tile``, both are right if K consists of lines of 8 consecutive pieces, the number of lines is a multiple of three,
+and all other strides are multiples of a line. The sizes need not be powers of two: ``hold_for_all`` decides this over
+the integers, with symbols for positive numbers.
 
-One such operand is no layout of its own: it stays a part of its tile (``CrossingOperand``), its addresses are cut out
-of those of the tile, and its word comes from the columns.
+Such an operand has no layout of its own. ``CrossingOperand`` represents it as a part of its tile: its addresses are a
+block of those of the tile, and its word follows from the columns.
 
-Law: the pieces of all operands, one after the other, are the pieces of the tile.
+Invariant: the pieces of all operands, one after the other, are the pieces of the tile.
 
 >>> lines, pieces = Layout(3, 1024), Layout((8, 3), (1, 1024))
->>> one, read = Crossing(lines), []
+>>> crossing, read = Crossing(lines), []
 >>> for j in range(8):
-...     begin, line = one.begins(j) % 8, 8 * one.lines(one.begins(j) // 8)
-...     read += [lines(3 * j // 8) + begin + c if begin + c < 8 else one.goes_on(j) + begin + c - 8 for c in range(3)]
+...     begin, line = crossing.begins(j) % 8, crossing.goes_on(j)
+...     read += [lines(3 * j // 8) + begin + c if begin + c < 8 else line + begin + c - 8 for c in range(3)]
 >>> read == [pieces(p) for p in range(24)]
 True
 
-Law: the word of an operand reads it, wherever the tile lies.
+Invariant: the word of an operand reads it at every address of the tile.
 
 >>> from descriptors.smem.operands.operand import as_element_type
 >>> from layoutalg import Swizzle
 >>> tile, e2m1 = ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2048)))), as_element_type("e2m1")
 >>> for k, base in ((k, base) for k in range(8) for base in (0, 4096)):
-...     one = crossing_operand(tile, SwizzleMode.B128, e2m1, (8, 96), (0, k))
-...     _, told = one.described("sm100", base, 0, absolute=True)
-...     read = fetched_rows([told.encode()], arch="sm100", element=e2m1, major=Major.K, shape=(8, 96))[0]
-...     assert read == one.addresses(base, 0), k
+...     operand = crossing_operand(tile, SwizzleMode.B128, e2m1, (8, 96), (0, k))
+...     _, descriptor = operand.described("sm100", base, 0, absolute=True)
+...     read = fetched_rows([descriptor.encode()], arch="sm100", element=e2m1, major=Major.K, shape=(8, 96))[0]
+...     assert read == operand.addresses(base, 0), k
 """
 
 from __future__ import annotations
@@ -62,40 +63,40 @@ from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
 from layoutalg.frozen import frozen, replace
 
-#: What one instruction with K = 96 reads of a row, in pieces of 16 bytes, and the pieces of a line.
+#: Number of 16-byte pieces of a row that one instruction with K = 96 reads, and number of pieces of a line.
 PIECES, LINE = 3, LINE_BYTES // 16
 
 
 @frozen
 class Crossing:
-    """Where the operands of a tile that cross atoms begin and go on along K.
+    """Where the operands of a tile that cross atoms begin and continue along K.
 
     Args:
-        lines: from the number of a line of 128 bytes along K to its offset, in 16-byte units.
+        lines: the layout from the number of a line of 128 bytes along K to its offset, in 16-byte units.
 
-    >>> one = Crossing(Layout(3, 1024))
-    >>> [one.begins(j) for j in range(4)], [one.goes_on(j) for j in range(4)]
+    >>> crossing = Crossing(Layout(3, 1024))
+    >>> [crossing.begins(j) for j in range(4)], [crossing.goes_on(j) for j in range(4)]
     ([0, 3, 6, 9], [0, 0, 1024, 1024])
     """
 
     lines: Layout
 
     def begins(self, k: int) -> int:
-        """The number of the first piece of operand k along K."""
+        """Return the number of the first piece of operand k along K."""
         return PIECES * k
 
     def goes_on(self, k: int) -> int:
-        """Offset of the line that the last piece of operand k lies in, in 16-byte units: its own, or the next."""
+        """Return the offset, in 16-byte units, of the line with the last piece of operand k: its own, or the next."""
         offset = self.lines((self.begins(k) + PIECES - 1) // LINE)
         assert isinstance(offset, int)
         return offset
 
     def line_bytes(self, k: int) -> int:
-        """Where operand k along K goes on, relative to the first, in bytes."""
+        """Return the line in which operand k along K continues, relative to that of operand 0, in bytes."""
         return 16 * (self.goes_on(k) - self.goes_on(0))
 
     def crosses(self, k: int) -> bool:
-        """Whether operand k goes on in another line than it begins in.
+        """Return whether operand k continues in another line than it begins in.
 
         >>> [Crossing(Layout(3, 1024)).crosses(k) for k in range(8)]
         [False, False, True, False, False, True, False, False]
@@ -105,14 +106,14 @@ class Crossing:
 
 @frozen
 class Columns:
-    """A tile cut into columns of 16 bytes of K, as the steps of a derivation.
+    """The steps of a derivation for a tile that is divided into columns of 16 bytes of K.
 
     Args:
         partitioned: step 2, in elements: the columns.
         recast: step 3, in 16-byte units.
         match: step 4: one column in canonical form.
-        advance: step 5: from operand to the piece that it begins at, in 16-byte units.
-        crossing: where operands go on.
+        advance: step 5: the layout from an operand to its first piece, in 16-byte units.
+        crossing: where operands continue along K.
     """
 
     partitioned: Tile
@@ -123,7 +124,7 @@ class Columns:
 
 
 def is_48_bytes_of_k(element: ElementType, major: Major, mode: SwizzleMode, reads: tuple[int, int]) -> bool:
-    """Whether an operand is one of 48 bytes of K in swizzled rows, which alone may cross from atom to atom.
+    """Return whether an operand has 48 bytes of K in swizzled rows; only such operands may cross atoms.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> is_48_bytes_of_k(as_element_type("e2m1"), Major.K, SwizzleMode.B128, (128, 96))
@@ -136,7 +137,7 @@ def is_48_bytes_of_k(element: ElementType, major: Major, mode: SwizzleMode, read
 def columns(
     tile: Tile, element: ElementType, major: Major, mode: SwizzleMode, reads: tuple[int, int]
 ) -> Columns | None:
-    """The steps of a tile whose operands cross atoms; None where that is not what is in the way of the ordinary ones.
+    """Return the steps of a tile whose operands cross atoms, or None if the operands do not cross atoms.
 
     Args:
         tile: modes (MN, K, stages...), in elements.
@@ -146,32 +147,32 @@ def columns(
         reads: extents (MN, K) of an operand, in elements.
 
     Raises:
-        DescriptorError: if the operands cross atoms, but not as PTX and NVIDIA's kernels have it.
+        DescriptorError: if the operands cross atoms, but not in the way of PTX and NVIDIA's kernels.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> tile, e2m1 = Layout((128, (256, 3)), (256, (1, 32768))), as_element_type("e2m1")
-    >>> found = columns(tile, e2m1, Major.K, SwizzleMode.B128, (128, 96))
-    >>> print(found.advance, [found.advance(0, k) for k in range(8)])
+    >>> cut = columns(tile, e2m1, Major.K, SwizzleMode.B128, (128, 96))
+    >>> print(cut.advance, [cut.advance(0, k) for k in range(8)])
     (1,(8,3)):(0,(1,1024)) o 0 o (1,8):(1,3) [0, 3, 6, 1025, 1028, 1031, 2050, 2053]
     """
     if not is_48_bytes_of_k(element, major, mode, reads):
         return None
     try:
         steps = matched_steps(tile, (reads[0], element.per_16_bytes), element, form(major, mode))
-    except (DescriptorError, LayoutError):  # then other things are in the way too, and the ordinary steps name them
+    except (DescriptorError, LayoutError):  # the tile has other problems, which the ordinary steps report
         return None
     pieces = steps.advance
     if size(pieces[1]) % PIECES:
         return None
     if mode is not SwizzleMode.B128:
-        raise _refusal(tile, reads, f"swizzle 128B (PTX ISA 9.1, absolute address mode), found {mode}")
+        raise _error(tile, reads, f"needs swizzle 128B (PTX ISA 9.1, absolute address mode), but swizzle is {mode}")
     lines = _lines(tile, reads, start_of(steps.recast), steps.match.stride_byte_offset // 16, pieces)
     advance = ComposedLayout(pieces, 0, _operands(pieces))
     return Columns(steps.partitioned, steps.recast, steps.match, advance, Crossing(lines))
 
 
 def _operands(pieces: Layout) -> Layout:
-    """From operand to the index of the piece that it begins at: every third along K."""
+    """Return the layout from an operand to the index of its first piece: every third piece along K."""
     modes, below = list[Layout](), 1
     for i, mode in enumerate(pieces):
         every = PIECES if i == 1 else 1
@@ -181,33 +182,37 @@ def _operands(pieces: Layout) -> Layout:
 
 
 def _lines(tile: Tile, reads: tuple[int, int], start: int, group: int, pieces: Layout) -> Layout:
-    """From line of 128 bytes to its offset; every line whole, and where a line begins in memory."""
-    whole = "lines of 128 bytes of K that begin at multiples of 128 bytes"
+    """Return the layout from a line of 128 bytes along K to its offset.
+
+    Raises:
+        DescriptorError: if the lines are not contiguous, or do not begin at multiples of 128 bytes.
+    """
+    rule = "needs lines of 128 bytes of K that begin at multiples of 128 bytes"
     try:
         divided = coalesce(logical_divide(pieces[1], LINE), (1, 1)) if size(pieces[1]) % LINE == 0 else None
     except LayoutError:
         divided = None
     if divided is None or divided[0] != Layout(LINE):
-        raise _refusal(tile, reads, f"{whole}, found pieces of 16 bytes at {pieces[1]}")
+        raise _error(tile, reads, f"{rule}, but its pieces of 16 bytes are at {pieces[1]}")
     begins = [
         start,
         group,
         *(_step(leaf) for mode in (pieces[0], divided[1], *list(pieces)[2:]) for leaf in flatten(mode)),
     ]
     if any(begin % LINE for begin in begins):
-        raise _refusal(tile, reads, f"{whole}, found steps of {tuple_text(16 * begin for begin in begins)} bytes")
+        raise _error(tile, reads, f"{rule}, but its steps are {tuple_text(16 * begin for begin in begins)} bytes")
     lines = divided[1]
     assert isinstance(lines, Layout)
     return lines
 
 
 def _step(leaf: Layout) -> Any:
-    return 0 if size(leaf) == 1 else leaf.stride  # of an extent with symbols it is taken, even where they make it 1
+    return 0 if size(leaf) == 1 else leaf.stride  # an extent with symbols counts, even if their values may make it 1
 
 
-def _refusal(tile: Tile, reads: tuple[int, int], must: str) -> DescriptorError:
+def _error(tile: Tile, reads: tuple[int, int], fact: str) -> DescriptorError:
     return DescriptorError(
-        f"derive: an operand whose 48 bytes of K cross from one swizzle atom to the next must have {must}; "
+        f"derive: an operand whose 48 bytes of K cross from one swizzle atom to the next {fact}; "
         f"tile = {tile}, mma = {tuple_text(reads)}"
     )
 
@@ -215,20 +220,20 @@ def _refusal(tile: Tile, reads: tuple[int, int], must: str) -> DescriptorError:
 def columns_for_all(
     extents: tuple[Any, ...], element: ElementType, reads: tuple[int, int], order: tuple[int, ...]
 ) -> tuple[Tile, Columns | None]:
-    """A tile with symbols in its extents, and its columns; None if its operands do not cross atoms.
+    """Return a tile with symbols in its extents, and its columns; None instead if its operands do not cross atoms.
 
     Raises:
-        DescriptorError, UndecidedError: if the tile is none for all values of the symbols, or its columns are not.
+        DescriptorError, UndecidedError: if the tile or its columns do not exist for all values of the symbols.
     """
     tile = smem_tile(atom_in_elements(Major.K, SwizzleMode.B128, element), extents, order)
     return tile, columns(tile, element, Major.K, SwizzleMode.B128, reads)
 
 
 def hold_for_all(tile: Tile, cut: Columns, element: ElementType, reads: tuple[int, int]) -> bool:
-    """Whether the words that follow from the columns of a tile read it, for every value of its symbols.
+    """Return whether the words that follow from the columns of a tile read it, for every value of its symbols.
 
     Raises:
-        UndecidedError: if that depends on the values.
+        UndecidedError: if the answer depends on the values.
 
     >>> from layoutalg.frozen import replace
     >>> from descriptors.smem.operands.operand import as_element_type
@@ -258,7 +263,7 @@ def hold_for_all(tile: Tile, cut: Columns, element: ElementType, reads: tuple[in
 
 
 def _every_third(tile: Affine, reads: tuple[int, int], whole: int) -> list[list[tuple[Any, Any]]]:
-    """What chooses the pieces at which operands begin: every one of a mode, but every third along K."""
+    """Return the expected digits of the layout of first pieces: every piece of a mode, but every third along K."""
     choices, below = list[list[tuple[Any, Any]]](), 1
     for i, mode in enumerate(tile.modes):
         many = prod((n for n, _ in mode), start=1)
@@ -277,8 +282,8 @@ class CrossingOperand:
         tile: modes (MN, K, stages...), in elements.
         element: the element type.
         shape: extents (MN, K) of the operand, in elements.
-        at: which operand of the tile.
-        columns: the tile cut into columns of 16 bytes.
+        at: coordinate of the operand in the tile.
+        columns: the tile divided into columns of 16 bytes.
     """
 
     tile: Tile
@@ -289,21 +294,21 @@ class CrossingOperand:
 
     @property
     def first(self) -> int:
-        """Where the operand begins, before the swizzle, from the layout's offset 0, in bytes."""
+        """Offset of the operand's start from the layout's offset 0, before the swizzle, in bytes."""
         begins = self.columns.advance(*self.at)
         assert isinstance(begins, int)
         return 16 * (start_of(self.columns.recast) + begins)
 
     @property
     def line(self) -> int:
-        """The line in which K goes on, likewise."""
+        """Offset of the line in which K continues from the layout's offset 0, before the swizzle, in bytes."""
         mn, k, *stages = self.at
         begins = self.columns.advance(mn, 0, *stages)
         assert isinstance(begins, int)
         return 16 * (start_of(self.columns.recast) + begins + self.columns.crossing.goes_on(k))
 
     def addresses(self, base: int, pattern_start: int, window: int = WINDOW_BYTES) -> Rows:
-        """The address of every element, ``addresses[mn][k]``, in the unit of ``address_bits``.
+        """Return the address of every element, ``addresses[mn][k]``, in the unit of ``address_bits``.
 
         Args:
             base: address of the layout's offset 0, in bytes.
@@ -311,26 +316,26 @@ class CrossingOperand:
             window: the address window, in bytes.
 
         Raises:
-            DescriptorError: if the tile does not lie in the address window.
+            DescriptorError: if the tile is not within the address window.
         """
-        whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start, window=window)
+        of_tile = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start, window=window)
         (mn, k), (i, j, *stages) = self.shape, self.at
-        addresses = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
+        addresses = [row[j * k : (j + 1) * k] for row in of_tile[i * mn : (i + 1) * mn]]
         for stage in stages:
-            addresses = [[one[stage] for one in row] for row in addresses]
+            addresses = [[cell[stage] for cell in row] for row in addresses]
         return addresses
 
     def described(self, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> tuple[Match, SmemDescriptor]:
-        """The form of the operand and its descriptor, proved.
+        """Return the form of the operand and its descriptor, after verifying that the descriptor reads it.
 
         Args:
             arch: the architecture, one with ``tcgen05``.
             base: address of the layout's offset 0, in bytes.
             pattern_start: an address where the swizzle pattern starts, in bytes.
-            absolute: whether LBO shall be an address also where K does not go on in another line.
+            absolute: whether LBO is an address even if K does not continue in another line.
 
         Raises:
-            DescriptorError: if no word reads the operand there.
+            DescriptorError: if the descriptor does not read the operand there.
         """
         crosses, match = self.columns.crossing.crosses(self.at[1]), self.columns.match
         if crosses:
@@ -349,31 +354,31 @@ class CrossingOperand:
         read_at = fetched_rows([word], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
         if stored_at != read_at:
             wrong = first_mismatches(stored_at, read_at, unit=address_unit(self.element), most=1)[0]
-            raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {self.tile}")
+            raise DescriptorError(f"canonical: the word does not read the layout, {wrong}; layout = {self.tile}")
         return match, descriptor
 
 
 def crossing_operand(
     tile: Tile, mode: SwizzleMode, element: ElementType, shape: tuple[int, int], at: tuple[int, ...]
 ) -> CrossingOperand | None:
-    """An operand of a tile whose operands cross atoms; None of a tile where that is not in the way.
+    """Return an operand of a tile whose operands cross atoms, or None if they do not cross atoms.
 
     Args:
         tile: modes (MN, K, stages...), in elements.
-        mode: its swizzle mode.
+        mode: the swizzle mode of the tile.
         element: the element type.
         shape: extents (MN, K) of the operand, in elements.
-        at: which operand of the tile.
+        at: coordinate of the operand in the tile.
 
     Raises:
-        DescriptorError: if there is no such operand, or the operands cross where no word can.
+        DescriptorError: if there is no such operand, or no word can describe how the operands cross.
     """
     crossing_columns = columns(tile, element, Major.K, mode, shape)
     if crossing_columns is None:
         return None
-    many = tuple(size(one) for one in crossing_columns.advance)
-    if len(at) != len(many) or not all(0 <= one < extent for one, extent in zip(at, many, strict=True)):
+    counts = tuple(size(mode) for mode in crossing_columns.advance)
+    if len(at) != len(counts) or not all(0 <= index < count for index, count in zip(at, counts, strict=True)):
         raise DescriptorError(
-            f"operand: a subtile must lie in {tuple_text(many)}, found {tuple_text(at)}; tile = {tile}"
+            f"operand: subtile {tuple_text(at)} is not one of the {tuple_text(counts)} subtiles; tile = {tile}"
         )
     return CrossingOperand(tile, element, shape, at, crossing_columns)

@@ -1,7 +1,7 @@
-"""What a derivation yields: the record of every step, the descriptor in bytes, and where each subtile lies.
+"""The result of ``derive``: the layouts of every step, the descriptor, and the offset and word of each subtile.
 
-Law: the words of a tile are its first descriptor, moved by each offset and nothing else; where operands cross atoms,
-the line in which K goes on moves too.
+Invariant: the words of a tile are its first descriptor with each offset added to the start address. For operands that
+cross atoms, the leading byte address (the row in which K continues) changes too.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
@@ -9,7 +9,7 @@ the line in which K goes on moves too.
 >>> d.words(0x1080) == tuple(map(tuple, moved))
 True
 
-Law: a table and its cells say the same, and a chosen stage is its part of the table.
+Invariant: a table agrees with its cells, and the table of one stage is a part of the whole table.
 
 >>> d = derive((128, 64, 3), "bf16", "K", "128B", (64, 16))
 >>> whole, last = d.offsets_bytes(), d.offsets_bytes(stage=2)
@@ -49,7 +49,7 @@ from layoutalg.frozen import frozen, replace
 
 
 class PlacedSubtiles(Told):
-    """A derivation as far as places go: of step 5, and of operands that cross atoms, every cell and whole tables."""
+    """The offsets of the subtiles of a tile, one by one and as tables."""
 
     __slots__ = ()
     advance: Layout | ComposedLayout
@@ -57,19 +57,20 @@ class PlacedSubtiles(Told):
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The derivation in one line."""
         raise NotImplementedError
 
     def offsets_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
-        """Start address of every subtile relative to the first, in bytes: ``grid[mn][k]``.
+        """Return the start address of every subtile relative to the first, in bytes: ``grid[mn][k]``.
 
-        Of a tile with stages, ``grid[mn][k]`` is a tuple over the stages unless one is chosen; the type cannot say so.
+        For a tile with stages, ``grid[mn][k]`` is a tuple over the stages unless one stage is selected; the return type
+        does not express this.
 
         Args:
-            stage: the stage whose subtiles are wanted: its number, or its coordinate where stages have several modes.
+            stage: number of a stage, or its coordinate if the stages have several modes; None for all stages.
 
         Raises:
-            DescriptorError: if there are more subtiles than any shared memory holds, or no such stage.
+            DescriptorError: if there are more subtiles than a table lists, or no such stage.
 
         >>> from descriptors import derive
         >>> derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).offsets_bytes()[1]
@@ -82,11 +83,11 @@ class PlacedSubtiles(Told):
         return cast(Grid, sums([[16 * step for step in mode.listed] for mode in steps], 16 * start))
 
     def lines_bytes(self, stage: int | Sequence[int] | None = None) -> Grid:
-        """Where K goes on, of operands that cross atoms: the line of every subtile relative to that of the first.
+        """Return, for operands that cross atoms, the row in which K continues, relative to that of the first subtile.
 
-        In bytes, in the shape of ``offsets_bytes``: the line of 128 bytes in which the operand's last 16 bytes of K
-        lie in its first row, which is its own line where K does not go on in another. The words hold it as an absolute
-        address.
+        The result is in bytes, in the shape of ``offsets_bytes``. The row is the 128-byte line that contains the last
+        16 bytes of K of the operand's first row; it is the operand's own line if K does not continue in another. The
+        words store it as an absolute address.
 
         Args:
             stage: as in ``offsets_bytes``.
@@ -100,16 +101,18 @@ class PlacedSubtiles(Told):
         ((0, 48, 96, 16400), (0, 0, 16384, 16384))
         """
         if self.crossing is None:
-            raise DescriptorError(f"derive: only operands that cross atoms go on in other lines, found {self.headline}")
+            raise DescriptorError(
+                f"derive: no operand of this tile crosses atoms, so K continues in no other line; {self.headline}"
+            )
         steps, start = self._steps(stage)
         rows, lines, *stages = [[16 * step for step in mode.listed] for mode in steps]
         return cast(Grid, sums([rows, list(map(self.crossing.line_bytes, range(len(lines)))), *stages], 16 * start))
 
     def offset_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
-        """Start address of one subtile relative to the first, in bytes: one cell of ``offsets_bytes``.
+        """Return the start address of a subtile relative to the first, in bytes: a cell of ``offsets_bytes``.
 
         Args:
-            mn, k, stage: as ``word`` has them.
+            mn, k, stage: as in ``word``.
 
         Raises:
             DescriptorError: if there is no such subtile.
@@ -119,18 +122,18 @@ class PlacedSubtiles(Told):
         24576
         """
         modes = self._modes
-        at = [
-            as_integer(one, f"derive: {name} of a subtile", maximum=size(mode) - 1)
-            for one, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
+        coordinate = [
+            as_integer(index, f"derive: {name} of a subtile", maximum=size(mode) - 1)
+            for index, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
         ]
         start = stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
-        return 16 * sum(mode(one) for mode, one in zip(modes[:2], at, strict=True)) + start
+        return 16 * sum(mode(index) for mode, index in zip(modes[:2], coordinate, strict=True)) + start
 
     def line_of(self, mn: int, k: int, stage: int | Sequence[int] = 0) -> int:
-        """Where K goes on of one subtile: one cell of ``lines_bytes``, in bytes; 0 where no operand crosses atoms.
+        """Return a cell of ``lines_bytes``, in bytes; 0 if no operand crosses atoms.
 
         Args:
-            mn, k, stage: as ``word`` has them.
+            mn, k, stage: as in ``word``.
 
         Raises:
             DescriptorError: if there is no such subtile.
@@ -147,9 +150,9 @@ class PlacedSubtiles(Told):
         return tuple(self.advance)
 
     def _steps(self, stage: int | Sequence[int] | None) -> tuple[list[Offsets], int]:
-        """The offsets of the subtiles along each mode, and what the stage adds that was chosen, in 16-byte units.
+        """Return the offsets along each mode, and the offset of the selected stage, in 16-byte units.
 
-        A layout is the sum of its modes: each is walked once, not once for every step of those before it.
+        A layout is the sum of its modes, so that each mode is enumerated only once.
         """
         steps, many = list[Offsets](), 1
         if isinstance(self.advance, Layout):
@@ -157,11 +160,14 @@ class PlacedSubtiles(Told):
             stride: Any = self.advance.stride
             steps = list(map(mode_offsets, shape, stride))
         elif size(self.advance) <= MOST_SUBTILES:
-            steps = [Offsets(one, min(one), max(one)) for one in map(_values, self._modes)]
+            steps = [Offsets(offsets, min(offsets), max(offsets)) for offsets in map(_values, self._modes)]
         for mode in steps:
             many *= len(mode.listed)
         if not steps or not 0 < many <= MOST_SUBTILES:
-            raise DescriptorError(f"derive: a table must list at most {MOST_SUBTILES} subtiles, found {self.advance}")
+            raise DescriptorError(
+                f"derive: the tile has {size(self.advance)} subtiles, more than the {MOST_SUBTILES} that a table "
+                f"lists; advance = {self.advance}"
+            )
         if stage is None:
             return steps, 0
         return steps[:2], stage_bytes(self._modes[2:], stage) // 16
@@ -173,11 +179,13 @@ def _values(mode: Layout | ComposedLayout) -> tuple[int, ...]:
 
 @frozen
 class Derivation(PlacedSubtiles):
-    """Every step from a tile to its descriptors. Layouts with a swizzle are ``ComposedLayout``; ``plain`` strips it.
+    """Every step from a tile to its descriptors.
+
+    A layout with a swizzle is a ``ComposedLayout``; ``plain`` removes the swizzle.
 
     Args:
         tile: extents (MN, K), then those of the stages if there are any, in elements.
-        mma: extents (MN, K) of what one instruction reads, in elements.
+        mma: extents (MN, K) that one instruction reads, in elements.
         order: position of each tile mode in the stacking order of the atoms; () for an explicit layout.
         element: the element type.
         major: the contiguous dimension.
@@ -186,14 +194,14 @@ class Derivation(PlacedSubtiles):
         smem_tile: step 1, in elements.
         partitioned: step 2, in elements.
         recast: step 3, in 16-byte units.
-        match: step 4: the canonical form with its layout, offsets and don't-cares.
+        match: step 4: the canonical form with its layout, its offsets and the fields without effect.
         advance: step 5, in 16-byte units.
         descriptor: the descriptor of the first subtile of a tile at shared-memory address 0.
         operand: ``"A"`` or ``"B"``; None for either.
-        instruction: ``"mma"``, or ``"tcgen05.cp.SHAPE"``: what reads the tile.
-        capacity: bytes of shared memory that the tile was checked against; None if it was not.
-        crossing: where operands go on that cross from one swizzle atom to the next; None of a tile whose operands do
-            not. Where it is, steps 2 to 4 are of columns of 16 bytes of K.
+        instruction: the instruction that reads the tile: ``"mma"``, or ``"tcgen05.cp.SHAPE"``.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not checked.
+        crossing: where K continues for operands that cross from one swizzle atom to the next; None if no operand does.
+            With a crossing, steps 2 to 4 describe columns of 16 bytes of K.
     """
 
     tile: tuple[int, ...]
@@ -216,7 +224,7 @@ class Derivation(PlacedSubtiles):
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The derivation in one line."""
         return (
             f"{word_text(self.descriptor.encode())}: {self.arch} descriptor of {extents_text(self.mma)} {self.element} "
             f"{self.major}-major {self.swizzle} out of a {extents_text(self.tile)} tile"
@@ -234,14 +242,14 @@ class Derivation(PlacedSubtiles):
 
     @property
     def dont_care(self) -> tuple[str, ...]:
-        """Descriptor fields that change nothing for this operand."""
+        """The descriptor fields without effect for this operand."""
         return tuple(name for name in self.match.dont_care if self.crossing is None or name != LEADING)
 
     @property
     def transposed(self) -> bool:
-        """Whether the instruction must be told, by its transpose bit, that the operand is MN-major.
+        """Whether the transpose bit of the instruction must be set, because the operand is MN-major.
 
-        The words do not hold the major, so that they are right only with this bit.
+        A descriptor does not store the major, so it is correct only with this bit.
         Source: :mod:`descriptors.smem.words.descriptor`.
 
         >>> from descriptors import derive
@@ -251,11 +259,12 @@ class Derivation(PlacedSubtiles):
         return self.major is Major.MN and self.instruction == "mma"
 
     def dont_care_mask(self) -> int:
-        """The bits of the word to ignore when it is compared with another tool's.
+        """Return the bits of the word to ignore in a comparison with another tool's word.
 
-        Besides the fields that are not read, the bits of the base offset above the swizzle's pattern: of the 2 lines
-        that 32B repeats after, the base offset says one bit, of 64B two. But where an absolute leading byte address is
-        named, PTX wants a base offset of 0. Source: PTX ISA 9.1, matrix descriptor, base offset; on sm90 measured.
+        They are the fields that are not read, and the bits of the base offset above the period of the swizzle: the
+        pattern of 32B repeats after 2 lines, which need one bit of the base offset; that of 64B needs two bits. With an
+        absolute leading byte address, PTX requires a base offset of 0.
+        Source: PTX ISA 9.1, matrix descriptor, base offset; measured on sm90.
 
         >>> from descriptors import derive
         >>> hex(derive((64, 64), "bf16", "MN", "64B", (64, 16)).dont_care_mask())
@@ -268,15 +277,15 @@ class Derivation(PlacedSubtiles):
         return mask | word[BASE].mask & -(lines << word[BASE].low)
 
     def descriptor_at(self, base: int) -> SmemDescriptor:
-        """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.
+        """Return the descriptor of the first subtile of a tile at an address, where the swizzle pattern starts too.
 
         Args:
-            base: address of the tile, in bytes. Away from the pattern's alignment the base offset is set.
+            base: address of the tile, in bytes. If it is not aligned to the pattern, the base offset is set.
 
         Raises:
-            DescriptorError: if the tile ends beyond shared memory there (``capacity`` None allows that), or the address
-                is no multiple of 16 bytes, or of 128 where there is a swizzle, or of 1024 where operands cross atoms:
-                PTX wants base offset 0 there.
+            DescriptorError: if the tile ends beyond shared memory (unless ``capacity`` is None), or the address is not
+                a multiple of 16 bytes, of 128 with a swizzle, or of 1024 for operands that cross atoms, for which PTX
+                requires base offset 0.
 
         Source: PTX ISA 9.1, tcgen05 and wgmma matrix descriptors, base offset: (pattern start >> 7) & 7.
 
@@ -301,18 +310,18 @@ class Derivation(PlacedSubtiles):
         return replace(first, start_address=first.start_address + base, base_offset=rows, leading_byte_offset=line)
 
     def _check_multiple(self, base: int) -> None:
-        """Refuse an address that is not aligned as every tile's must be."""
+        """Check that an address has the alignment that a descriptor of this tile can express."""
         step, why = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES, ""
         if self.crossing is not None:
-            step, why = self.swizzle.alignment_bytes, ", as base_offset must be 0 where operands cross atoms"
+            step, why = self.swizzle.alignment_bytes, "; base_offset must be 0, because operands cross atoms"
         if base % step:
-            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes{why}, found {base}")
+            raise DescriptorError(f"derive: the base address {base} is not a multiple of {step} bytes{why}")
 
     def words(self, base: int = 0, stage: int | Sequence[int] | None = None) -> Grid:
-        """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
+        """Return the descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
 
-        Law: ``smem_word(arch).decode`` of a word gives the fields of ``descriptor_at(base)`` moved by the subtile's
-        offset.
+        Invariant: ``smem_word(arch).decode`` of a word gives the fields of ``descriptor_at(base)``, with the subtile's
+        offset added to the start address.
 
         Args:
             base: address of the tile, in bytes.
@@ -330,7 +339,7 @@ class Derivation(PlacedSubtiles):
             return cast(
                 Grid, mapped(partial(_word_further_on, first), self.offsets_bytes(stage), self.lines_bytes(stage))
             )
-        # Only the start address differs, the lowest field: where every start fits it, units are added to the word.
+        # The start address is the lowest field. If every start fits in it, its offsets can be added to the word.
         word, lowest, room = first_word(first)
         steps, at = self._steps(stage)
         lowest = highest = lowest + at
@@ -341,17 +350,17 @@ class Derivation(PlacedSubtiles):
             return cast(Grid, sums([mode.listed for mode in steps], word + at))
         if not (report := self.advance_report(base)).fits_field:
             raise FieldError(f"derive: {report}", "start_address")
-        offsets = self.offsets_bytes(stage)  # one of which is refused
+        offsets = self.offsets_bytes(stage)  # encoding one of them raises the error
         return cast(Grid, mapped(lambda offset: first.at(first.start_address + offset).encode(), offsets))
 
     def word(self, mn: int, k: int, stage: int | Sequence[int] = 0, base: int = 0) -> int:
-        """The descriptor word of one subtile of a tile at an address.
+        """Return the descriptor word of a subtile of a tile at an address.
 
-        Law: ``d.word(mn, k, stage, base)`` is ``d.words(base, stage)[mn][k]``.
+        Invariant: ``d.word(mn, k, stage, base)`` is ``d.words(base, stage)[mn][k]``.
 
         Args:
-            mn, k: which subtile.
-            stage: its stage, as in ``offsets_bytes``; 0 of a tile without stages.
+            mn, k: coordinate of the subtile.
+            stage: its stage, as in ``offsets_bytes``; 0 for a tile without stages.
             base: address of the tile, in bytes.
 
         Raises:
@@ -365,7 +374,7 @@ class Derivation(PlacedSubtiles):
         return _word_further_on(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
-        """Report whether every subtile's start fits its field, and all that is read lies in shared memory.
+        """Report whether every subtile's start fits its field, and all subtiles are within shared memory.
 
         Args:
             base: address of the tile, in bytes; the tile may end beyond shared memory.
@@ -386,7 +395,7 @@ class Derivation(PlacedSubtiles):
         )
 
     def warnings_at(self, base: int = 0) -> tuple[str, ...]:
-        """Return what is probably a mistake about a tile at an address, although its descriptors read it.
+        """Return the warnings for a tile at an address: probable mistakes although its descriptors read it.
 
         Args:
             base: address of the tile, in bytes.
@@ -399,23 +408,23 @@ class Derivation(PlacedSubtiles):
         >>> [len(d.warnings_at(base)) for base in (0, 128, 1024, 204800, 204928)]
         [0, 1, 0, 1, 2]
         """
-        self.descriptor_at(base)  # refuses an address that no tile can have
+        self.descriptor_at(base)  # raises for an address that no tile can have
         reach = self.advance_report(base)
-        found = list(filter(None, [pattern_warning(base, self.swizzle, at_tile=True)]))
+        warnings = list(filter(None, [pattern_warning(base, self.swizzle, at_tile=True)]))
         if not (reach.fits_field and reach.fits_memory):
-            found.append(str(reach))
+            warnings.append(str(reach))
         if shared := _count_shared(plain(self.smem_tile)):
-            found.append(f"{shared} share an address with another one, as strides of the layout are 0 or overlap")
-        return tuple(found)
+            warnings.append(f"{shared} share an address with another one, as strides of the layout are 0 or overlap")
+        return tuple(warnings)
 
 
-#: The most elements of a layout that are counted.
+#: The largest number of elements that are compared one by one.
 _MOST_COUNTED = 1 << 22
 
 
 @lru_cache(maxsize=32)
 def _count_shared(layout: Layout) -> str:
-    """Return how many elements share their offset with another one, in words; "" if none does.
+    """Return how many elements share their offset with another one, as text; "" if none does.
 
     >>> _count_shared(Layout((8, 2), (2, 1))), _count_shared(Layout((8, 2), (1, 7))), _count_shared(Layout(4, 0))
     ('', '2 elements', '4 elements')
@@ -437,8 +446,8 @@ def _count_shared(layout: Layout) -> str:
     return counted(shared, "element") if shared else ""
 
 
-def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
-    """The word of a descriptor, its start and the last one there is, in units of the field.
+def first_word(descriptor: SmemDescriptor) -> tuple[int, int, int]:
+    """Return the word of a descriptor, its start address, and the largest start address, in units of the field.
 
     Raises:
         FieldError, ChoiceError: as ``SmemDescriptor.encode``.
@@ -446,12 +455,12 @@ def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
     >>> first_word(SmemDescriptor("sm90", 16, 1024, SwizzleMode.B128, 64))
     (4611686293305360388, 4, 16383)
     """
-    field = one.word["start_address"]
-    return one.encode(), one.start_address // field.unit, field.limit // field.unit
+    field = descriptor.word["start_address"]
+    return descriptor.encode(), descriptor.start_address // field.unit, field.limit // field.unit
 
 
 def _word_further_on(first: SmemDescriptor, start: int, line: int) -> int:
-    """The word of an operand that begins, and goes on, so much further than the first."""
+    """Return the word of ``first`` with ``start`` and ``line`` added to its two addresses, in bytes."""
     return replace(
         first, start_address=first.start_address + start, leading_byte_offset=first.leading_byte_offset + line
     ).encode()

@@ -1,22 +1,22 @@
-"""A derivation told step by step, with its proof: layouts in CuTe notation and mode by mode, fields, offsets.
+"""Print a derivation and its proof as text, and convert them into plain data.
 
-Law: every word, layout and offset that the data has stands in the text too.
+Invariant: the text has every word, layout and offset that the data has.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> told, story = record_derivation(d), story_derivation(d)
+>>> record, story = record_derivation(d), story_derivation(d)
 >>> all(str(step) in story for step in (d.atom, d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance))
 True
->>> told["descriptor"]["word"] in story and all(str(offset) in story for row in d.offsets_bytes() for offset in row)
+>>> record["descriptor"]["word"] in story and all(str(offset) in story for row in d.offsets_bytes() for offset in row)
 True
 
-Law: the two verdicts on how far the subtiles reach say what the numbers beside them say.
+Invariant: ``fits_field`` and ``fits_memory`` agree with the numbers of the same record.
 
 >>> tiles = [derive((128, 64 * n), "bf16", "K", "128B", (64, 16), capacity=None, verify=False) for n in (4, 15, 17)]
->>> reach = [record_reach(d.advance_report()) for d in tiles]
->>> all(one["fits_field"] == (one["highest_start"] < 1 << 18) for one in reach)
+>>> records = [record_reach(d.advance_report()) for d in tiles]
+>>> all(record["fits_field"] == (record["highest_start"] < 1 << 18) for record in records)
 True
->>> [(one["fits_memory"], one["end"] <= 227 * 1024) for one in reach]
+>>> [(record["fits_memory"], record["end"] <= 227 * 1024) for record in records]
 [(True, True), (False, False), (False, False)]
 """
 
@@ -48,13 +48,13 @@ from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
 
 
 def tell_derivation(d: Derivation, base: int = 0, report: Report | Proof | None = None, because: str = "") -> str:
-    """What one writes into a kernel: the word, what it says, what to add to it, the alignment, and how it is known.
+    """Return the summary of a derivation: the word, its fields, the advances, the alignment and the verdict.
 
     Args:
-        d: what ``derive`` returned.
+        d: the result of ``derive``.
         base: address of the tile, in bytes.
-        report: what ``proved`` or ``verify`` returned, for the last lines.
-        because: why the architecture was assumed; "" where it was named.
+        report: the result of ``proved`` or ``verify``, for the last lines.
+        because: why the architecture was assumed; "" if it was given.
 
     >>> from descriptors import derive
     >>> print(tell_derivation(derive((128, 128), "bf16", "K", "128B", (64, 16))))
@@ -73,14 +73,14 @@ def tell_derivation(d: Derivation, base: int = 0, report: Report | Proof | None 
 
 
 def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[tuple[str, str]]:
-    """The rows of what one writes into a kernel."""
-    from descriptors.smem.instructions.transpose import transpose_bit  # what only draws needs no instructions
+    """Yield the rows of the summary."""
+    from descriptors.smem.instructions.transpose import transpose_bit  # pictures do not need the instructions
 
     first = d.descriptor_at(base)
     word, encoded = first.word, first.encode()
     what = f"first {extents_text(d.mma)} of a {extents_text(d.tile)} {d.element} tile at address {base}"
     yield "word", f"{word_text(encoded)}  {what}"
-    if not d.order:  # an explicit layout: what is proved is where its swizzle puts the elements
+    if not d.order:  # an explicit layout: state which swizzle the proof applies to it
         yield "stored as", stored_text(d.smem_tile, d.element)
     assumed = f", assumed, {because}" if because else ""
     known = judge(d, base).evidence
@@ -104,7 +104,7 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
 
 
 def _next_rows(d: Derivation) -> Iterator[tuple[str, str]]:
-    """What to add to the word for the other subtiles, along K, along MN and from stage to stage."""
+    """Yield the numbers to add to the word for the other subtiles, along K, along MN and along the stages."""
     (mn, k), modes = names(d), tuple[Layout | ComposedLayout, ...](d.advance)
     stages = ["stage"] if len(modes) == 3 else [f"stage {i}" for i in range(len(modes) - 2)]
     each = [f"one for each {extent} of {name}" for extent, name in zip(d.mma, (mn, k), strict=True)]
@@ -118,16 +118,16 @@ def _next_rows(d: Derivation) -> Iterator[tuple[str, str]]:
 
 
 def _ends(mode: Layout | ComposedLayout) -> list[object]:
-    """The offsets of a mode as far as they are written out: the first ones, and the last."""
+    """Return the offsets of a mode to print: the first eight, and the last."""
     count = size(mode)
     return [mode(i) for i in (*range(min(count, 8)), *([count - 1] if count > 8 else []))]
 
 
 def story_derivation(d: Derivation, base: int = 0, report: Report | Proof | None = None, because: str = "") -> str:
-    """The same, then the whole derivation as a person would explain it, in lines that need no terminal.
+    """Return the summary, followed by every step of the derivation.
 
     Args:
-        d, base, report, because: as ``tell_derivation`` has them.
+        d, base, report, because: as in ``tell_derivation``.
 
     >>> from descriptors import derive
     >>> story = story_derivation(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -139,12 +139,12 @@ def story_derivation(d: Derivation, base: int = 0, report: Report | Proof | None
 
 
 def tables_derivation(d: Derivation) -> list[Table]:
-    """The fields of the descriptor."""
+    """Return the table of the descriptor's fields."""
     return [("descriptor of the first subtile", _field_rows(d, 0))]
 
 
 def _title(d: Derivation) -> str:
-    """What is derived, and which way round it is."""
+    """Return the title: the operand, its type, its layout and the tile."""
     what = {None: "an operand", "A": "an A operand", "B": "a B operand"}[d.operand]
     title = (
         f"Shared-memory descriptor ({d.arch}) of {what if d.instruction == 'mma' else d.instruction}: {d.element}, "
@@ -177,12 +177,12 @@ LAYOUT = Record(
     stride=Row((INTEGERS, None), _stride_of),
     swizzle=Row((str, None), lambda layout: layout.outer if _is_swizzled(layout) else None),
 )
-#: Where the subtiles start and end, as plain data, with both verdicts.
+#: The range of the subtiles as plain data, with ``fits_field`` and ``fits_memory``.
 record_reach = Record(
     **attributes(AdvanceReport, "base subtiles lowest_start highest_start last end capacity highest_base named"),
     **attributes(AdvanceReport, "fits_field fits_memory"),
 )
-#: What walks every element at some bases proves, and what the theorem proves of families of tiles.
+#: The result of ``verify`` and the result of ``proved``, as plain data.
 COMPARED = Record(**attributes(Report, "ok elements subtiles evidence beyond warnings"))
 PROVED = Record(
     "Proof",
@@ -225,12 +225,12 @@ DERIVATION = Record(
 
 
 def record_derivation(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> dict[str, Any]:
-    """The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
+    """Return the whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
 
     Args:
-        derivation: what ``derive`` returned.
+        derivation: the result of ``derive``.
         base: address of the tile, in bytes.
-        report: what ``proved`` or ``verify`` returned.
+        report: the result of ``proved`` or ``verify``.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -284,7 +284,7 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
     yield from aligned(_field_rows(d, base), "<<>><", indent=3)
     yield f"   word  {word_text(d.descriptor_at(base).encode())}"
     if d.transposed:
-        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
+        from descriptors.smem.instructions.transpose import transpose_note  # needed for MN-major operands only
 
         yield f"   {transpose_note(d.arch, d.operand)}"
     starts = ", where the swizzle pattern starts: base_offset is 0 only then."
@@ -295,7 +295,7 @@ def _descriptor(d: Derivation, base: int) -> Iterator[str]:
 
 
 def _field_rows(d: Derivation, base: int) -> list[tuple[str, ...]]:
-    """The table of the fields, its heading first."""
+    """Return the table of the fields, with its heading first."""
     first, notes = d.descriptor_at(base), _meanings(d)
     word, encoded = first.word, first.encode()
     values = word.decode(encoded)
@@ -308,7 +308,7 @@ def _field_rows(d: Derivation, base: int) -> list[tuple[str, ...]]:
 
 
 def _meanings(d: Derivation) -> dict[str, str]:
-    """What each field says about this operand, and whether the hardware looks at it."""
+    """Return the meaning of each field for this operand, and whether the hardware ignores it."""
     notes = {"start_address": "moves from subtile to subtile"}
     if d.crossing is not None:
         notes["lbo_mode"] = f"LBO is an absolute address; {holders('K = 96')} alone"
@@ -331,7 +331,7 @@ def _offsets(d: Derivation) -> Iterator[str]:
 
 
 def layout_steps(d: Derivation) -> list[list[str]]:
-    """The lines of steps 1 to 4: the tile, what one instruction reads of it, in 16-byte units, in the canonical form.
+    """Return the lines of steps 1 to 4: the tile, its operands, the recast to 16-byte units and the canonical form.
 
     >>> from descriptors import derive
     >>> steps = layout_steps(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -346,7 +346,7 @@ def _tile(d: Derivation) -> Iterator[str]:
     if d.order:
         tile = extents_text(d.tile)
         yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
-        atom_names = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
+        atom_names = {atom.in_elements(d.element): atom.name for atom in reversed(atoms_of(d.major, d.swizzle))}
         name = atom_names.get(d.atom, canonical_atom(d.major, d.swizzle).name)
         width = bits_text(d.element.storage_bits)
         yield f"   atom         {d.atom}   {name}, in elements of {width}"
@@ -405,13 +405,13 @@ def _canonical(d: Derivation) -> Iterator[str]:
 
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:
-    """Lines that name each mode and say how many of what it counts, and how far apart they lie."""
+    """Yield a line for each mode with its name, its extent and its stride in bytes."""
     table = [(f"  {name}", str(mode), _mode_in_words(mode, unit_bits, labels)) for name, mode, labels in rows]
     yield from aligned(table, indent=3)
 
 
 def _mode_in_words(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:
-    """A mode in words; ``labels`` name its parts where there are as many."""
+    """Describe a mode; ``labels`` name its parts if there are as many labels as parts."""
     parts = list(flatten(mode))
     texts = []
     for i, part in enumerate(parts):
@@ -430,7 +430,7 @@ def _stride(part: Layout) -> int:
 
 
 def tell_proof(report: Report | Proof) -> str:
-    """A proof for a person: how much was proved, how the model is known, and for which tiles and bases it holds.
+    """Return the text of a proof: what was proved, the evidence of the model, and the tiles and bases it covers.
 
     >>> from descriptors import derive, verify
     >>> print(tell_proof(verify(derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90"))))
@@ -444,12 +444,12 @@ def tell_proof(report: Report | Proof) -> str:
 
 
 def tables_proof(_: Report | Proof) -> list[Table]:
-    """No tables: a proof is a line or two, below its picture."""
+    """Return no tables, because a proof is only a line or two."""
     return []
 
 
 def record_proof(report: Report | Proof) -> dict[str, Any]:
-    """A proof as plain data; what was proved by the theorem with the tiles and the bases that it holds for.
+    """Return a proof as plain data; a proof by the theorem has the tiles and the bases that it covers.
 
     >>> from descriptors import derive, proved
     >>> record_proof(proved(derive((128, 128), "bf16", "K", "128B", (64, 16))))["family"]

@@ -1,6 +1,6 @@
-"""What the fields of a derived descriptor mean, in words: which steps LBO and SBO are, and what nobody reads.
+"""Explain the fields of a derived descriptor: the meaning of LBO and SBO, and the fields that the hardware ignores.
 
-Law: the numbers that the story tells are those of the descriptor, for every mode.
+Invariant: the numbers in the explanation are those of the descriptor, for every swizzle mode.
 
 >>> from descriptors import derive
 >>> for mode in ("none", "32B", "64B", "128B"):
@@ -26,12 +26,12 @@ from descriptors.targets import holders, is_measured
 from descriptors.text import extents_text, known_line, word_text
 from layoutalg import size
 
-#: What people call the two offsets.
+#: Abbreviations of the two offset fields.
 SHORT = {LEADING: "LBO", STRIDE: "SBO"}
 
 
 def names(d: Derivation) -> tuple[str, str]:
-    """What the two dimensions of the operand are called: M or N where it is known to be A or B, and K.
+    """Return the names of the two dimensions of the operand: M of A, N of B, or MN if that is not known; and K.
 
     >>> from descriptors import derive
     >>> names(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), operand="B"))
@@ -41,7 +41,7 @@ def names(d: Derivation) -> tuple[str, str]:
 
 
 def step_meanings(d: Derivation) -> dict[str, str]:
-    """The step that each of the two offsets is, for this operand.
+    """Return the meaning of each of the two offset fields for this operand.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
@@ -56,7 +56,7 @@ def step_meanings(d: Derivation) -> dict[str, str]:
 
 
 def unread_because(d: Derivation, field: str) -> str:
-    """Why a field changes nothing; empty where it does.
+    """Return why a field has no effect for this operand, or "" if it has one.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -69,7 +69,7 @@ def unread_because(d: Derivation, field: str) -> str:
 
 
 def chunk_meaning(d: Derivation) -> str:
-    """The piece of an operand in which the hardware finds its way by itself.
+    """Describe the chunk of the operand, whose strides the canonical form fixes.
 
     >>> from descriptors import derive
     >>> chunk_meaning(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
@@ -79,10 +79,10 @@ def chunk_meaning(d: Derivation) -> str:
 
 
 def explain(derivation: Derivation) -> str:
-    """What LBO and SBO mean for this operand, which bits nobody reads, and how the descriptor moves, in words.
+    """Explain LBO and SBO for this operand, the bits without effect, and the advance from subtile to subtile.
 
     Raises:
-        DescriptorError: if it is given something else.
+        DescriptorError: if the argument is not a derivation.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -90,7 +90,7 @@ def explain(derivation: Derivation) -> str:
     SBO, the stride byte offset, is 1024 bytes: step to the next 8 rows along MN; taken 7 times.
     """
     if not isinstance(derivation, Derivation):
-        raise DescriptorError(f"explain: the operand must be a derivation, found {brief(derivation)}")
+        raise DescriptorError(f"explain: {brief(derivation)} is not a derivation")
     return "\n".join([*_sentences(derivation), *known_line(derivation.arch)])
 
 
@@ -112,10 +112,10 @@ def _sentences(d: Derivation) -> Iterator[str]:
             f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
         )
     if d.transposed:
-        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
+        from descriptors.smem.instructions.transpose import transpose_note  # needed for MN-major operands only
 
         yield transpose_note(d.arch, d.operand)
-    yield _masks(d)
+    yield _describe_ignored_bits(d)
     if d.crossing is not None:
         yield (
             f"Swizzle {d.swizzle} permutes absolute byte addresses, by {d.swizzle.swizzle}: the tile must start at a "
@@ -133,7 +133,7 @@ def _sentences(d: Derivation) -> Iterator[str]:
 
 
 def _line_sentences(d: Derivation) -> Iterator[str]:
-    """What LBO is where operands cross atoms, and which of them do."""
+    """Yield the sentences about LBO for a tile whose operands cross atoms."""
     assert d.crossing is not None
     across = [str(k) for k in range(size(d.advance[1])) if d.crossing.crosses(k)]
     yield (
@@ -148,8 +148,8 @@ def _line_sentences(d: Derivation) -> Iterator[str]:
     )
 
 
-def _masks(d: Derivation) -> str:
-    """Which bits of the word change nothing."""
+def _describe_ignored_bits(d: Derivation) -> str:
+    """Describe the bits of the word that the hardware ignores."""
     word, mask = d.descriptor.word, d.dont_care_mask()
     unread = [f"{name} {span(word[name])}" for name in d.dont_care]
     if above := mask & ~word.mask(d.dont_care):
@@ -166,7 +166,7 @@ def _masks(d: Derivation) -> str:
 
 
 def tell_match(match: Match) -> str:
-    """A canonical form for a person, with LBO and SBO.
+    """Return the text of a match: the canonical form with LBO and SBO.
 
     >>> from descriptors import match
     >>> print(tell_match(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[-1])
@@ -179,18 +179,18 @@ def tell_match(match: Match) -> str:
     stored = [f"stored as  {match.stored}"] if match.stored else []
     lines = [*stored, f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets]
     if match.form.major is Major.MN:
-        from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
+        from descriptors.smem.instructions.transpose import transpose_note  # needed for MN-major operands only
 
         lines.append(transpose_note(None))
     return "\n".join(lines)
 
 
 def unread_mark(field: str, dont_care: Iterable[str]) -> str:
-    """What stands behind the value of a field that changes nothing."""
+    """Return the mark to print after the value of a field without effect; "" for other fields."""
     return "  (changes nothing)" if field in dont_care else ""
 
 
-#: The same as plain data; a layout that stores nothing by itself has no ``stored``.
+#: A match as plain data. The match of a part of a tile has no ``stored``.
 record_match = Record(
     "Match",
     stored=Row(str, lambda match: match.stored or None, optional=True),
@@ -198,5 +198,5 @@ record_match = Record(
     **attributes(Match, f"{LEADING} {STRIDE} dont_care"),
     transposed=Row(bool, lambda match: match.form.major is Major.MN),
 )
-#: The same where the swizzle is known, as in the answer of ``descriptors match``.
+#: A match with ``stored``, as in the answer of ``descriptors match``.
 MATCH = Record("Match", **record_match.rows | {"stored": Row(str)})

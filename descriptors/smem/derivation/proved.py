@@ -1,32 +1,33 @@
-"""The proof of a derivation: by the theorem where its conditions hold, and element by element where they do not.
+"""Prove a derivation: by the theorem if its conditions hold, else by comparing every element.
 
-``proved`` asks the theorem first (``basis``), in time that depends on the modes and not on the elements; what it proves
-holds at every base that is a multiple of the alignment, and, of a tile of atoms, for its whole ``family``. Where a
-condition of the theorem does not hold it walks every element instead (``verify``), and says so; what it refutes it
-walks too, so that the error tells every element that is wrong. Asked for the walk, it does both: the theorem says for
-which tiles and bases, and the measured read model, which shares nothing with theorem and derivation, reads this one.
+``proved`` tries the theorem first (``basis``). Its time depends on the modes, not on the number of elements. The result
+holds at every base that is a multiple of the alignment and, for a tile of atoms, for its whole ``family``. If a
+condition of the theorem does not hold, ``proved`` compares every element instead (``verify``), and the proof states it.
+If the theorem refutes the tile, every element is compared too, so that the error has every wrong element. With
+``walk``, both are done: the theorem gives the tiles and bases, and the measured read model, which shares no code with
+theorem and derivation, reads this tile.
 
-The *family* of a tile is every tile of the same atoms, instruction and order, of any size, proved at once. Its extents
-are ``a*m`` and ``b*k``, with a and b the least numbers of whole atoms and whole operands, and the stages ``s``. What is
-proved are the closed forms of ``symbolic``, or, of operands that cross atoms, those of ``crossing``; a tile is of the
-family if its extents are such multiples and the closed forms, with its numbers, are the offsets of its descriptor.
+The *family* of a tile is the set of all tiles of the same atoms, instruction and order, of any size. Its extents are
+``a*m`` and ``b*k``, where a and b are the smallest multiples of the atom and the operand, and the stages ``s``. What is
+proved are the closed forms of ``symbolic``, or those of ``crossing`` for operands that cross atoms. A tile belongs to
+the family if its extents are such multiples, and the closed forms evaluate to the offsets of its descriptor.
 
-Law: a tile is proved iff the enumerating proof proves it.
+Invariant: a tile is proved if and only if the comparison of every element passes.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors import derive, proved, verify
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
 >>> for sbo in (512, 1024, 2048):
-...     one = replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo))
+...     changed = replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo))
 ...     try:
-...         print(proved(one).ok, verify(one).ok)
+...         print(proved(changed).ok, verify(changed).ok)
 ...     except ProofError:
-...         print(False, verify(one).ok)
+...         print(False, verify(changed).ok)
 False False
 True True
 False False
 
-Law: numbers for the symbols give tiles that are proved with numbers.
+Invariant: tiles of different sizes have the same family.
 
 >>> for tile in ((128, 768), (256, 1536), (128, 768, 2)):
 ...     print(proved(derive(tile, "e2m1", "K", "128B", (128, 96), arch="sm103", cta_group=2, capacity=None)).claim)
@@ -34,7 +35,7 @@ for every tile 128*m x 768*k, any base that is a multiple of 1024
 for every tile 128*m x 768*k, any base that is a multiple of 1024
 for every tile 128*m x 768*k x s, any base that is a multiple of 1024
 
-Law: a family's offsets, for the numbers of a tile, are those that ``derive`` gives it.
+Invariant: a family's offsets, for the numbers of a tile, are those of ``derive``.
 
 >>> for tile in ((64, 64), (128, 192), (64, 64, 3)):
 ...     d = derive(tile, "bf16", "K", "128B", (64, 16), verify=False)
@@ -70,12 +71,12 @@ from layoutalg.frozen import frozen, replace
 
 
 class Family(NamedTuple):
-    """A proved family.
+    """A proved family of tiles.
 
     Args:
-        tile: the extents, as they are written.
-        unit: what those of MN and K are multiples of, in elements.
-        atom: the atom that its tiles are made of, in elements.
+        tile: the extents, as text.
+        unit: extents (MN, K), in elements, that the extents of its tiles are multiples of.
+        atom: the atom of its tiles, in elements.
         offsets: LBO and SBO in bytes, as a function of the numbers m, k and s.
     """
 
@@ -86,9 +87,9 @@ class Family(NamedTuple):
 
 
 def family_of(d: Derivation) -> tuple[str, ...]:
-    """The extents of the family that a tile is of, if that is proved; () of a tile that is not, or is of none.
+    """Return the extents of the proved family of a tile, or () if it belongs to none.
 
-    Law: whatever the numbers m, k and s, the words of such a tile read it, as far as their fields can hold them.
+    Invariant: for all numbers m, k and s, the words of such a tile read it, if their fields can store the values.
 
     >>> from descriptors import derive
     >>> family_of(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
@@ -109,21 +110,21 @@ def family_of(d: Derivation) -> tuple[str, ...]:
 
 
 def why_alone(d: Derivation) -> str:
-    """Why a tile is of no proved family, in words.
+    """Return why a tile belongs to no proved family.
 
     >>> from descriptors import derive
     >>> why_alone(derive(layout="S<3,3,3> o 0 o (64,64):(64,1)", dtype="bf16", mma=(64, 16)))
-    'an explicit layout does not say how it grows'
+    'a tile of atoms is verified for all sizes, an explicit layout is not'
     """
     if not d.order:
-        return "an explicit layout does not say how it grows"
+        return "a tile of atoms is verified for all sizes, an explicit layout is not"
     if d.atom != atom_in_elements(d.major, d.swizzle, d.element):
-        return "closed forms are of the canonical atom of a mode, and this is another"
-    return "its words are those of no closed form that is proved for every size"
+        return "closed forms exist for the canonical atom of a mode only, and this is another atom"
+    return "its words do not follow from a closed form that is proved for all sizes"
 
 
 def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
-    """Whether the offsets of a derivation that somebody reads are these."""
+    """Return whether the offsets that the hardware reads have these values."""
     descriptor = d.descriptor
     return all(
         name in d.dont_care or mine == theirs
@@ -136,9 +137,9 @@ def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
 
 @lru_cache(maxsize=1 << 7)
 def _family(by: Reader, major: Major, mode: SwizzleMode, order: tuple[int, ...]) -> Family | None:
-    """The family, proved; None where there is none, or it is not decided for every value of its symbols."""
+    """Return the proved family, or None if it is not proved for every value of its symbols."""
     reads = by.extents
-    assert reads is not None  # a derivation knows what it was read by
+    assert reads is not None  # a derivation always has them
     atom = atom_in_elements(major, mode, by.element)
     a, b = (lcm(size(extent), part) for extent, part in zip(plain(atom), reads, strict=True))
     symbols = symbol("m"), symbol("k"), symbol("s")
@@ -146,7 +147,7 @@ def _family(by: Reader, major: Major, mode: SwizzleMode, order: tuple[int, ...])
     spec = TileSpec(major, mode, reads, tile, order, None)
     try:
         offsets = _offsets_for_all(by, spec)
-    except (DescriptorError, LayoutError):  # the algebra does not decide a step, or has none, for some of the sizes
+    except (DescriptorError, LayoutError):  # a step has no result, or is not decided, for some of the sizes
         return None
     if offsets is None:
         return None
@@ -155,7 +156,10 @@ def _family(by: Reader, major: Major, mode: SwizzleMode, order: tuple[int, ...])
 
 
 def _offsets_for_all(by: Reader, spec: TileSpec) -> tuple[Any, Any] | None:
-    """LBO and SBO with symbols, if they are proved; of operands that cross atoms the line that the first lies in."""
+    """Return LBO and SBO with symbols if they are proved, else None.
+
+    For operands that cross atoms, LBO is the line of the first operand.
+    """
     if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
         tile, columns = columns_for_all(spec.extents, by.element, spec.reads, spec.order)
         return (
@@ -168,7 +172,7 @@ def _offsets_for_all(by: Reader, spec: TileSpec) -> tuple[Any, Any] | None:
 
 
 def _formula(value: Any, symbols: tuple[Any, ...]) -> Callable[[tuple[int, ...]], int]:
-    """An offset as a function of the numbers for the symbols; it is asked for few, and often for the same."""
+    """Return an offset as a function of the numbers for the symbols; results are cached."""
     if type(value) is int:
         return lambda numbers: value
     names = list(map(str, symbols))
@@ -184,19 +188,19 @@ def _formula(value: Any, symbols: tuple[Any, ...]) -> Callable[[tuple[int, ...]]
 
 @frozen
 class Proof(Told):
-    """A proof that holds: of what, and how.
+    """A successful proof: what was proved, and by which method.
 
     Args:
-        elements: elements of the tile.
-        subtiles: operands that the tile holds, and so descriptor words.
-        step: the tile is proved at every base that is a multiple of so many bytes and from which it fits; 0 where it
-            was compared at one base alone.
-        family: extents of the family that is proved with it, in positive integers m, k and s; () where it is of none.
+        elements: number of elements of the tile.
+        subtiles: number of subtiles, and of descriptor words.
+        step: the tile is proved at every base that is a multiple of this number of bytes and from which it fits; 0 if
+            it was compared at one base only.
+        family: extents of the proved family, in positive integers m, k and s; () if the tile belongs to none.
         evidence: how the read model of this operand is known.
-        beyond: subtiles of a tile of any size that lie beyond what a start address can name: they have no word.
-        report: the walk over every element by the read model, where there was one; else None.
-        alone: why it was proved of this tile alone, in words; "" where there is a family, or no theorem.
-        warnings: what is probably a mistake about the tile at this address, although its descriptors read it.
+        beyond: number of subtiles beyond the window of the start address, which have no word.
+        report: the comparison of every element with the read model, or None.
+        alone: why only this tile was proved; "" if there is a family, or no theorem.
+        warnings: probable mistakes about the tile at this address, although its descriptors read it.
 
     >>> from descriptors import derive
     >>> print(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False), walk=True))
@@ -216,17 +220,17 @@ a multiple of 1024
 
     @property
     def ok(self) -> bool:
-        """Whether every element is read from where it is stored: always, for a proof that fails is an error."""
+        """Whether every element is read from where it is stored: always true, because a failed proof is an error."""
         return True
 
     @property
     def by(self) -> tuple[str, ...]:
-        """What proved it: ``"walk"``, every element by the read model; ``"theorem"``; or both."""
+        """The methods: ``"walk"``, every element with the read model; ``"theorem"``; or both."""
         return (*(["walk"] if self.report is not None else []), *(["theorem"] if self.step else []))
 
     @property
     def compared(self) -> str:
-        """How much it is that was proved of this tile, and how, in words."""
+        """What was proved for this tile, and by which method, as text."""
         lie = "lies" if self.beyond == 1 else "lie"
         beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
         how = ", by theorem" if self.report is None else ", each walked"
@@ -234,9 +238,9 @@ a multiple of 1024
 
     @property
     def claim(self) -> str:
-        """For what it was proved, in words."""
+        """The tiles and bases that the proof covers, as text."""
         if not self.step:
-            return "for this tile at this address alone, as no theorem covers it"
+            return "for this tile at this address only, because no theorem covers it"
         tiles = f"every tile {' x '.join(self.family)}" if self.family else "this tile alone"
         offset = " with its base offset" if self.step == LINE_BYTES else ""
         why = f": {self.alone}" if self.alone else ""
@@ -248,72 +252,76 @@ a multiple of 1024
 
 
 def proved(derivation: Derivation, *, base: int = 0, walk: bool = False) -> Proof:
-    """The proof that every word of a derivation reads the elements of its subtile from where the tile stores them.
+    """Prove that every word of a derivation reads the elements of its subtile from where the tile stores them.
 
     Args:
-        derivation: what ``derive`` returned.
-        base: an address of the tile that is to be covered, in bytes.
-        walk: whether to walk every element at that address by the read model too, where the theorem holds. A tile that
-            is larger than any table is proved by the theorem alone, and ``by`` says so.
+        derivation: the result of ``derive``.
+        base: an address of the tile that the proof must cover, in bytes.
+        walk: whether to compare every element at that address with the read model too, if the theorem holds. A tile
+            that is larger than any table is proved by the theorem only, as ``by`` reports.
 
     Raises:
-        ProofError: if it does not hold; the comparison of every element is its ``proof``.
-        DescriptorError: if the base is none for such a tile, or the tile does not fit the address window from there.
+        ProofError: if the proof fails; its ``proof`` is the comparison of every element.
+        DescriptorError: if such a tile cannot have the base, or does not fit in the address window from there.
 
     >>> from descriptors import derive
     >>> print(proved(derive(layout="(8,(8,2)):(8,(1,64))", dtype="bf16", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtile, by theorem, for this tile alone, any base that is a multiple of 16: an explicit \
-layout does not say how it grows
+    proved: 128 elements in 1 subtile, by theorem, for this tile alone, any base that is a multiple of 16: a tile of \
+atoms is verified for all sizes, an explicit layout is not
     """
     d = derivation
     if not isinstance(d, Derivation):
-        raise DescriptorError(f"proved: the operand must be a derivation, found {brief(d)}")
+        raise DescriptorError(f"proved: {brief(d)} is not a derivation")
     step = d.swizzle.alignment_bytes
     base = base if type(base) is int else as_integer(base, "proved: the base address")
     if base:
-        d.descriptor_at(base)  # refuses what no tile can begin at
+        d.descriptor_at(base)  # raises for an address that no tile can have
         step = step if base % step == 0 else LINE_BYTES
     tile = cut_tile(d)
     by_theorem = verdict(d, tile, base)
     if by_theorem.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
-        proof = _by_comparison(d, base, by_theorem.outcome, step)
+        proof = _prove_by_comparison(d, base, by_theorem.outcome, step)
     else:
-        proof = _of_all(d, step, tile.operands, 0)
+        proof = _proof_by_theorem(d, step, tile.operands, 0)
     too_large = size(d.smem_tile) > MOST_ELEMENTS or (proof.beyond and d.crossing is not None)
     if as_flag(walk, "proved: walk") and proof.report is None and not too_large:
-        proof = replace(proof, report=_walked(d, base))
+        proof = replace(proof, report=_walk(d, base))
     warnings = d.warnings_at(base)
     return replace(proof, warnings=warnings) if warnings else proof
 
 
-def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
-    """The proof by the theorem, of so many subtiles and of the family."""
+def _proof_by_theorem(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
+    """Return the proof by the theorem, for this number of subtiles and for the family."""
     family = family_of(d)
     known = _evidence(d.arch, d.element, d.major, d.descriptor.leading_is_absolute)
     elements = d.mma[0] * d.mma[1] * subtiles
     return Proof(elements, subtiles, step, family, known, beyond, alone="" if family else why_alone(d))
 
 
-def _by_comparison(d: Derivation, base: int, outcome: str, step: int) -> Proof:
-    """What only the comparison can tell: which elements are wrong, where no theorem says, or what does not fit."""
+def _prove_by_comparison(d: Derivation, base: int, outcome: str, step: int) -> Proof:
+    """Prove a tile that the theorem does not decide, that it refutes, or that exceeds the address window.
+
+    Raises:
+        ProofError: if an element is read from another address.
+    """
     if outcome == "equal" and d.capacity is None and (nameable := d.advance_report(base).named):
-        return _of_all(d, step, nameable, size(d.advance) - nameable)
-    report = _walked(d, base)
+        return _proof_by_theorem(d, step, nameable, size(d.advance) - nameable)
+    report = _walk(d, base)
     assert outcome == "open", f"the theorem refutes what holds element by element: {d.smem_tile}"
     return Proof(report.elements, report.subtiles, 0, (), report.evidence, report.beyond, report)
 
 
-def _walked(d: Derivation, base: int) -> Report:
-    """The walk over every element at an address.
+def _walk(d: Derivation, base: int) -> Report:
+    """Compare every element at an address.
 
     Raises:
-        ProofError: if one is read from elsewhere.
+        ProofError: if an element is read from another address.
     """
-    from descriptors.smem.derivation.verify import verify  # where the theorem alone decides, nothing is walked
+    from descriptors.smem.derivation.verify import verify  # not needed if the theorem decides
 
     report = verify(d, bases=(base,))
     if not report.ok:
-        raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)
+        raise ProofError(f"derive: the words do not read the tile, {report}; smem_tile = {d.smem_tile}", report)
     return report
 
 

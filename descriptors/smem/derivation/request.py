@@ -1,9 +1,10 @@
-"""What a derivation is asked for: made once from what a caller typed, and typed from there on.
+"""Check and convert the arguments of ``derive`` into typed values: a ``Reader``, a ``TileSpec`` and a ``Request``.
 
-A ``Reader`` is the instruction that reads the tile, a ``Request`` that with the tile. Two doors read what was typed,
-``reader`` and ``request``; who has typed values makes a ``Reader`` and a ``TileSpec`` of them, and ``request_of`` both.
+A ``Reader`` is the instruction that reads the tile. A ``Request`` is a reader with a tile. ``reader`` and ``request``
+check and convert arguments. A caller that has typed values constructs a ``Reader`` and a ``TileSpec``, and combines
+them with ``request_of``.
 
-Law: the doors come to what typed values are, so that nothing behind them reads a name, or checks a number, again.
+Invariant: converted arguments equal the typed values, so that later code does not parse a name or check a number again.
 
 >>> bf16 = as_element_type("bf16")
 >>> by = reader("SM90", "BF16", [64, 16], operand="a")
@@ -13,7 +14,7 @@ True
 >>> request(by, [128, 64], major="k", swizzle="128b", order=[0, 1]) == request_of(by, spec)
 True
 
-Law: a tile of atoms, and the layout that it comes to, ask for the same: all but the order, which a layout has not.
+Invariant: a tile of atoms and its layout have the same specification, except the order, which a layout does not have.
 
 >>> from descriptors.smem.operands.atoms import canonical_atom, smem_tile
 >>> for major, mode in ((Major.K, SwizzleMode.B128), (Major.MN, SwizzleMode.B64)):
@@ -60,20 +61,20 @@ from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
 from layoutalg.frozen import frozen, replace
 
-#: What an operation says that was not told what one instruction reads.
+#: The message of an operation without ``mma``; the placeholder is the name of the operation.
 MMA_MISSING = "{}: mma is missing: (MN, K) that one instruction reads, or its name, like m64n128k16, with the operand"
 
 
 class TileSpec(NamedTuple):
-    """What both ways to give a tile come to.
+    """A tile of canonical atoms, or an explicit layout.
 
     Args:
         major: the contiguous dimension.
         swizzle: the swizzle mode.
         reads: extents (MN, K) that one instruction reads, in elements.
-        extents: extents of the tile, in elements; polynomials where they hold symbols.
+        extents: extents of the tile, in elements; polynomials if they contain symbols.
         order: position of each mode in the stacking order of the atoms; () for an explicit layout.
-        layout: an explicit layout, in elements; None for a tile of atoms, which is made when all else is checked.
+        layout: an explicit layout, in elements; None for a tile of atoms.
         atom: name of the atom; None for the canonical one.
     """
 
@@ -90,10 +91,16 @@ def tile_of_atoms(
     tile: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
     capacity: int | None,
 ) -> TileSpec:  # fmt: skip
-    """A tile of canonical atoms.
+    """Return the specification of a tile of canonical atoms.
+
+    Args:
+        tile, major, swizzle, order: as in ``derive``.
+        element: the element type.
+        reads: extents (MN, K) that one instruction reads, in elements.
+        capacity: bytes of shared memory that the tile must fit in; None for no limit.
 
     Raises:
-        DescriptorError: if an argument is malformed, or the tile larger than the capacity.
+        DescriptorError: if an argument is malformed, or the tile is larger than the capacity.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> tile_of_atoms((128, 64), as_element_type("bf16"), "MN", "64B", (64, 16), None, None).order
@@ -112,10 +119,16 @@ def tile_of_layout(
     layout: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
     unit: Unit, capacity: int | None,
 ) -> TileSpec:  # fmt: skip
-    """An explicit layout, partitioned already if nothing says what one instruction reads.
+    """Return the specification of an explicit layout.
+
+    Args:
+        layout, major, swizzle, order, unit: as in ``derive``.
+        element: the element type.
+        reads: extents (MN, K) that one instruction reads, in elements; None if the layout is partitioned.
+        capacity: bytes of shared memory that the tile must fit in; None for no limit.
 
     Raises:
-        DescriptorError: if it is no tile, or larger than the capacity.
+        DescriptorError: if the layout is not a tile, or is larger than the capacity.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> text = "S<3,3,3> o 0 o ((64,16),1,4):((64,1),0,16)"
@@ -123,29 +136,29 @@ def tile_of_layout(
     (64, 16)
     """
     if order is not None:
-        raise DescriptorError(f"derive: an explicit layout must come without an order, found {brief(order)}")
+        raise DescriptorError(f"derive: an explicit layout has no stacking order, but order is {brief(order)}")
     tile, mode = explicit_tile(layout, element, swizzle, unit)
     if reads is None:
         tile, reads = tile_of_partition(tile)
     rows = plain(tile)
     if len(rows) < 2:
-        raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {tile}")
+        raise DescriptorError(f"derive: the layout {tile} does not have the modes (MN, K, ...)")
     contiguous = contiguous_major(rows, element) if major is None else as_major(major)
     _check_capacity((), start_of(tile) + cosize(rows), element, capacity, f"layout = {tile}")
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
 def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arch) -> tuple[int, int] | None:
-    """What one instruction reads, in elements; None if only the layout can tell.
+    """Return the extents that one instruction reads, in elements; None if neither ``mma`` nor ``cp`` is given.
 
     Args:
-        mma: extents (MN, K) of the operand; None if it is not given.
-        cp: a shape of ``tcgen05.cp``; None if it is not given.
+        mma: extents (MN, K) of the operand, or None.
+        cp: a shape of ``tcgen05.cp``, or None.
         element: the element type.
         arch: the architecture.
 
     Raises:
-        DescriptorError: if it is malformed, unknown, or given twice.
+        DescriptorError: if an argument is malformed or unknown, or both are given.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> instruction_extents(None, "128x256b", as_element_type("bf16"), "sm100")
@@ -157,22 +170,22 @@ def instruction_extents(mma: object, cp: object, element: ElementType, arch: Arc
         mn, k = _extents("mma", mma, (2,))
         return mn, k
     if mma is not None:
-        raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
+        raise DescriptorError(f"derive: both mma and cp are given; mma = {brief(mma)}, cp = {brief(cp)}")
     if not has_tcgen05(arch):
-        raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
+        raise DescriptorError(f"derive: {arch} has no tcgen05.cp; it needs tcgen05, as on sm100")
     row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
     return row.lanes, row.bits // element.storage_bits
 
 
 def named_instruction(instruction: str, where: str = "derive") -> InstructionName:
-    """Return the instruction of a name.
+    """Parse the name of an instruction that reads descriptors.
 
     Args:
         instruction: the name.
         where: the operation, for the error messages.
 
     Raises:
-        DescriptorError: if it is no name, or one of ``mma.sync``, which reads no descriptor.
+        DescriptorError: if the text is not an instruction, or is an ``mma.sync``, which reads registers.
 
     >>> named_instruction("wgmma.mma_async.sp.sync.aligned.m64n8k32").sparse
     True
@@ -180,22 +193,23 @@ def named_instruction(instruction: str, where: str = "derive") -> InstructionNam
     name = read_instruction(instruction, where, "mma must be (MN, K), or named like m64n128k16")
     if name.mnemonic == "mma":
         raise DescriptorError(
-            f"{where}: mma.sync reads registers and no descriptor; instruction = {name.text}; descriptors plan "
-            "mma.m16n8k16 plans its main loop"
+            f"{where}: mma.sync reads registers and has no descriptors; instruction = {name.text}; its main loop is "
+            "planned by descriptors plan mma.m16n8k16"
         )
     return name
 
 
-def _operand_of(name: InstructionName, matrix: Matrix | None, cta_group: int, sparse: bool) -> tuple[int, int]:
-    """What an instruction reads of an operand in the memory of one CTA.
+def _operand_shape(name: InstructionName, matrix: Matrix | None, cta_group: int, sparse: bool) -> tuple[int, int]:
+    """Return the operand shape that a named instruction reads from the memory of one CTA.
 
-    The A of a sparse one is stored without its zeros: half of K.
+    The A of a sparse instruction is stored without its zeros, so its K is halved.
     """
     m, n, k = name.extents
     m, n, of_a = m // cta_group, n // cta_group, k // (1 + sparse)
     if matrix is None:
         raise DescriptorError(
-            f"derive: an instruction must come with its operand, found {name.text} alone; A reads {m}x{of_a}, B {n}x{k}"
+            f"derive: operand is missing, so {name.text} does not say what it reads of the tile; operand A is "
+            f"{m}x{of_a}, B is {n}x{k}"
         )
     return (m, of_a) if matrix == "A" else (n, k)
 
@@ -242,17 +256,17 @@ def _check_named(
 def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
     modes = "(MN, K)" if ranks == (2,) else "(MN, K) or (MN, K, stages)"
     if not isinstance(value, (tuple, list)) or len(value) not in ranks:
-        whole = name == "mma" and isinstance(value, (tuple, list)) and len(value) == 3
-        hint = "; an instruction M x N x K is given by name, like m64n128k16, with the operand" if whole else ""
-        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}{hint}")
+        is_mnk = name == "mma" and isinstance(value, (tuple, list)) and len(value) == 3
+        hint = "; an instruction M x N x K is given by name, like m64n128k16, with the operand" if is_mnk else ""
+        raise DescriptorError(f"derive: {name} {brief(value)} is not {modes}{hint}")
     return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
 
 
 def stacking(major: Major, modes: int) -> tuple[int, ...]:
-    """The order in which atoms are stacked where nobody says one: along the other dimension first.
+    """Return the default stacking order of atoms: the contiguous dimension last.
 
-    The contiguous one, which no TMA box of a swizzled tile can cross, is left for last: the boxes are then as large as
-    they can be (article, sections 3.1 and 4.1).
+    A TMA box of a swizzled tile cannot cross atoms along the contiguous dimension. With this dimension last, the boxes
+    are as large as possible (article, sections 3.1 and 4.1).
 
     >>> stacking(Major.K, 2), stacking(Major.MN, 3)
     ((0, 1), (1, 0, 2))
@@ -266,10 +280,10 @@ def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
     if modes == 3 and isinstance(value, (tuple, list)) and len(value) == 2:
         value = (*value, 2)  # the stages come last
     if not isinstance(value, (tuple, list)) or len(value) != modes:
-        raise DescriptorError(f"derive: order must have one position for each of {modes} modes, found {brief(value)}")
+        raise DescriptorError(f"derive: order {brief(value)} does not have one position for each of {modes} modes")
     order = tuple(as_integer(position, "derive: a position in order") for position in value)
     if sorted(order) != list(range(modes)):
-        raise DescriptorError(f"derive: order must be a permutation of 0..{modes - 1}, found {tuple_text(order)}")
+        raise DescriptorError(f"derive: order {tuple_text(order)} is not a permutation of 0..{modes - 1}")
     return order
 
 
@@ -298,24 +312,24 @@ def _check_capacity(
     )
 
 
-#: The tables are asked once for each kind of operand.
+#: Cached, because many tiles share the same operand.
 _legal = lru_cache(maxsize=1 << 12)(check_operand_tile)
 
 
 @frozen
 class Reader:
-    """The instruction that reads a tile, as far as it is known, and how strictly it must exist.
+    """The instruction that reads a tile, as far as it is known, and the level of the legality check.
 
     Args:
         arch: the architecture.
         element: the element type.
-        extents: extents (MN, K) that it reads, in elements; None if only the layout can tell.
+        extents: extents (MN, K) that the instruction reads, in elements; None if they follow from the layout.
         matrix: ``"A"`` or ``"B"``; None for either.
         cp: a shape of ``tcgen05.cp``; None for an MMA instruction.
-        kind: the kind of instruction; None for the one that the type means.
+        kind: the kind of instruction; None for the one that follows from the type.
         cta_group: 1 or 2; None for either.
-        sparse: whether it is a sparse one.
-        legality: how the tables of instructions are read.
+        sparse: whether the instruction is sparse.
+        legality: level of the legality check: ``"strict"``, ``"lenient"`` or ``"off"``.
     """
 
     arch: Arch
@@ -330,7 +344,7 @@ class Reader:
 
     @property
     def name(self) -> str:
-        """``"mma"``, or the copy.
+        """``"mma"``, or the name of the copy instruction.
 
         >>> reader("sm100", "u8", cp="128x256b").name
         'tcgen05.cp.128x256b'
@@ -338,11 +352,11 @@ class Reader:
         return "mma" if self.cp is None else f"tcgen05.cp.{self.cp}"
 
     def check(self, spec: TileSpec) -> None:
-        """Refuse a tile that is not whole copies; and, unless legality is off, an operand that no instruction reads.
+        """Check that an instruction reads the tile's operands, unless legality is off.
 
         Raises:
-            IllegalError: if no MMA instruction reads it.
-            DescriptorError: if a copy does not.
+            IllegalError: if no MMA instruction reads such an operand.
+            DescriptorError: if the copy does not read it, or does not divide the tile (also with legality off).
         """
         for mode, (extent, part) in enumerate(zip(spec.extents, spec.reads, strict=False) if self.cp else ()):
             if isinstance(extent, int) and extent % part:
@@ -361,7 +375,8 @@ class Reader:
         elif spec.major is not Major.K:
             # The copy has no transpose qualifier, in contrast to the instruction descriptor of tcgen05.mma.
             raise DescriptorError(
-                f"derive: {self.name} must read a K-major tile (PTX ISA 9.1, tcgen05.cp), found {spec.major}"
+                f"derive: {self.name} reads K-major tiles only, and the tile is {spec.major}-major; PTX ISA 9.1, "
+                "tcgen05.cp"
             )
 
 
@@ -378,21 +393,21 @@ def reader(
     legality: Legality = "strict",
     where: str = "derive",
 ) -> Reader:
-    """The instruction that these arguments of ``derive`` name.
+    """Return the reader that these arguments of ``derive`` describe.
 
     Args:
-        arch, dtype, mma, operand, cp, kind, cta_group, sparse, legality: as ``derive`` has them.
+        arch, dtype, mma, operand, cp, kind, cta_group, sparse, legality: as in ``derive``.
         where: the operation, for the error messages.
 
     Raises:
-        DescriptorError: if one is unknown or malformed.
+        DescriptorError: if an argument is unknown or malformed.
 
     >>> reader("SM90", "BF16", (64, 16), operand="a").extents
     (64, 16)
     """
     element = as_element_type(dtype)
     if kind is not None and not isinstance(kind, str):
-        raise DescriptorError(f"{where}: kind must be a name, found {brief(kind)}")
+        raise DescriptorError(f"{where}: kind {brief(kind)} is not a name")
     mode = choose("legality", legality, MODES)
     matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
     pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
@@ -405,14 +420,14 @@ def reader(
         pair = name.settle("cta_group", name.cta_group, pair, where)
         pair = 1 if pair is None else pair
         name.settle("dtype", {"A": name.a, "B": name.b}.get(matrix or ""), element, where)
-        mma = _operand_of(name, matrix, pair, without_zeros)
+        mma = _operand_shape(name, matrix, pair, without_zeros)
         named = replace(name, sparse=without_zeros, kind=kind, cta_group=pair)
-    of = architecture(assumed_architecture() if arch is None else arch)
+    target = architecture(assumed_architecture() if arch is None else arch)
     if named is not None and mode != "off":
-        _check_named(named, of, element, other=named.b if matrix == "A" else named.a, legality=mode)
-    extents = instruction_extents(mma, cp, element, of)
+        _check_named(named, target, element, other=named.b if matrix == "A" else named.a, legality=mode)
+    extents = instruction_extents(mma, cp, element, target)
     return Reader(
-        arch=of,
+        arch=target,
         element=element,
         extents=extents,
         matrix=matrix,
@@ -426,12 +441,12 @@ def reader(
 
 @frozen
 class Request:
-    """A tile and what reads it: all that the five steps need.
+    """A tile and the instruction that reads it: the input of the five steps.
 
     Args:
         reader: the instruction.
         spec: the tile.
-        capacity: bytes of shared memory that the tile was checked against; None if it was not.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not checked.
     """
 
     reader: Reader
@@ -451,24 +466,27 @@ def request(
     capacity: int | Literal["arch"] | None = None,
     atom: str | None = None,
 ) -> Request:
-    """The tile that these arguments of ``derive`` name, as a reader reads it.
+    """Return the request that these arguments of ``derive`` describe.
 
     Args:
-        by: what reads it.
-        tile, layout, major, swizzle, order, unit, capacity, atom: as ``derive`` has them.
+        by: the instruction that reads the tile.
+        tile, layout, major, swizzle, order, unit, capacity, atom: as in ``derive``.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, or the tile exceeds the capacity.
         IllegalError: if no instruction reads such an operand.
 
-    >>> one = request(reader("sm100", "bf16", (64, 16)), (128, 64), major="mn", swizzle="64b", capacity=1 << 17)
-    >>> one.spec.major, one.spec.swizzle, one.spec.order, one.capacity
+    >>> checked = request(reader("sm100", "bf16", (64, 16)), (128, 64), major="mn", swizzle="64b", capacity=1 << 17)
+    >>> checked.spec.major, checked.spec.swizzle, checked.spec.order, checked.capacity
     (Major.MN, SwizzleMode.B64, (1, 0), 131072)
     """
     layout_unit = as_unit(unit)
     if (tile is None) == (layout is None):
-        which = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
-        raise DescriptorError(f"derive: give either a tile or a layout, found {which}")
+        raise DescriptorError(
+            "derive: neither a tile nor a layout is given; a tile (MN, K) consists of atoms, a layout maps each element"
+            if tile is None
+            else "derive: both a tile and a layout are given; a tile consists of atoms, a layout maps each element"
+        )
     contiguous = major_of(swizzle, major, by.matrix)
     if isinstance(capacity, str) and capacity == "arch":
         capacity = shared_bytes(by.arch)
@@ -482,35 +500,35 @@ def request(
         spec = _read_mode(spec, spec.layout, by)
     if atom is not None:
         if layout is not None:
-            raise DescriptorError(f"derive: an explicit layout must come without an atom, found {brief(atom)}")
+            raise DescriptorError(f"derive: an explicit layout has no atom, but atom is {brief(atom)}")
         spec = spec._replace(atom=canonical_atom(spec.major, spec.swizzle, atom).name)
     return request_of(by, spec, limit)
 
 
 def request_of(by: Reader, spec: TileSpec, capacity: int | None = None) -> Request:
-    """The request of typed values, refused if no instruction reads such an operand.
+    """Return the request for typed values, after checking that an instruction reads such an operand.
 
     Args:
-        by: what reads it.
+        by: the instruction that reads the tile.
         spec: the tile.
-        capacity: bytes of shared memory that the tile was checked against; None if it was not.
+        capacity: bytes of shared memory that the tile was checked against; None if it was not checked.
 
     Raises:
-        IllegalError: if no instruction reads it.
-        DescriptorError: if a copy does not.
+        IllegalError: if no MMA instruction reads such an operand.
+        DescriptorError: if the copy does not read it.
     """
     by.check(spec)
     return Request(by, spec, capacity)
 
 
 def _read_mode(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
-    """A plain tile with the swizzle mode whose canonical form it has, none first: a slice hides its mode in strides.
+    """Return a plain tile with the swizzle mode whose canonical form it has, because a slice may hide its swizzle.
 
-    The mode that an instruction reads goes before one that no instruction does.
+    No swizzle is tried first. A mode that an instruction reads is preferred to one that no instruction reads.
     """
     readings = [spec]
     if not _fits(spec, by, legal=True):
-        from descriptors.smem.operands.explicit import swizzled_readings  # of what is seldom given
+        from descriptors.smem.operands.explicit import swizzled_readings  # rarely needed
 
         readings += [spec._replace(layout=layout, swizzle=mode) for layout, mode in swizzled_readings(tile, by.element)]
     for legal in (True, False):
@@ -521,7 +539,7 @@ def _read_mode(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
 
 
 def _fits(spec: TileSpec, by: Reader, *, legal: bool) -> bool:
-    """Whether the tile's first operand has the canonical form of its mode, and an instruction that reads it."""
+    """Return whether the tile's operand has the canonical form of its mode and, if ``legal``, an instruction."""
     if spec.layout is None:
         return True
     try:

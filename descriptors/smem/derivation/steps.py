@@ -1,20 +1,20 @@
-"""The five steps from a tile to the descriptor of every operand in it, for numbers and for symbols.
+"""The five steps from a tile to the descriptors of its operands, for extents with numbers or symbols.
 
 1. ``smem_tile``    the canonical atom repeated over the tile (``tile_to_shape``), in elements; or any layout;
-2. ``partitioned``  the tile cut into what one instruction reads (``zipped_divide``): ((MN, K), rest);
+2. ``partitioned``  the tile divided into the operands of one instruction (``zipped_divide``): ((MN, K), rest);
 3. ``recast``       the same in 16-byte units (``recast_layout`` to 128 bits), the unit of the descriptor's fields;
-4. ``match``        one operand in canonical form, whose two free steps are LBO and SBO;
-5. ``advance``      the rest of step 3: from subtile to its offset from the first, in 16-byte units.
+4. ``match``        one operand in canonical form, whose two free strides are LBO and SBO;
+5. ``advance``      the rest of step 3: from a subtile to its offset from the first, in 16-byte units.
 
-An operand with 48 bytes of K (K = 96) that crosses from one swizzle atom to the next is no part of the tile
-that repeats: there steps 2 to 5 are of columns of 16 bytes, and the words differ in two fields (``crossing``).
+Operands with 48 bytes of K (K = 96) that cross from one swizzle atom to the next are not equal parts of the tile. Their
+steps 2 to 5 describe columns of 16 bytes, and their words differ in two fields (``crossing``).
 
-No stride is written by hand: every number, or polynomial, comes out of the algebra and the tables of ``atoms`` and
+No stride is written by hand: every number or polynomial follows from the algebra and the tables of ``atoms`` and
 ``canonical``.
 Source: article "Blackwell MMA SMEM Descriptor", sections 3.5, 4.5 and 5; CUTLASS ``make_umma_desc`` and
 ``DescriptorIterator`` in ``include/cute/atom/mma_traits_sm100.hpp``.
 
-Law: the steps of a tile with symbols are, with numbers for them, those of the tile with the numbers.
+Invariant: the steps of a tile with symbols, after substitution, are the steps of the tile with these numbers.
 
 >>> from descriptors.smem.derivation.request import reader, request
 >>> from layoutalg import substitute, symbol
@@ -44,7 +44,7 @@ from descriptors.targets import has_tcgen05
 
 
 class Steps(NamedTuple):
-    """Every step of a tile.
+    """The results of the five steps for a tile.
 
     Args:
         atom: the canonical atom, in elements.
@@ -53,7 +53,7 @@ class Steps(NamedTuple):
         recast: step 3, in 16-byte units.
         match: step 4.
         advance: step 5, in 16-byte units.
-        crossing: where operands go on that cross from one swizzle atom to the next; None of others.
+        crossing: where K continues for operands that cross from one swizzle atom to the next; None if no operand does.
     """
 
     atom: Tile
@@ -66,7 +66,7 @@ class Steps(NamedTuple):
 
 
 def stored_tile(element: ElementType, spec: TileSpec) -> tuple[Tile, Tile]:
-    """The canonical atom, and step 1: the atom repeated over the tile, or the layout that was given.
+    """Return the atom and step 1: the atom repeated over the tile, or the explicit layout.
 
     Raises:
         DescriptorError: if there is no such atom, or it does not divide the tile.
@@ -78,21 +78,21 @@ def stored_tile(element: ElementType, spec: TileSpec) -> tuple[Tile, Tile]:
 
 
 def steps(by: Reader, spec: TileSpec) -> Steps:
-    """The five steps of a tile, whose extents may hold symbols.
+    """Return the five steps of a tile, whose extents may contain symbols.
 
     Args:
-        by: what reads it.
+        by: the instruction that reads the tile.
         spec: the tile.
 
     Raises:
         DescriptorError: if a step has no result.
         NotCanonicalError: if the operand has no canonical form.
-        UndecidedError: if that depends on the values of symbols.
+        UndecidedError: if the result depends on the values of symbols.
     """
-    wanted = form(spec.major, spec.swizzle)
+    target = form(spec.major, spec.swizzle)
     atom, tile = stored_tile(by.element, spec)
     try:
-        return Steps(atom, tile, *matched_steps(tile, spec.reads, by.element, wanted), None)
+        return Steps(atom, tile, *matched_steps(tile, spec.reads, by.element, target), None)
     except DescriptorError:
         if by.cp is not None or not has_tcgen05(by.arch):
             raise

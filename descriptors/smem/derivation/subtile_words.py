@@ -1,4 +1,4 @@
-"""The subtiles of a tile, one by one: the word of each and where it starts, as a table or alone.
+"""Print the descriptor word of every subtile of a tile as a table, or that of one subtile.
 
 >>> from descriptors import derive
 >>> d = derive((64, 64), "bf16", "K", "128B", (64, 16))
@@ -18,15 +18,15 @@ from descriptors.smem.derivation.explanation import names
 from descriptors.text import aligned, known_line, tuple_text, word_text
 from layoutalg import size
 
-#: Subtiles that are listed at most for a person; a record has them all.
+#: The largest number of subtiles in a printed table; a record has all of them.
 MOST_LISTED = 4096
 
 
 def tell_words(d: Derivation, base: int = 0) -> str:
-    """The word of every subtile for a person, as a table.
+    """Return the text table of the words of all subtiles.
 
     Args:
-        d: what ``derive`` returned.
+        d: the result of ``derive``.
         base: address of the tile, in bytes.
 
     Raises:
@@ -41,13 +41,13 @@ def tell_words(d: Derivation, base: int = 0) -> str:
     if size(d.advance) > MOST_LISTED:
         table = [f"   {size(d.advance)} subtiles are too many to list (--json has them all)."]
     else:
-        words = tuple(zip(*_texts(d.words(base)), strict=True))  # k down: three words across fill 80 columns
+        words = tuple(zip(*_texts(d.words(base)), strict=True))  # k runs down, because three words fill 80 columns
         table = list(subtile_table(words, k, across=mn, columns=3))
     return "\n".join([title, *table, *known_line(d.arch), *_warning_lines(d, base)])
 
 
 def words_record(d: Derivation, base: int = 0) -> Any:
-    """The word of every subtile as plain data, nested as the offsets; None if one starts beyond its field."""
+    """Return the words of all subtiles as plain data, nested like the offsets; None if one starts beyond its field."""
     try:
         return _texts(d.words(base))
     except FieldError:
@@ -55,10 +55,10 @@ def words_record(d: Derivation, base: int = 0) -> Any:
 
 
 def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
-    """One subtile for a person: its word, and how far it starts from the first.
+    """Return the text of a subtile: its word, and its distance from the first.
 
     Args:
-        d: what ``derive`` returned.
+        d: the result of ``derive``.
         subtile: (mn, k), then its stage if the tile has stages.
         base: address of the tile, in bytes.
 
@@ -70,13 +70,13 @@ def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
     >>> print(tell_subtile(d, (0, 2, 3)))
     0x4000004000010c04  subtile (0,2,3) of a tile at address 0, 49216 bytes after the first
     """
-    one = subtile_record(d, subtile, base)
-    place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {one['offset_bytes']} bytes after the first"
-    on = f"; K goes on in the line at {one['line_bytes']}" if "line_bytes" in one else ""
-    return "\n".join([f"{one['word']}  {place}{on}", *known_line(d.arch), *_warning_lines(d, base)])
+    record = subtile_record(d, subtile, base)
+    place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {record['offset_bytes']} bytes after the first"
+    on = f"; K goes on in the line at {record['line_bytes']}" if "line_bytes" in record else ""
+    return "\n".join([f"{record['word']}  {place}{on}", *known_line(d.arch), *_warning_lines(d, base)])
 
 
-#: A subtile of a derivation as plain data, of which all but the last row but one is passed.
+#: A subtile of a derivation as plain data. The caller passes all rows except the evidence.
 SUBTILE = Record(
     "SubtileWord",
     subtile=[int],
@@ -89,18 +89,18 @@ SUBTILE = Record(
 
 
 def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
-    """The same as plain data.
+    """Return a subtile as plain data.
 
     Args:
-        d, subtile, base: as ``tell_subtile`` has them.
+        d, subtile, base: as in ``tell_subtile``.
 
     Raises:
         DescriptorError: if there is no such subtile.
     """
     if len(subtile) != len(d.advance):
         raise DescriptorError(
-            f"derive: a subtile must have {len(d.advance)} coordinates (mn,k{',stages' * (len(d.advance) > 2)}), "
-            f"found {tuple_text(subtile)}"
+            f"derive: subtile {tuple_text(subtile)} does not have the {len(d.advance)} coordinates "
+            f"(mn,k{',stages' * (len(d.advance) > 2)})"
         )
     mn, k, *stages = subtile
     at: Any = tuple(stages) if stages else 0
@@ -117,23 +117,23 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
 
 
 def _warning_lines(d: Derivation, base: int) -> list[str]:
-    return [f"warning: {one}" for one in d.warnings_at(base)]
+    return [f"warning: {warning}" for warning in d.warnings_at(base)]
 
 
 def subtile_table(
     table: object, mn: str = "mn", stage: str = "", *, across: str = "k", columns: int = 16
 ) -> Iterator[str]:
-    """Lines of a table with a cell for each subtile, one dimension down and the other across; a table for each stage.
+    r"""Yield the lines of a table with a cell for each subtile; for a tile with stages, a table for each stage.
 
     Args:
         table: nested as ``Derivation.offsets_bytes``; a cell is a number or a text.
         mn: name of the first dimension, which runs down.
-        across: name of the second.
-        stage: the stages chosen already, of a tile with several modes of stages.
-        columns: the most on one line.
+        across: name of the second dimension.
+        stage: the stages selected so far, for a tile with several modes of stages.
+        columns: the largest number of columns per line.
 
-    >>> print("\\n".join(subtile_table(((0, 32), (8192, 8224)))))
-       mn \\ k     0     1
+    >>> print("\n".join(subtile_table(((0, 32), (8192, 8224)))))
+       mn \ k     0     1
             0     0    32
             1  8192  8224
     """
@@ -157,5 +157,5 @@ def subtile_table(
 
 
 def _texts(table: object) -> Any:
-    """A table of words in hexadecimal."""
+    """Return a table of words in hexadecimal."""
     return word_text(table) if isinstance(table, int) else tuple(map(_texts, table))  # type: ignore[call-overload]

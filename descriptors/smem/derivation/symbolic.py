@@ -1,12 +1,12 @@
-"""Closed forms: the steps of a derivation for a tile whose extents hold symbols, such as ``(64*m, 64*k)``.
+"""Derive closed forms: the descriptors of a tile whose extents contain symbols, such as ``(64*m, 64*k)``.
 
-The steps are those of ``derive`` (``steps``), whose layouts take symbols for positive integers. What comes out are
-formulas: LBO, SBO and every step of the start address in bytes, for all tiles of the family at once. Where the algebra
-cannot decide a question for all values of the symbols, it names the fact that is missing.
-Only sizes that a number decides are left out: whether a tile fits shared memory, and whether an offset fits its field.
-A tile is read from values, or from one line of text.
+The steps are those of ``derive`` (``steps``), applied to layouts with symbols for positive integers. The results are
+formulas for LBO, SBO and every step of the start address, in bytes, for all tiles of the family. If the algebra cannot
+decide a question for all values of the symbols, the error names the missing fact.
+Limits that depend on numbers are not checked: whether a tile fits in shared memory, and whether an offset fits in its
+field. A tile is read from values, or from one line of text.
 
-Law: with numbers for the symbols, every formula is the number that ``derive`` gives for them.
+Invariant: after substitution of numbers for the symbols, every formula equals the result of ``derive``.
 
 >>> from descriptors.smem.derivation.derive import derive
 >>> family = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
@@ -16,7 +16,7 @@ Law: with numbers for the symbols, every formula is the number that ``derive`` g
 ...     assert formula.stride_byte_offset == number.descriptor.stride_byte_offset
 ...     assert all(formula.advance(i) == number.advance(i) for i in range(4 * m * k))
 
-Law: a tile in one line is the tile of its parts, whether they are text or numbers.
+Invariant: a tile in one line of text equals the tile of its parts, which may be text or numbers.
 
 >>> parts = ("128", "64*m", "8*max", 48)
 >>> all(parse_tile(f"{a} x {b}") == symbolic_extents((a, b)) for a in parts for b in parts)
@@ -45,21 +45,21 @@ from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, UndecidedError, flatten, size, substitute, symbols_of
 from layoutalg.frozen import frozen, replace
 
-#: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy takes both.
+#: A number, or a polynomial of ``layoutalg`` in symbols for positive integers; sympy accepts both.
 Expression: TypeAlias = Any
 
 
 def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
-    """Two or three extents, as numbers and polynomials.
+    """Convert the two or three extents of a tile into numbers and polynomials.
 
     Raises:
-        DescriptorError: if there are not two or three, or one is no positive number or expression.
+        DescriptorError: if there are not two or three extents, or one is not a positive number or expression.
 
     >>> print(*symbolic_extents(("8*m", 64)))
     8*m 64
     """
     if not isinstance(tile, (tuple, list)) or len(tile) not in (2, 3):
-        raise DescriptorError(f"derive: tile must be (MN, K) or (MN, K, stages), found {brief(tile)}")
+        raise DescriptorError(f"derive: tile {brief(tile)} is not (MN, K) or (MN, K, stages)")
     extents = []
     for i, extent in enumerate(tile):
         try:
@@ -67,24 +67,24 @@ def symbolic_extents(tile: Any) -> tuple[Expression, ...]:
         except UndecidedError:
             raise
         except LayoutError as error:
-            raise DescriptorError(f"derive: tile extent {i} must be a positive number or expression; {error}") from None
+            raise DescriptorError(f"derive: tile extent {i} is not a positive number or expression; {error}") from None
         if isinstance(value, tuple):
-            raise DescriptorError(f"derive: tile extent {i} must be a number or expression, found {brief(extent)}")
+            raise DescriptorError(f"derive: tile extent {i} is {brief(extent)}, which is not a number or expression")
         extents.append(value)
     return tuple(extents)
 
 
 def _read(extent: str) -> Any:
-    from layoutalg import parse_int_tuple  # only where an extent was written down
+    from layoutalg import parse_int_tuple  # needed only for text
 
     return parse_int_tuple(extent)
 
 
 def parse_tile(text: str) -> tuple[Expression, ...]:
-    """Read a tile whose extents hold symbols, as a command line has it.
+    """Parse a tile whose extents contain symbols.
 
-    The extents are separated by commas, or by an ``x`` with spaces around it, or by an ``x`` alone: then no symbol may
-    have an x in its name. Parentheses around all of it are allowed.
+    The extents are separated by commas, by an ``x`` with spaces around it, or by an ``x`` alone; in the last case no
+    symbol may have an x in its name. With commas, parentheses around the whole tile are allowed.
 
     Raises:
         DescriptorError: if there are not two or three extents, or one cannot be read.
@@ -103,23 +103,23 @@ def parse_tile(text: str) -> tuple[Expression, ...]:
 
 
 def offsets_of(d: SymbolicDerivation) -> Iterator[tuple[str, Any]]:
-    """LBO and SBO, by the names of their fields, in bytes."""
+    """Yield LBO and SBO, in bytes, with the names of their fields."""
     yield LEADING, d.leading_byte_offset
     yield STRIDE, d.stride_byte_offset
 
 
-#: Values that are tried for each symbol when a form does not hold for all of them.
+#: Values to try for each symbol if the operand does not have the canonical form for all values.
 _TRIED = (1, 2, 3)
 
 
 @frozen
 class Step:
-    """One loop over subtiles: how many there are, and how far the start address moves from one to the next.
+    """A loop over subtiles: their number, and the difference of the start address from one to the next.
 
     Args:
-        dimension: ``"MN"``, ``"K"`` or ``"stage"``. Several steps of one dimension come fastest first.
-        extent: how many subtiles.
-        bytes: from one to the next, in bytes.
+        dimension: ``"MN"``, ``"K"`` or ``"stage"``. A dimension may have several steps, the fastest first.
+        extent: number of subtiles.
+        bytes: difference of the start address from one subtile to the next.
 
     >>> print(Step("K", 4, 32))
     K: 4 subtiles, 32 bytes apart
@@ -148,7 +148,7 @@ class SymbolicDerivation:
         smem_tile: step 1, in elements.
         partitioned: step 2, in elements.
         recast: step 3, in 16-byte units.
-        match: step 4: the canonical form with its layout, offsets and don't-cares.
+        match: step 4: the canonical form with its layout, its offsets and the fields without effect.
         advance: step 5, in 16-byte units.
     """
 
@@ -167,17 +167,17 @@ class SymbolicDerivation:
 
     @property
     def leading_byte_offset(self) -> Expression:
-        """Step of the canonical form's leading mode, in bytes."""
+        """The leading byte offset."""
         return self.match.leading_byte_offset
 
     @property
     def stride_byte_offset(self) -> Expression:
-        """Step of the canonical form's stride mode, in bytes."""
+        """The stride byte offset."""
         return self.match.stride_byte_offset
 
     @property
     def dont_care(self) -> tuple[str, ...]:
-        """Descriptor fields that change nothing for this operand."""
+        """The descriptor fields without effect for this operand."""
         return self.match.dont_care
 
     @property
@@ -187,7 +187,7 @@ class SymbolicDerivation:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The loops over subtiles, with the steps of the start address; those of extent 1 left out."""
+        """The loops over subtiles with an extent other than 1, and their steps of the start address."""
         names = ("MN", "K", *["stage"] * (len(self.advance) - 2))
         return tuple(
             Step(name, leaf.shape, 16 * leaf.stride)
@@ -197,12 +197,12 @@ class SymbolicDerivation:
         )
 
     def substitute(self, values: Mapping[Any, Any]) -> SymbolicDerivation:
-        """The same with numbers, or other expressions, in place of symbols.
+        """Return the derivation with symbols replaced by numbers or other expressions.
 
-        Law: the offsets, and ``advance`` as a function of the subtile, are those that ``derive`` gives for the numbers.
+        Invariant: the offsets, and ``advance`` as a function of the subtile, equal those of ``derive`` for the numbers.
 
         Args:
-            values: by symbol (sympy's) or by name. Symbols left out stay.
+            values: the new values, by symbol of sympy or by name. Other symbols remain.
 
         Raises:
             LayoutError: if a value is not a positive integer.
@@ -215,7 +215,7 @@ class SymbolicDerivation:
         def put(value: Any) -> Any:
             return substitute(value, values)
 
-        found = replace(
+        match = replace(
             self.match,
             layout=put(self.match.layout),
             leading_byte_offset=put(self.leading_byte_offset),
@@ -227,7 +227,7 @@ class SymbolicDerivation:
             smem_tile=put(self.smem_tile),
             partitioned=put(self.partitioned),
             recast=put(self.recast),
-            match=found,
+            match=match,
             advance=put(self.advance),
         )
 
@@ -246,7 +246,8 @@ def derive_symbolic(
 ) -> SymbolicDerivation:
     """Derive the formulas of a tile's descriptors: ``derive`` for all values of the symbols in its extents.
 
-    Law: ``derive_symbolic(tile, ...).substitute(values)`` has the offsets and the steps of ``derive`` for those values.
+    Invariant: ``derive_symbolic(tile, ...).substitute(values)`` has the offsets and the steps of ``derive`` for these
+    values.
 
     Args:
         tile: extents (MN, K), or (MN, K, stages), in elements: numbers, text such as ``"64*m"``, or expressions of
@@ -254,16 +255,16 @@ def derive_symbolic(
         dtype: as in ``derive``; ``major``, ``swizzle``, ``order``, ``arch`` and ``legality`` likewise.
         major: the contiguous dimension.
         swizzle: the swizzle mode.
-        mma: extents (MN, K) that one instruction reads, in elements: numbers.
+        mma: extents (MN, K) that one instruction reads, in elements; without symbols.
         order: position of each tile mode in the stacking order of the atoms.
         arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
-        legality: which operands are taken.
+        legality: level of the legality check.
 
     Raises:
-        UndecidedError: if an answer depends on the values of the symbols; it names the missing fact.
+        UndecidedError: if an answer depends on the values of the symbols; the error names the missing fact.
         DescriptorError: if an argument is malformed, or there is no descriptor for any values.
         IllegalError: if no instruction reads such an operand.
-        LayoutError: if an extent is no polynomial in positive integer symbols.
+        LayoutError: if an extent is not a polynomial in positive integer symbols.
 
     >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
     >>> print(d.stride_byte_offset, *d.steps, sep="; ")
@@ -273,13 +274,13 @@ def derive_symbolic(
     layoutalg.errors.UndecidedError: cannot decide whether 64 divides 8*m; give it as 64*m if it does
     """
     by, extents = reader(arch, dtype, mma, legality=legality), symbolic_extents(tile)
-    # Everything but the extents is checked as for numbers, on a tile of single elements.
+    # The other arguments are checked as for numbers, with a tile of single elements.
     spec = request(by, (1,) * len(extents), major=major, swizzle=swizzle, order=order).spec
     return formulas(by, spec._replace(extents=extents))
 
 
 def formulas(by: Reader, spec: TileSpec) -> SymbolicDerivation:
-    """``derive_symbolic`` of what is checked and typed already.
+    """Return the closed forms for a checked reader and specification.
 
     Raises:
         UndecidedError, DescriptorError: as ``derive_symbolic``.
@@ -287,11 +288,11 @@ def formulas(by: Reader, spec: TileSpec) -> SymbolicDerivation:
     SmemDescriptor(by.arch, 0, 0, spec.swizzle).encode()  # raises here if the architecture lacks the swizzle
     if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
         raise DescriptorError(
-            "derive: closed forms must be of operands that begin a step apart, found 48 bytes of K, which cross from "
-            f"one swizzle atom to the next; give numbers for the symbols of tile = {tuple_text(spec.extents)}"
+            "derive: operands with 48 bytes of K have no closed forms, because they cross from one swizzle atom to the "
+            f"next; give numbers for the symbols of tile = {tuple_text(spec.extents)}"
         )
-    found = _steps(by, spec)
-    assert isinstance(found.advance, Layout)  # only operands that cross atoms have another
+    taken = _steps(by, spec)
+    assert isinstance(taken.advance, Layout)  # only operands that cross atoms have a composed advance
     return SymbolicDerivation(
         tile=spec.extents,
         mma=spec.reads,
@@ -300,37 +301,41 @@ def formulas(by: Reader, spec: TileSpec) -> SymbolicDerivation:
         major=spec.major,
         swizzle=spec.swizzle,
         arch=by.arch,
-        smem_tile=found.smem_tile,
-        partitioned=found.partitioned,
-        recast=found.recast,
-        match=found.match,
-        advance=found.advance,
+        smem_tile=taken.smem_tile,
+        partitioned=taken.partitioned,
+        recast=taken.recast,
+        match=taken.match,
+        advance=taken.advance,
     )
 
 
 def _steps(by: Reader, spec: TileSpec) -> Steps:
-    """The steps for all values of the symbols; where only some have the canonical form, they are named."""
+    """Return the steps for all values of the symbols.
+
+    Raises:
+        UndecidedError: if the operand has the canonical form for some values only; the error names an example.
+    """
     try:
         return steps(by, spec)
     except NotCanonicalError as error:
         operand, _ = plain(partition(stored_tile(by.element, spec)[1], spec.reads))
-        names, wanted = symbols_of(operand), form(spec.major, spec.swizzle)
+        names, target = symbols_of(operand), form(spec.major, spec.swizzle)
         for numbers in cartesian(_TRIED, repeat=len(names)) if names else ():
             values = dict(zip(names, numbers, strict=True))
             try:
-                matched_steps(substitute(operand, values), spec.reads, by.element, wanted)
+                matched_steps(substitute(operand, values), spec.reads, by.element, target)
             except DescriptorError:
                 continue
             case = ", ".join(f"{name} = {number}" for name, number in values.items())
             raise UndecidedError(
-                f"cannot decide whether the operand has canonical form: it has for {case}, but for other values "
+                f"cannot decide whether the operand has a canonical form: it has one for {case}, but for other values "
                 f"{str(error).removeprefix('canonical: ')}; give the tile with {case}"
             ) from error
         raise
 
 
 def subtiles(derivation: SymbolicDerivation) -> Expression:
-    """How many operands the tile holds.
+    """Return the number of operands of the tile.
 
     >>> print(subtiles(derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16))))
     4*k*m

@@ -1,7 +1,7 @@
-"""The verdict on the descriptors of a tile at an address: what is proved, how that is known, and what to be warned of.
+"""The verdict on the descriptors of a tile at an address: the proof, the evidence of the read model, and the warnings.
 
 ``judge`` is the only function that computes it. The text of ``descriptors derive``, its JSON, the tools of ``mcp`` and
-the explorer page show its result and add nothing of their own.
+the explorer page print its result without additions.
 
 >>> from descriptors import derive, proved
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90")
@@ -30,12 +30,12 @@ class DerivationVerdict:
     """A verdict on the descriptors of a tile at an address.
 
     Args:
-        state: ``proved``, ``disproved``, or ``not proved`` where no proof was asked for.
-        grade: how the read model is known: ``measured`` or ``documented``.
-        evidence: the same in words.
+        state: ``proved``, ``disproved``, or ``not proved`` if no proof was requested.
+        grade: evidence of the read model: ``measured`` or ``documented``.
+        evidence: the evidence as text.
         compared: what was compared, and how; "" without a proof.
-        scope: the tiles and the bases that the proof covers; "" where it covers only what was compared.
-        warnings: what is probably a mistake although the descriptors read the tile.
+        scope: the tiles and the bases that the proof covers; "" if it covers only what was compared.
+        warnings: probable mistakes, although the descriptors read the tile.
     """
 
     state: str
@@ -47,7 +47,7 @@ class DerivationVerdict:
 
     @property
     def tone(self) -> str:
-        """How a page colors the verdict: ``good``, ``warn``, ``bad``, or ``open`` where nothing was proved."""
+        """The color class of the verdict on a page: ``good``, ``warn``, ``bad``, or ``open`` without a proof."""
         if self.state == "proved":
             return "warn" if self.warnings else "good"
         return "bad" if self.state == "disproved" else "open"
@@ -59,7 +59,7 @@ class DerivationVerdict:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the verdict: the headline and the scope where there is a proof, then the warnings."""
+        """The lines of the verdict: the headline and the scope of the proof, if there is one, then the warnings."""
         proof = [self.headline, *([f"   {self.scope}"] if self.scope else [])] if self.compared else []
         return [*proof, *_warning_lines(self.warnings)]
 
@@ -84,9 +84,9 @@ def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) ->
     """Return the verdict on the descriptors of a tile at an address.
 
     Args:
-        d: what ``derive`` returned.
+        d: the result of ``derive``.
         base: address of the tile, in bytes.
-        report: what ``proved`` or ``verify`` returned for it; None where nothing was proved.
+        report: the result of ``proved`` or ``verify`` for it; None if nothing was proved.
 
     Raises:
         DescriptorError: if the tile cannot be at such an address.
@@ -114,7 +114,7 @@ def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) ->
 
 
 def proof_lines(report: Report | Proof) -> list[str]:
-    """Return the lines of a proof or of a comparison by itself: those that a verdict with it has."""
+    """Return the lines of a proof or of a comparison, as in a verdict."""
     compared, scope = (report.compared, [f"   {report.claim}"]) if isinstance(report, Proof) else (str(report), [])
     return [_headline(compared, report.evidence, report.warnings), *scope, *_warning_lines(report.warnings)]
 
@@ -126,4 +126,4 @@ def _headline(compared: str, evidence: str, warnings: tuple[str, ...]) -> str:
 
 
 def _warning_lines(warnings: tuple[str, ...]) -> list[str]:
-    return [f"warning: {one}" for one in warnings]
+    return [f"warning: {warning}" for warning in warnings]

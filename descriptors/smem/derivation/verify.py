@@ -1,17 +1,17 @@
-"""The proof of a derivation by enumeration: every element of every subtile is read from where the tile stores it.
+"""Verify a derivation by enumeration: compare where each element is stored with where its descriptor reads it.
 
-The expected side is the tile's layout, evaluated by the algebra; the found side is the read model of the descriptor
-word of each subtile. The two meet only here, element by element. A derivation that passes is right for the operand it
-describes, as far as the read model is; ``evidence`` says how far that is known. The tile is cut into blocks of
-consecutive coordinates, not by the algebra's divide: that is one of the steps which this proves.
+The stored address is the tile's layout, evaluated by the algebra. The read address is the result of the read model for
+the descriptor word of each subtile. They are compared here only, element by element. A derivation that passes is right
+if the read model is right; ``evidence`` states how the model is known. The tile is divided into blocks of consecutive
+coordinates, without the algebra's divide, because that is one of the steps to verify.
 
-Law: a derivation passes, and does so no longer when a field that is read holds anything else.
+Invariant: a right derivation passes, and fails after a change of a field that is read.
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors import derive
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16), verify=False)
 >>> changed = [replace(d, descriptor=replace(d.descriptor, stride_byte_offset=sbo)) for sbo in range(512, 2048, 256)]
->>> [verify(one).ok for one in changed] == [one == d for one in changed]
+>>> [verify(variant).ok for variant in changed] == [variant == d for variant in changed]
 True
 >>> print(verify(changed[0]))
 disproved: 7168 of 8192 elements in 8 subtiles are read from elsewhere; element (8,0) of subtile (0,0) is stored at \
@@ -40,18 +40,18 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Report(Told):
-    """The outcome of a proof.
+    """The result of a comparison of all elements of a tile.
 
     Args:
-        elements: elements of the tile, each of them compared.
-        subtiles: operands that the tile holds, and so descriptor words.
-        bases: tile addresses at which all of them were compared, in bytes.
-        differing: comparisons that failed, over all bases.
-        mismatches: the first of those.
+        elements: number of elements of the tile, all of which were compared.
+        subtiles: number of subtiles, and of descriptor words.
+        bases: tile addresses at which the elements were compared, in bytes.
+        differing: number of comparisons that failed, over all bases.
+        mismatches: the first comparisons that failed.
         evidence: how the read model of this operand is known.
-        beyond: subtiles of a tile of any size (``capacity`` None) that lie beyond what a start address can name at one
-            of the bases: they have no word, and were not compared there.
-        warnings: what is probably a mistake about the tile at one of the bases, although its descriptors read it.
+        beyond: number of subtiles beyond the window of the start address at one of the bases. They have no word, and
+            were not compared there. It is 0 unless ``capacity`` is None.
+        warnings: probable mistakes about the tile at one of the bases, although its descriptors read it.
 
     >>> from descriptors import derive, verify
     >>> report = verify(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90"))
@@ -86,17 +86,16 @@ class Report(Told):
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     """Compare where the tensor core reads every element of a derivation's tile with where the tile stores it.
 
-    Law: for each subtile s and element e of it, ``read_rows(word of s)[e] == base + tile layout (s, e)``. Of a
-    derivation without a capacity, those subtiles are compared that a start address can name.
+    Invariant: for each subtile s and each of its elements e, ``read_rows(word of s)[e] == base + tile layout (s, e)``.
+    For a derivation without a capacity, the subtiles within the window of the start address are compared.
 
     Args:
-        derivation: what ``derive`` returned.
-        bases: addresses at which the tile is placed in turn, in bytes: multiples of 16, of 128 where there is a
-            swizzle. At a base where the pattern does not start by itself, the tile's pattern starts at the base, and
-            the words carry the base offset that says so.
+        derivation: the result of ``derive``.
+        bases: addresses of the tile, in bytes: multiples of 16, or of 128 with a swizzle. The swizzle pattern of the
+            tile starts at the base; the words have the base offset that this requires.
 
     Raises:
-        DescriptorError: if a base is no such address, or the tile does not fit the address window from there.
+        DescriptorError: if a base is not such an address, or the tile does not fit in the address window from there.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16))
@@ -106,26 +105,26 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     (0, 1024, 4224)
     """
     if not isinstance(derivation, Derivation):
-        raise DescriptorError(f"verify: the operand must be a derivation, found {brief(derivation)}")
+        raise DescriptorError(f"verify: {brief(derivation)} is not a derivation")
     d, places = derivation, _bases(bases, window_bytes(derivation.arch))
     words, differing, mismatches, beyond = 0, 0, list[Mismatch](), 0
     for base in places:
         subtiles = _subtiles(d, base)
         words, beyond = len(subtiles), max(beyond, size(d.advance) - len(subtiles))
-        for one in subtiles:
-            count, first = _mismatches_of(d, base, one, SHOWN - len(mismatches))
+        for subtile in subtiles:
+            count, first = _compare(d, base, subtile, SHOWN - len(mismatches))
             differing += count
             mismatches += first
     absolute = d.descriptor.leading_is_absolute
     known = evidence(d.arch, d.element, d.major, absolute=absolute)
-    warnings = tuple(dict.fromkeys(one for base in places for one in d.warnings_at(base)))
+    warnings = tuple(dict.fromkeys(warning for base in places for warning in d.warnings_at(base)))
     elements = words * d.mma[0] * d.mma[1]
     return Report(elements, words, places, differing, tuple(mismatches), known, beyond, warnings)
 
 
 def _bases(bases: object, window: int) -> tuple[int, ...]:
     if not isinstance(bases, (tuple, list)) or not bases:
-        raise DescriptorError(f"verify: bases must be one or more addresses, found {brief(bases)}")
+        raise DescriptorError(f"verify: bases {brief(bases)} is not a list of one or more addresses")
     return tuple(as_integer(base, "verify: a base", maximum=window - 1) for base in bases)
 
 
@@ -133,9 +132,9 @@ class _Subtile(NamedTuple):
     """A subtile of a tile at an address.
 
     Args:
-        at: its coordinate; its number where it is one of those that a start address can name.
+        at: its coordinate; or its number, if only the subtiles within the address window are compared.
         word: its descriptor.
-        addresses: where its elements are.
+        addresses: the addresses of its elements.
     """
 
     at: tuple[int, ...]
@@ -144,35 +143,38 @@ class _Subtile(NamedTuple):
 
 
 def _subtiles(d: Derivation, base: int) -> list[_Subtile]:
-    """Every subtile that is compared at an address."""
+    """Return the subtiles to compare at an address."""
     nameable = d.advance_report(base).named if d.capacity is None else size(d.advance)
-    if nameable < size(d.advance) and isinstance(d.advance, Layout):  # those that cross atoms are compared all or none
+    if nameable < size(d.advance) and isinstance(d.advance, Layout):  # operands that cross atoms: all or none
         return list(_nameable_subtiles(d, d.advance, base))
     return list(_blocks(d, base))
 
 
-def _mismatches_of(d: Derivation, base: int, one: _Subtile, most: int) -> tuple[int, list[Mismatch]]:
-    """How many elements of a subtile are read from elsewhere, and the first of them."""
-    fetched = fetched_rows([one.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
-    if one.addresses == fetched:
+def _compare(d: Derivation, base: int, subtile: _Subtile, most: int) -> tuple[int, list[Mismatch]]:
+    """Return the number of elements of a subtile that are read from another address, and the first of them."""
+    stored = subtile.addresses
+    fetched = fetched_rows([subtile.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
+    if stored == fetched:
         return 0, []
-    differing = sum(sum(map(ne, *pair)) for pair in zip(one.addresses, fetched, strict=True))
+    differing = sum(sum(map(ne, *pair)) for pair in zip(stored, fetched, strict=True))
     unit = address_unit(d.element)
-    return differing, first_mismatches(one.addresses, fetched, unit=unit, most=most, subtile=one.at, base=base)
+    return differing, first_mismatches(stored, fetched, unit=unit, most=most, subtile=subtile.at, base=base)
 
 
 def _blocks(d: Derivation, base: int) -> Iterator[_Subtile]:
-    """The whole tile, stage by stage, in blocks of consecutive coordinates."""
+    """Yield the subtiles of the whole tile, as blocks of consecutive coordinates."""
     words = numbers(d.words(base))
     rows, swizzle, offset = parts(d.smem_tile)
     modes = list(rows)
     (mn, k), (high, wide, *stages) = d.mma, map(size, modes)
     if high % mn or wide % k or size(rows) != len(words) * mn * k:
-        count = f"{len(words)} words for operands {tuple_text(d.mma)}"
-        raise DescriptorError(f"verify: a word must stand for each operand, found {count}; smem_tile = {d.smem_tile}")
+        raise DescriptorError(
+            f"verify: there is not one word per operand: {len(words)} words for operands {tuple_text(d.mma)}; "
+            f"smem_tile = {d.smem_tile}"
+        )
     tables = {}
     for at in product(*map(range, stages)):
-        start = offset + sum(mode(one) for mode, one in zip(modes[2:], at, strict=True))
+        start = offset + sum(mode(index) for mode, index in zip(modes[2:], at, strict=True))
         tables[at] = _stored_part(d, swizzle, start, modes[:2], base)
     grid = product(range(high // mn), range(wide // k), *map(range, stages))
     for (i, j, *stage), word in zip(grid, words, strict=True):
@@ -181,32 +183,32 @@ def _blocks(d: Derivation, base: int) -> Iterator[_Subtile]:
 
 
 def _nameable_subtiles(d: Derivation, advance: Layout, base: int) -> Iterator[_Subtile]:
-    """The subtiles that a start address can name, each a layout of its own: the tile evaluated at its coordinates."""
+    """Yield the subtiles within the address window; each layout is the tile evaluated at the subtile's coordinates."""
     rows, swizzle, offset = parts(d.smem_tile)
     first, number = d.descriptor_at(base), 0
     for at, start in named_subtiles(
         advance, first=first.start_address, reach=16 * cosize(d.canonical), window=window_bytes(d.arch)
     ):
         begin, modes = offset, list[Layout]()
-        for index, (mode, where) in enumerate(zip(rows, at, strict=True)):
-            extent = d.mma[index] if index < 2 else 1
-            offsets = [mode(where * extent + x) for x in range(extent)]
-            part = from_offsets([one - offsets[0] for one in offsets])
+        for i, (mode, index) in enumerate(zip(rows, at, strict=True)):
+            extent = d.mma[i] if i < 2 else 1
+            offsets = [mode(index * extent + x) for x in range(extent)]
+            part = from_offsets([offset - offsets[0] for offset in offsets])
             if part is None:
-                raise DescriptorError(f"verify: every operand must be a layout, found {brief(offsets)}; at {at}")
+                raise DescriptorError(f"verify: the offsets {brief(offsets)} of subtile {at} are not those of a layout")
             begin += offsets[0]
             modes.append(part)
         yield _Subtile((number,), first.at(start).encode(), _stored_part(d, swizzle, begin, modes[:2], base))
         number += 1
     if not number:
         raise DescriptorError(
-            f"verify: a subtile must lie in the {window_bytes(d.arch)} bytes that a start address can name, found "
-            f"none; base = {base}, smem_tile = {d.smem_tile}"
+            f"verify: no subtile is within the {window_bytes(d.arch)} bytes that a start address can address; "
+            f"base = {base}, smem_tile = {d.smem_tile}"
         )
 
 
 def _stored_part(d: Derivation, swizzle: Swizzle | None, offset: int, modes: Sequence[Layout], base: int) -> Rows:
-    """Where the elements of a part of the tile are."""
+    """Return the addresses of the elements of a part of the tile."""
     part = ComposedLayout(swizzle or Swizzle(0, 4, 3), offset, make_layout(*modes))
     rows: Rows = stored_rows(part, d.element, base=base, pattern_start=base, window=window_bytes(d.arch))
     return rows

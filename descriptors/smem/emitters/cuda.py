@@ -1,13 +1,14 @@
-"""CUDA C++: a header with a struct of constants and functions, one for the first descriptor, one for all others.
+"""Emit CUDA C++: a header with a struct of constants, a function for the first descriptor and one for the others.
 
-Law: the expression of ``offset``, read as C does, is the advance at every subtile.
+Invariant: the expression of ``offset``, evaluated as C does, is the advance at every subtile.
 
 >>> from descriptors import derive
 >>> from descriptors.smem.emitters.recipe import recipe
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> (said,) = (line.strip()[7:-1] for line in write(recipe(d, "a")).splitlines() if line.startswith("    return mn"))
->>> said = said.replace("u", "").replace("/", "//")
->>> all(eval(said, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
+>>> lines = write(recipe(d, "a")).splitlines()
+>>> (expression,) = (line.strip()[7:-1] for line in lines if line.startswith("    return mn"))
+>>> expression = expression.replace("u", "").replace("/", "//")
+>>> all(eval(expression, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
 True
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 from descriptors.smem.emitters.recipe import Recipe
 from descriptors.text import word_text
 
-#: What stands at the top of a header. Functions are for host and device under ``nvcc``; a host compiler needs no CUDA.
+#: The head of a header. Functions are for host and device under ``nvcc``; a host compiler does not need CUDA.
 HEAD = """\
 #pragma once
 
@@ -34,15 +35,15 @@ HEAD = """\
 
 
 def write(recipe: Recipe) -> str:
-    """The text for CUDA C++ (C++14 and newer), and for any host compiler.
+    r"""Write the struct, for CUDA C++ (C++14 and newer) and for any host compiler.
 
-    Everything is ``constexpr``: with coordinates known at compile time an advance is an addition and a mask. A struct,
-    and not a namespace, can be handed to a template, and an unused constant in it is no reason for a warning.
+    Everything is ``constexpr``: with coordinates known at compile time, an advance is an addition and a mask. A struct,
+    unlike a namespace, can be a template argument, and its unused constants do not cause warnings.
 
     >>> from descriptors import derive
     >>> from descriptors.smem.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
-    >>> print(*[line.strip() for line in write(recipe(d, "a")).splitlines() if "return" in line], sep="\\n")
+    >>> print(*[line.strip() for line in write(recipe(d, "a")).splitlines() if "return" in line], sep="\n")
     return mn * 512u + k % 4u * 2u + k / 4u * 1024u;
     return kWord | (tile_address & 0x3ffffu) >> 4;
     return first(TileAddress);
@@ -51,7 +52,7 @@ def write(recipe: Recipe) -> str:
     typed = ", ".join(f"std::uint32_t {name}" for name in recipe.coordinates)
     address = f"(tile_address + {recipe.start_bytes}u)" if recipe.start_bytes else "tile_address"
     start, arguments = f"({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits}", ", ".join(recipe.coordinates)
-    line = _line(recipe) if recipe.line_low else ("", "", "", "")
+    line = _crossing_parts(recipe) if recipe.line_low else ("", "", "", "")
     if recipe.line_low:
         start = f"static_cast<std::uint64_t>({start}) * {1 | 1 << recipe.line_low:#x}ull"
     return f"""{recipe.commented("//")}struct {recipe.name}_descriptor {{
@@ -87,7 +88,7 @@ def write(recipe: Recipe) -> str:
 
 
 def _constants(recipe: Recipe) -> str:
-    """Lines of the struct: the transpose bit, if there is one, and how many subtiles there are."""
+    """Return the constants of the struct: the transpose bit, if there is one, and the numbers of subtiles."""
     names = ("MN", *(name.capitalize() for name in recipe.coordinates[1:]))
     constant = "  static constexpr std::uint32_t "
     counts = [f"{constant}kSubtiles{name} = {extent}u;\n" for name, extent in zip(names, recipe.extents, strict=True)]
@@ -95,12 +96,12 @@ def _constants(recipe: Recipe) -> str:
 
 
 def _signature(recipe: Recipe, moving: frozenset[str]) -> str:
-    """The coordinates as parameters; one that moves nothing stays, unnamed: the caller's loops need not know."""
+    """Return the coordinates as parameters; those without effect are unnamed, so that all signatures are alike."""
     return ", ".join(f"std::uint32_t {name if name in moving else f'/*{name}*/'}" for name in recipe.coordinates)
 
 
-def _line(recipe: Recipe) -> tuple[str, str, str, str]:
-    """What operands that cross atoms need besides: in the comment, a constant, a function, a part of the word."""
+def _crossing_parts(recipe: Recipe) -> tuple[str, str, str, str]:
+    """Return the additional parts for operands that cross atoms: comment, constant, function and part of the word."""
     function = f"""
   // From the line of 128 bytes of the first subtile to that in which K goes on of another, in 16-byte units.
   static SMEM_DESCRIPTOR_FUNCTION std::uint32_t line({_signature(recipe, recipe.line.coordinates)}) {{

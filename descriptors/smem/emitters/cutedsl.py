@@ -1,12 +1,12 @@
-"""CuTe DSL: two plain functions to call inside ``@cute.jit`` or ``@cute.kernel``, on static or dynamic coordinates.
+"""Emit CuTe DSL code: two functions to call in ``@cute.jit`` or ``@cute.kernel``, with static or dynamic coordinates.
 
-Law: on plain integers, for which nothing wraps here, the two functions give the words of the derivation.
+Invariant: with plain integers, which do not overflow here, the two functions return the words of the derivation.
 
 >>> from descriptors import derive
 >>> from descriptors.smem.emitters.recipe import recipe
->>> d, made = derive((128, 128), "bf16", "K", "128B", (64, 16)), {"Uint32": int, "Uint64": int}
->>> exec(write(recipe(d, "a")), made)
->>> words = tuple(tuple(made["a_subtile"](made["a_first"](1024), mn, k) for k in range(8)) for mn in range(2))
+>>> d, module = derive((128, 128), "bf16", "K", "128B", (64, 16)), {"Uint32": int, "Uint64": int}
+>>> exec(write(recipe(d, "a")), module)
+>>> words = tuple(tuple(module["a_subtile"](module["a_first"](1024), mn, k) for k in range(8)) for mn in range(2))
 >>> words == d.words(1024)
 True
 """
@@ -18,12 +18,12 @@ from descriptors.text import word_text
 
 _WORD = 2**64 - 1
 
-#: What stands at the top of the text.
+#: The head of the text.
 HEAD = "from cutlass import Uint32, Uint64\n\n"
 
 
 def write(recipe: Recipe) -> str:
-    """The text for the CuTe DSL. A static coordinate costs nothing: its offset is a constant of the trace.
+    """Write the constants and the two functions; the offset of a static coordinate is a constant in the trace.
 
     >>> from descriptors import derive
     >>> from descriptors.smem.emitters.recipe import recipe

@@ -1,16 +1,16 @@
-"""A header for C99 and newer, C++11 and newer, and CUDA C++: macros, functions over them, and checks at compile time.
+"""Emit a header for C99, C++11 and CUDA C++: macros, functions that use them, and compile-time checks.
 
-What a macro comes to is a constant wherever its arguments are, in any of the three languages, so that a build finds a
-wrong word before anything runs. Each coordinate may be evaluated more than once by a macro, once by a function.
+In all three languages, a macro with constant arguments is a constant expression, so that a build fails if a word is
+wrong. A macro may evaluate a coordinate more than once; a function evaluates it once.
 
-Law: the expression of the offset, read as C does, is the advance at every subtile.
+Invariant: the expression of the offset, evaluated as C does, is the advance at every subtile.
 
 >>> from descriptors import derive
 >>> from descriptors.smem.emitters.recipe import recipe
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> said = next(line for line in write(recipe(d, "a")).splitlines() if line.startswith("#define A_OFFSET_UNITS"))
->>> said = said.partition("(uint32_t)")[2].replace("u", "").replace("/", "//").removesuffix(")")
->>> all(eval(said, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
+>>> macro = next(line for line in write(recipe(d, "a")).splitlines() if line.startswith("#define A_OFFSET_UNITS"))
+>>> expression = macro.partition("(uint32_t)")[2].replace("u", "").replace("/", "//").removesuffix(")")
+>>> all(eval(expression, {"mn": mn, "k": k}) == d.advance(mn, k) for mn in range(2) for k in range(8))
 True
 """
 
@@ -20,7 +20,7 @@ from descriptors.smem.emitters.recipe import Recipe, TermSum
 from descriptors.text import word_text
 from layoutalg.frozen import replace
 
-#: What stands at the top of a header: how a function and a check are written in each of the languages.
+#: The head of a header: macros for a function and a check in each of the languages.
 HEAD = """\
 #pragma once
 
@@ -50,18 +50,18 @@ HEAD = """\
 
 
 def write(recipe: Recipe) -> str:
-    """The text for C, C++ and CUDA C++.
+    r"""Write the macros, functions and checks for C, C++ and CUDA C++.
 
     >>> from descriptors import derive
     >>> from descriptors.smem.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
-    >>> print(*[line for line in write(recipe(d, "a")).splitlines() if "CHECK" in line][1:3], sep="\\n")
+    >>> print(*[line for line in write(recipe(d, "a")).splitlines() if "CHECK" in line][1:3], sep="\n")
     SMEM_DESCRIPTOR_CHECK(A_SUBTILE_WORD(A_FIRST_WORD(1024u), 0u, 0u) == 0x4000404000010040ull, a_word_0_0);
     SMEM_DESCRIPTOR_CHECK(A_SUBTILE_WORD(A_FIRST_WORD(1024u), 0u, 7u) == 0x4000404000010446ull, a_word_0_7);
     """
     name, constant, line = recipe.name, recipe.constant, bool(recipe.line_low)
     arguments = ", ".join(recipe.coordinates)
-    typed = ", ".join(f"uint32_t {one}" for one in recipe.coordinates)
+    typed = ", ".join(f"uint32_t {coordinate}" for coordinate in recipe.coordinates)
     address = "(uint32_t)(address)" + (f" + {recipe.start_bytes}u" if recipe.start_bytes else "")
     start = f"(uint64_t)((({address}) & {recipe.window_mask:#x}u) >> {recipe.unit_bits})"
     fields = constant("START_FIELD")
@@ -71,9 +71,10 @@ def write(recipe: Recipe) -> str:
         start += f" * {1 | 1 << recipe.line_low:#x}ull"
         further = f"(uint64_t){constant('LINE_UNITS')}({arguments}) << {recipe.line_low}"
         subtile_fields += f" | (((first) + ({further})) & {constant('LINE_FIELD')})"
+    crossing_macros = _crossing_macros(recipe) if line else ""
     return f"""{recipe.commented("//")}{_constants(recipe)}// From the first subtile to another, in 16-byte units.
 #define {constant("OFFSET_UNITS")}({arguments}) ((uint32_t)({_sum(recipe, recipe.offset)}))
-{_line(recipe) if line else ""}// Descriptor of the first subtile; the address is that of the tile in shared memory.
+{crossing_macros}// Descriptor of the first subtile; the address is that of the tile in shared memory.
 #define {constant("FIRST_WORD")}(address) ({constant("WORD")} | {start})
 // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
 #define {constant("SUBTILE_WORD")}(first, {arguments}) \\
@@ -90,8 +91,8 @@ SMEM_DESCRIPTOR_FUNCTION uint64_t {name}_subtile(uint64_t first_descriptor, {typ
 {_checks(recipe)}"""
 
 
-def _line(recipe: Recipe) -> str:
-    """What operands that cross atoms need besides."""
+def _crossing_macros(recipe: Recipe) -> str:
+    """Return the additional macros for operands that cross atoms."""
     return f"""#define {recipe.constant("LINE_FIELD")} {recipe.line_mask:#x}ull
 // From the line of 128 bytes of the first subtile to that in which K goes on of another, in 16-byte units.
 #define {recipe.constant("LINE_UNITS")}({", ".join(recipe.coordinates)}) \\
@@ -100,7 +101,7 @@ def _line(recipe: Recipe) -> str:
 
 
 def _constants(recipe: Recipe) -> str:
-    """The word, its field, the alignment, the transpose bit if there is one, and how many subtiles there are."""
+    """Return the macros of the word, the fields, the alignment, the transpose bit and the numbers of subtiles."""
     constant = recipe.constant
     definitions = f"""#define {constant("WORD")} {word_text(recipe.word)}ull  // every field but the start address
 #define {constant("START_FIELD")} {recipe.field_mask:#x}ull
@@ -113,20 +114,20 @@ def _constants(recipe: Recipe) -> str:
 
 
 def _sum(recipe: Recipe, total: TermSum) -> str:
-    """The sum of terms over the arguments of a macro; one that moves nothing is used too, as its function has it."""
+    """Return a sum of terms over the arguments of a macro; it uses arguments without effect too, to avoid warnings."""
     spelled = [replace(term, coordinate=f"({term.coordinate})").spell("/", "u") for term in total.terms]
     spelled += [f"0u * ({name})" for name in recipe.coordinates if name not in total.coordinates]
     return " + ".join(spelled)
 
 
 def _checks(recipe: Recipe) -> str:
-    """Checks of the macros against the words of the derivation, at the corners of the tile."""
+    """Return checks that compare the macros with the words of the derivation, at the corners of the tile."""
     constant, name = recipe.constant, recipe.name
     about = f"{constant('ALIGNMENT_BYTES')} != 0u && ({constant('WORD')} & {constant('START_FIELD')}) == 0u"
     checks = [f"SMEM_DESCRIPTOR_CHECK({about}, {name}_start_is_free);"]
     for coordinate, word in recipe.checks:
-        at = ", ".join(f"{one}u" for one in coordinate)
-        call = f"{constant('SUBTILE_WORD')}({constant('FIRST_WORD')}({recipe.alignment_bytes}u), {at})"
+        arguments = ", ".join(f"{index}u" for index in coordinate)
+        call = f"{constant('SUBTILE_WORD')}({constant('FIRST_WORD')}({recipe.alignment_bytes}u), {arguments})"
         suffix = "_".join(map(str, coordinate))
         checks.append(f"SMEM_DESCRIPTOR_CHECK({call} == {word_text(word)}ull, {name}_word_{suffix});")
     return "\n".join(checks) + "\n"

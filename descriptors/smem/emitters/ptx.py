@@ -1,22 +1,22 @@
-"""PTX: registers and two scoped blocks, one for the first descriptor, one for all others.
+r"""Emit PTX: registers and two scoped blocks, one for the first descriptor and one for the others.
 
-Law: the instructions of the advance, run one after the other, leave the advance of every subtile.
+Invariant: executing the instructions of the advance computes the advance of every subtile.
 
 >>> import re
 >>> from descriptors import derive
 >>> from descriptors.smem.emitters.recipe import recipe
->>> does = {"mul.lo": lambda a, b: a * b, "mad.lo": lambda a, b, c: a * b + c}
->>> does |= {"shr": lambda a, b: a >> b, "and": lambda a, b: a & b}
+>>> operations = {"mul.lo": lambda a, b: a * b, "mad.lo": lambda a, b, c: a * b + c}
+>>> operations |= {"shr": lambda a, b: a >> b, "and": lambda a, b: a & b}
 >>> def run(lines, values):
 ...     for line in lines:
-...         name, target, *given = re.findall(r"[%\\w.]+", line)
-...         numbers = [int(one) if one.isdigit() else values[one] for one in given]
-...         values[target] = does[name[: name.rindex(".")]](*numbers)
+...         name, target, *sources = re.findall(r"[%\w.]+", line)
+...         numbers = [int(source) if source.isdigit() else values[source] for source in sources]
+...         values[target] = operations[name[: name.rindex(".")]](*numbers)
 ...     return values["offset"]
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> one = recipe(d, "a")
->>> lines, at = list(_advance(one, one.offset.terms)), [(mn, k) for mn in range(2) for k in range(8)]
->>> all(run(lines, {"%a_mn": mn, "%a_k": k}) == d.advance(mn, k) for mn, k in at)
+>>> of_a = recipe(d, "a")
+>>> lines, subtiles = list(_advance(of_a, of_a.offset.terms)), [(mn, k) for mn in range(2) for k in range(8)]
+>>> all(run(lines, {"%a_mn": mn, "%a_k": k}) == d.advance(mn, k) for mn, k in subtiles)
 True
 """
 
@@ -29,10 +29,10 @@ from descriptors.text import word_text
 
 
 def write(recipe: Recipe) -> str:
-    """The text for PTX: declarations, then the blocks; a block may be pasted as often as it is needed.
+    """Write the declarations and the two blocks, each of which may be pasted several times.
 
-    In: the address and the coordinates, as 32-bit registers. Out: ``%NAME_first`` and ``%NAME_subtile``, 64 bits.
-    ``bfi`` puts the moved start address back into its field and leaves the other bits alone.
+    Inputs are the address and the coordinates, in 32-bit registers. Outputs are ``%NAME_first`` and ``%NAME_subtile``,
+    in 64-bit registers. ``bfi`` inserts the new start address into its field without changing the other bits.
 
     >>> from descriptors import derive
     >>> from descriptors.smem.emitters.recipe import recipe
@@ -41,14 +41,14 @@ def write(recipe: Recipe) -> str:
     ['    bfi.b64 %a_subtile, moved, %a_first, 0, 14;']
     """
     name = recipe.name
-    inputs = ", ".join(f"%{name}_{one}" for one in ("address", *recipe.coordinates))
-    # A layout that begins further on, such as a slice of a larger tile, begins there for every address.
+    inputs = ", ".join(f"%{name}_{value}" for value in ("address", *recipe.coordinates))
+    # The first subtile of a slice of a larger tile is at an offset from the tile's address.
     start, source = "", f"%{name}_address"
     if recipe.start_bytes:
         start, source = f"    add.u32 start, {source}, {recipe.start_bytes};\n", "start"
     advance = "".join(f"    {line}\n" for line in _advance(recipe, recipe.offset.terms))
     doubled, moved_line = _line(recipe) if recipe.line_low else ("", "")
-    # PTX has no constants; the bit is an immediate of the instruction, or one of its descriptor.
+    # PTX has no named constants; the bit is an immediate of the instruction, or a bit of the instruction descriptor.
     transposed = recipe.transposed_line("// transposed = ", ": ")
     return f"""{recipe.commented("//")}{transposed}
 .reg .b32 {inputs};  // in: address of the tile in shared memory; which subtile
@@ -76,9 +76,9 @@ def write(recipe: Recipe) -> str:
 
 
 def _line(recipe: Recipe) -> tuple[str, str]:
-    """What operands that cross atoms need besides: the line into the first descriptor, and moved into another."""
+    """Return the additional lines of both blocks for operands that cross atoms, which set LBO."""
     name, low = recipe.name, recipe.line_low
-    terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line.terms))
+    terms = "".join(f"    {line}\n" for line in _advance(recipe, recipe.line.terms))
     advance = f"""{terms}    cvt.u64.u32 moved, offset;
     shr.u64 line, %{name}_first, {low};
     add.u64 moved, line, moved;
@@ -88,7 +88,7 @@ def _line(recipe: Recipe) -> tuple[str, str]:
 
 
 def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
-    """Instructions that leave the sum of the terms in ``offset``."""
+    """Yield the instructions that compute the sum of the terms in ``offset``."""
     if not terms:
         yield "mov.u32 offset, 0;"
     for i, term in enumerate(terms):
@@ -104,7 +104,7 @@ def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:
 
 
 def digit_lines(term: Term, source: str) -> Iterator[str]:
-    """Instructions that leave ``source // divisor % modulus`` in ``digit``; none where that is the source itself.
+    """Yield the instructions that compute ``source // divisor % modulus`` in ``digit``; none if it is the source.
 
     >>> list(digit_lines(Term("k", 4, 8, 16), "%k"))
     ['shr.u32 digit, %k, 2;', 'and.b32 digit, digit, 7;']

@@ -1,13 +1,13 @@
-"""Python: two functions that depend on nothing, and their CuTe DSL twins for use inside a kernel.
+"""Emit Python: two functions without dependencies.
 
-Law: the two functions give the words of the derivation, wherever the tile is.
+Invariant: the two functions return the words of the derivation, for every address of the tile.
 
 >>> from descriptors import derive
 >>> from descriptors.smem.emitters.recipe import recipe
->>> d, made = derive((128, 128), "bf16", "MN", "64B", (64, 16)), {}
->>> exec(write(recipe(d, "a")), made)
->>> at = [(base, mn, k) for base in (0, 1024, 1 << 16) for mn in range(2) for k in range(8)]
->>> all(made["a_subtile"](made["a_first"](base), mn, k) == d.words(base)[mn][k] for base, mn, k in at)
+>>> d, module = derive((128, 128), "bf16", "MN", "64B", (64, 16)), {}
+>>> exec(write(recipe(d, "a")), module)
+>>> cases = [(base, mn, k) for base in (0, 1024, 1 << 16) for mn in range(2) for k in range(8)]
+>>> all(module["a_subtile"](module["a_first"](base), mn, k) == d.words(base)[mn][k] for base, mn, k in cases)
 True
 """
 
@@ -18,14 +18,14 @@ from descriptors.text import word_text
 
 
 def write(recipe: Recipe) -> str:
-    """The text for Python 3.8 and newer.
+    """Write the constants and the two functions, for Python 3.8 and newer.
 
     >>> from descriptors import derive
     >>> from descriptors.smem.emitters.recipe import recipe
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
-    >>> made = {}
-    >>> exec(write(recipe(d, "a")), made)
-    >>> [hex(made["a_subtile"](made["a_first"](0x400), 0, k)) for k in (0, 1, 4)]
+    >>> module = {}
+    >>> exec(write(recipe(d, "a")), module)
+    >>> [hex(module["a_subtile"](module["a_first"](0x400), 0, k)) for k in (0, 1, 4)]
     ['0x4000404000010040', '0x4000404000010042', '0x4000404000010440']
     """
     name, constant, parameters = recipe.name, recipe.constant, ", ".join(recipe.coordinates)

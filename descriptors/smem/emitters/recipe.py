@@ -1,12 +1,11 @@
-"""What every language needs to know of a derivation: constants, the terms of the advance, and the words of a comment.
+"""Reduce a derivation to a ``Recipe``: constants, the terms of the advance and a comment, for every output language.
 
-A descriptor's start address is the only field that differs between the operands of a tile, so a program needs one
-constant (all other fields) and one sum: for each extent of the advance layout a digit of a coordinate times a step.
-``(4,2):(2,1024)`` is ``k % 4 * 2 + k // 4 * 1024``. Where operands cross from one swizzle atom to the next, the digits
-of K are those of the piece of 16 bytes that an operand begins at, and a second sum says how far the line lies in which
-its last piece does: ``(k * 3 + 2) // 8 * 1024``.
+Only the start address differs between the descriptors of a tile. A program therefore needs one constant (all other
+fields) and one sum: for each extent of the advance layout, a digit of a coordinate times a step. ``(4,2):(2,1024)`` is
+``k % 4 * 2 + k // 4 * 1024``. If operands cross from one swizzle atom to the next, the digits of K are those of the
+operand's first 16-byte piece, and a second sum gives the line of its last piece: ``(k * 3 + 2) // 8 * 1024``.
 
-Law: the sum of the terms is the advance, at every subtile.
+Invariant: the sum of the terms is the advance, at every subtile.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -38,14 +37,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 @frozen
 class Term:
-    """One term of an advance: ``coordinate // divisor % modulus * factor``, in 16-byte units.
+    """A term of an advance: ``coordinate // divisor % modulus * factor``, in 16-byte units.
 
     Args:
-        coordinate: name of the coordinate whose digit it takes.
+        coordinate: name of the coordinate.
         divisor: product of the extents before this one.
-        modulus: this extent, or None for the last one, which a coordinate in range cannot leave.
-        factor: its stride, as a natural number modulo the field.
-        scale, shift: the digit is of ``coordinate * scale + shift``.
+        modulus: this extent, or None for the last one, which a coordinate in range does not exceed.
+        factor: the stride, as a natural number modulo the field.
+        scale, shift: the digit is that of ``coordinate * scale + shift``.
 
     >>> Term("k", 4, None, 1024).spell()
     'k // 4 * 1024'
@@ -59,7 +58,7 @@ class Term:
     shift: int = 0
 
     def spell(self, division: str = "//", suffix: str = "") -> str:
-        """The term as an expression of Python, or of C with its own ``division`` and literal ``suffix``.
+        """Return the term as an expression of Python, or of C with its ``division`` and literal ``suffix``.
 
         >>> Term("k", 1, 4, 2).spell("/", "u")
         'k % 4u * 2u'
@@ -83,7 +82,7 @@ class TermSum:
 
     @property
     def coordinates(self) -> frozenset[str]:
-        """The coordinates that change the sum; along the others there is one subtile, or a stride of 0."""
+        """The coordinates that the sum depends on; the others have extent 1 or stride 0."""
         return frozenset(term.coordinate for term in self.terms)
 
     def spell(self, division: str = "//", suffix: str = "") -> str:
@@ -93,25 +92,25 @@ class TermSum:
 
 @frozen
 class Recipe:
-    """A derivation reduced to what a program computes.
+    """The constants and terms with which a program computes the descriptors of a derivation.
 
     Args:
         name: prefix of every identifier.
         word: the descriptor with start address 0.
-        start_bytes: where the first subtile starts in the tile.
-        field_mask: the bits of the start address in the word; they are its lowest.
-        window_mask: the bits of an address that the field can tell, in bytes.
-        unit_bits: how far an address is shifted before it is stored.
+        start_bytes: offset of the first subtile in the tile, in bytes.
+        field_mask: the bits of the start address in the word, which are its lowest bits.
+        window_mask: the bits of an address that the field can express, for an address in bytes.
+        unit_bits: number of bits by which an address is shifted before it is stored.
         coordinates: names of a subtile's coordinates: mn, k, and the stages if there are any.
-        extents: number of subtiles along each.
+        extents: number of subtiles along each coordinate.
         offset: the advance.
-        line: how far the line moves in which K goes on; no terms where LBO stays as it is.
-        line_low: the lowest bit of LBO, which the address of that line is added to; 0 where LBO stays as it is.
+        line: the offset of the line in which K continues; no terms if LBO is constant.
+        line_low: the lowest bit of LBO, to which the address of that line is added; 0 if LBO is constant.
         checks: coordinate and word of the subtiles at the corners, for a tile at address ``alignment_bytes``.
-        alignment_bytes: what the address of the tile must be a multiple of.
+        alignment_bytes: required alignment of the tile's address.
         transposed: whether the instruction's transpose bit must be set.
-        transpose_bit: which bit that is; "" of what has none.
-        comment: lines that name the derivation.
+        transpose_bit: name of the transpose bit; "" for an instruction without one.
+        comment: lines that describe the derivation.
     """
 
     name: str
@@ -132,9 +131,9 @@ class Recipe:
     checks: tuple[tuple[tuple[int, ...], int], ...] = ()
 
     def constant(self, what: str) -> str:
-        """The name of a constant: in capitals, unless the operand's own name has some.
+        """Return the name of a constant: in capitals, unless the operand's name has capitals.
 
-        So no two operands share one, not even ``a`` and ``A``.
+        Different operands therefore have different constants, even ``a`` and ``A``.
 
         >>> from layoutalg.frozen import replace
         >>> from descriptors import derive
@@ -147,11 +146,11 @@ class Recipe:
 
     @property
     def line_mask(self) -> int:
-        """The bits of LBO in the word, if it moves; it is as wide as the start address."""
+        """The bits of LBO in the word if it is not constant, else 0; LBO is as wide as the start address."""
         return self.field_mask << self.line_low if self.line_low else 0
 
     def commented(self, mark: str) -> str:
-        """The comment, each line behind the language's mark."""
+        """Return the comment, with the language's comment mark before each line."""
         return "".join(f"{mark} {line}\n" for line in self.comment)
 
     def transposed_line(self, before: str, between: str) -> str:
@@ -182,14 +181,14 @@ def check_identifier(name: object) -> None:
 def recipe(derivation: Derivation, name: str) -> Recipe:
     """Reduce a derivation to constants and terms.
 
-    Law: the sum of the terms at (mn, k) is ``derivation.advance((mn, k))``, modulo the start-address field.
+    Invariant: the sum of the terms at (mn, k) is ``derivation.advance((mn, k))``, modulo the start-address field.
 
     Args:
-        derivation: what to reduce.
-        name: prefix of the identifiers, itself one.
+        derivation: the derivation.
+        name: prefix of the identifiers, which must be an identifier itself.
 
     Raises:
-        DescriptorError: if the name is no identifier.
+        DescriptorError: if the name is not an identifier.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -197,7 +196,7 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
     'mn * 512 + k % 4 * 2 + k // 4 * 1024'
     """
     if not isinstance(derivation, Derivation):
-        raise DescriptorError(f"emit: the operand must be a derivation, found {brief(derivation)}")
+        raise DescriptorError(f"emit: {brief(derivation)} is not a derivation")
     check_identifier(name)
     advance, descriptor = derivation.advance, derivation.descriptor
     modes: tuple[Layout | ComposedLayout, ...] = tuple(advance)
@@ -229,14 +228,14 @@ def recipe(derivation: Derivation, name: str) -> Recipe:
 
 
 def _corners(d: Derivation, extents: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Coordinate and word of the subtiles at the corners, by the derivation's own words."""
+    """Yield coordinate and word of the subtiles at the corners of the tile."""
     for coordinate in product(*(dict.fromkeys((0, extent - 1)) for extent in extents)):
         mn, k, *stage = coordinate
         yield coordinate, d.word(mn, k, stage or 0, d.swizzle.alignment_bytes)
 
 
 def _offset_and_line(d: Derivation, coordinates: tuple[str, ...], steps: int) -> tuple[TermSum, TermSum]:
-    """Return the advance, and how far the line moves in which K goes on."""
+    """Return the advance, and the offset of the line in which K continues."""
     columns = d.advance.outer if isinstance(d.advance, ComposedLayout) else d.advance
     assert isinstance(columns, Layout)
     starts, lines = list[Term](), list[Term]()
@@ -257,11 +256,11 @@ def _transpose_bit(d: Derivation) -> str:
 def _terms(
     mode: Layout, coordinate: str, steps: int, *, scale: int = 1, shift: int = 0, divisor: int = 1
 ) -> Iterator[Term]:
-    """A term for each stride of a mode; coalesced first, so that steps of one size need no division."""
+    """Yield a term for each stride of a mode; the mode is coalesced first, so that equal steps need no division."""
     leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
     for i, (extent, stride) in enumerate(leaves):
-        assert isinstance(stride, int)  # an advance counts 16-byte units; basis strides are refused long before
-        # Only the sum modulo the field matters, so a negative step becomes a natural number there.
+        assert isinstance(stride, int)  # basis strides are rejected earlier
+        # Only the sum modulo the field matters, so a negative stride is replaced with a natural number.
         factor = stride if stride >= 0 else stride % steps
         if factor:
             yield Term(coordinate, divisor, extent if i + 1 < len(leaves) else None, factor, scale, shift)

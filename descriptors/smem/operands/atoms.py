@@ -1,10 +1,10 @@
-"""The canonical atoms of shared memory: the smallest tiles that the swizzle modes permute, as data.
+"""Table of the canonical atoms of shared memory, the smallest tiles that the swizzle modes permute.
 
-Each atom is written once, in bytes, with the swizzle on byte addresses; the atom of an element type follows by a recast
-to that element's width, which carries the swizzle along (``S<3,4,3>`` on bytes is ``S<3,3,3>`` on 16-bit elements). Any
-shared-memory tile that CuTe builds for a tensor core is one of these atoms repeated by ``tile_to_shape``.
+Each atom is defined once, in bytes, with the swizzle on byte addresses. A recast to the width of an element type gives
+the atom of that type, including its swizzle (``S<3,4,3>`` on bytes is ``S<3,3,3>`` on 16-bit elements). Every
+shared-memory tile that CuTe builds for a tensor core is one of these atoms, repeated by ``tile_to_shape``.
 
-Law: an atom in elements of 4 bytes stores element j of a row where the atom in bytes stores byte 4*j of that row.
+Invariant: an atom in 4-byte elements stores element j of a row where the atom in bytes stores byte 4*j of that row.
 
 >>> from descriptors.smem.operands.operand import as_element_type
 >>> u8, tf32 = as_element_type("u8"), as_element_type("tf32")
@@ -40,14 +40,14 @@ _UMMA_4 = "CUTLASS include/cute/atom/mma_traits_sm100.hpp, Layout_MN_SW128_32B_A
 
 @frozen
 class Atom:
-    """One canonical atom.
+    """A canonical atom.
 
     Args:
-        name: CuTe's name of it.
+        name: the name in CuTe.
         major: the contiguous dimension.
         mode: the swizzle mode.
-        rows: the (MN, K) layout before swizzling, one coordinate and one offset a byte.
-        source: where it is published.
+        rows: the (MN, K) layout before swizzling; coordinates and offsets count bytes.
+        source: where the atom is published.
 
     >>> print(ATOMS[3].name, ATOMS[3].rows, ATOMS[3].mode.swizzle)
     K_SW128 (8,128):(128,1) S<3,4,3>
@@ -60,9 +60,9 @@ class Atom:
     source: str
 
     def in_elements(self, element: ElementType) -> Layout | ComposedLayout:
-        """The atom with one coordinate and one offset an element.
+        """Return the atom with coordinates and offsets in elements.
 
-        Law: the byte offset of element (i, k) is its element offset times the element's bytes.
+        Invariant: the byte offset of element (i, k) is its element offset times the element's bytes.
 
         >>> from descriptors.smem.operands.operand import as_element_type
         >>> print(ATOMS[3].in_elements(as_element_type("bf16")), ATOMS[3].in_elements(as_element_type("e2m1")))
@@ -80,7 +80,7 @@ def _atom(name: str, major: Major, mode: SwizzleMode, source: str = "", height: 
     return Atom(name, major, mode, rows, source or _GMMA.format(name))
 
 
-#: Every canonical atom. No K-major atom has 32-byte pieces: CUTLASS and the PTX ISA define that mode for MN-major only.
+#: Every canonical atom. CUTLASS and the PTX ISA define 128B_BASE32B, with 32-byte units, for MN-major only.
 ATOMS = (
     _atom("K_INTER", Major.K, SwizzleMode.NONE),
     _atom("K_SW32", Major.K, SwizzleMode.B32),
@@ -93,13 +93,13 @@ ATOMS = (
     _atom("MN_SW128_32B", Major.MN, SwizzleMode.B128_BASE32B, _UMMA),
 )
 
-#: Atoms that another source has for a mode, under names of ours. The pattern of 32-byte pieces repeats after 4 rows, so
-#: that CUTLASS C++ has an atom of 4, where the CuTe DSL has 8; stacked along MN first they make other tiles.
+#: Atoms of another source for a mode; the names are ours. The pattern of 32-byte units repeats after 4 rows: CUTLASS
+#: C++ has an atom of 4 rows, the CuTe DSL one of 8. Stacked along MN first, they make different tiles.
 OTHER_ATOMS = (_atom("MN_SW128_32B_4ROWS", Major.MN, SwizzleMode.B128_BASE32B, _UMMA_4, height=4),)
 
 
 def atoms_of(major: Major, mode: SwizzleMode) -> tuple[Atom, ...]:
-    """Every atom of a major and a swizzle mode, the canonical one first.
+    """Return every atom of a major and a swizzle mode, the canonical one first.
 
     >>> [atom.name for atom in atoms_of(Major.MN, SwizzleMode.B128_BASE32B)]
     ['MN_SW128_32B', 'MN_SW128_32B_4ROWS']
@@ -108,11 +108,16 @@ def atoms_of(major: Major, mode: SwizzleMode) -> tuple[Atom, ...]:
 
 
 def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None = None) -> Atom:
-    """The canonical atom of a major and a swizzle mode, each given itself or by name; or another one by its name.
+    """Return the canonical atom of a major and a swizzle mode, or another of their atoms by its name.
+
+    Args:
+        major: the major or its name.
+        mode: the swizzle mode or its name.
+        name: the name of the atom; the canonical one if None.
 
     Raises:
-        DescriptorError: if none is defined, or the name of a major or mode is unknown.
-        ChoiceError: if none at all has that name.
+        DescriptorError: if the major and mode have no atom, or none with this name.
+        ChoiceError: if a name is unknown.
 
     >>> canonical_atom(Major.MN, SwizzleMode.B64).name
     'MN_SW64'
@@ -124,22 +129,20 @@ def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None
     if atoms and name is not None:
         by_name = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})
         if by_name not in atoms:
-            rule = " or ".join(atom.name for atom in atoms)
-            raise DescriptorError(f"derive: a {major}-major {mode} atom must be {rule}, found {by_name.name}")
+            names = " or ".join(atom.name for atom in atoms)
+            raise DescriptorError(f"derive: {by_name.name} is not an atom of {major}-major {mode}; supported: {names}")
         return by_name
     if atoms:
         return atoms[0]
     modes = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
-    raise DescriptorError(f"atom: a {major}-major operand must have swizzle {modes}, found {mode}")
+    raise DescriptorError(f"atom: swizzle {mode} has no {major}-major atom; {major}-major swizzles: {modes}")
 
 
 @lru_cache(maxsize=1 << 8)
 def atom_in_elements(
     major: Major, mode: SwizzleMode, element: ElementType, name: str | None = None
 ) -> Layout | ComposedLayout:
-    """The canonical atom of a major and a mode, or another one by its name, with one coordinate an element.
-
-    There are few of them, and a derivation begins with one each time.
+    """Return the atom that ``canonical_atom`` selects, in elements. The results are cached.
 
     Raises:
         DescriptorError: as ``canonical_atom``.
@@ -158,14 +161,14 @@ def smem_tile(
     element: ElementType | None = None,
     reads: tuple[int, int] | None = None,
 ) -> Layout | ComposedLayout:
-    """The shared-memory tile: the atom repeated over the tile, modes stacked in the given order.
+    """Repeat an atom over a tile, and stack the modes in the given order.
 
     Args:
         atom: a canonical atom, in elements.
         tile: extents (MN, K) or (MN, K, stages), in elements.
         order: position of each mode in the stacking order; ``(0, 1)`` stacks along MN first.
-        element: the element type, for the proposals of a refusal.
-        reads: what one instruction reads, for the proposals of a refusal.
+        element: the element type, for the proposals of an error.
+        reads: extents (MN, K) that one instruction reads, for the proposals of an error.
 
     Raises:
         DescriptorError: if the atom does not divide the tile.
@@ -184,10 +187,10 @@ def smem_tile(
 def _not_whole(
     rows: Layout, mode: int, tile: tuple[int, ...], element: ElementType | None, reads: tuple[int, int] | None
 ) -> DescriptorError:
-    """Return the refusal of a tile whose extent is no whole number of atoms, or of instructions."""
+    """Return the error for a tile whose extent is not a multiple of the atom's or the instruction's."""
     dimension, extent, unit = "K" if mode else "MN", tile[mode], size(rows[mode])
     about = f"tile = {tuple_text(tile)}, atom = {rows}"
-    if not isinstance(extent, int) or element is None:  # a symbol has no neighbors
+    if not isinstance(extent, int) or element is None:  # an extent with symbols has no proposals
         return DescriptorError(
             f"derive: tile {dimension} is {extent}, which is not a multiple of the atom's {unit}; {about}"
         )
@@ -231,7 +234,7 @@ def replaced(tile: Sequence[int], mode: int, extent: int) -> tuple[int, ...]:
 
 
 def turned(tile: Sequence[int], name: str = "tile") -> list[Advice]:
-    """Return the advice for a tile, or an operand, that was written K x MN; the numbers decide whether it is one.
+    """Return the proposal for a tile, or an operand, that was written K x MN; none if both extents are equal.
 
     >>> turned((64, 128))
     [Advice(changes={'tile': (128, 64)}, when='if you wrote K x MN')]
@@ -241,8 +244,7 @@ def turned(tile: Sequence[int], name: str = "tile") -> list[Advice]:
 
 
 def _fitting(extent: int, element: ElementType) -> list[SwizzleMode]:
-    """The swizzles whose rows an extent fills, the widest last."""
-    modes = (
-        one for one in SwizzleMode if one is not SwizzleMode.B128_BASE32B
-    )  # as wide as 128B, and for one type only
-    return [one for one in modes if extent % (one.span_bytes * 8 // element.storage_bits) == 0]
+    """Return the swizzle modes whose row divides an extent, the widest last."""
+    # Without 128B_BASE32B, which is as wide as 128B and supported for one type only.
+    modes = (mode for mode in SwizzleMode if mode is not SwizzleMode.B128_BASE32B)
+    return [mode for mode in modes if extent % (mode.span_bytes * 8 // element.storage_bits) == 0]

@@ -1,20 +1,19 @@
-"""The match of an operand's layout with a canonical form: LBO and SBO read off it, or the reason in rows and bytes.
+"""Match an operand's layout with a canonical form: read LBO and SBO from it, or explain why it does not match.
 
-The canonical forms count 16-byte units; a reason counts rows and columns, for those who wrote them. A row is one index
-along MN, a column one along K, whichever of them is contiguous, and distances are bytes. What the two offsets mean, and
-whether they are read, is asked of the ``Form``: where its two free steps stand, how large the piece is that the
-hardware knows by itself, and which field it passes over. So a word, a derivation and a table say the same of the same
-operand.
+The canonical forms count 16-byte units. An explanation counts rows and columns, as the user does: a row is one index
+along MN, a column one index along K, whichever of them is contiguous, and distances are in bytes. The meaning of the
+two offsets, and whether the hardware reads them, follows from the ``Form`` alone, so that decoding, derivation and
+tables describe an operand in the same way.
 
-Law: the two free steps of a form are the two offsets, each in its place, whatever they are.
+Invariant: LBO and SBO are the two free strides of a form, for all values.
 
 >>> grid = [(lbo, sbo) for lbo in range(32, 40) for sbo in range(64, 72)]
->>> found = [match_form(Layout(((8, 4), (1, 2)), ((1, sbo), (0, lbo))), form("K", "none")) for lbo, sbo in grid]
->>> found += [match_form(Layout(((4, 2), (8, 2)), ((1, lbo), (4, sbo))), form("MN", "64B")) for lbo, sbo in grid]
->>> [(one.leading_byte_offset // 16, one.stride_byte_offset // 16) for one in found] == 2 * grid
+>>> matches = [match_form(Layout(((8, 4), (1, 2)), ((1, sbo), (0, lbo))), form("K", "none")) for lbo, sbo in grid]
+>>> matches += [match_form(Layout(((4, 2), (8, 2)), ((1, lbo), (4, sbo))), form("MN", "64B")) for lbo, sbo in grid]
+>>> [(match.leading_byte_offset // 16, match.stride_byte_offset // 16) for match in matches] == 2 * grid
 True
 
-Law: a mode whose steps are all one step has no break, and any other has one at the first index that lies elsewhere.
+Invariant: a mode with a single stride has no break; any other mode has one at the first index that is elsewhere.
 
 >>> from layoutalg import parse_layout, size
 >>> for text in ("(4,2):(8,32)", "(4,2):(8,64)", "(2,3,4):(1,2,9)"):
@@ -23,12 +22,12 @@ Law: a mode whose steps are all one step has no break, and any other has one at 
 ...     apart = [i for i in range(size(mode)) if mode(i) != i * mode(1)]
 ...     assert apart[:1] == ([at] if found != at * step else []) and (not apart or mode(at) == found), text
 
-Law: the step at the path of a field, in an operand's canonical layout, is that field's value; unread or not.
+Invariant: the stride at the path of a field, in an operand's canonical layout, is that field's value.
 
->>> one = match_form(Layout(((8, 4), (1, 2)), ((1, 64), (0, 32))), form("K", "none"))
->>> [16 * one.layout.stride[i][j] for i, j in (path_of(one.form, LEADING), path_of(one.form, STRIDE))]
+>>> match = match_form(Layout(((8, 4), (1, 2)), ((1, 64), (0, 32))), form("K", "none"))
+>>> [16 * match.layout.stride[i][j] for i, j in (path_of(match.form, LEADING), path_of(match.form, STRIDE))]
 [512, 1024]
->>> one.leading_byte_offset, one.stride_byte_offset
+>>> match.leading_byte_offset, match.stride_byte_offset
 (512, 1024)
 """
 
@@ -52,12 +51,12 @@ UNIT_BYTES = 16
 
 @frozen
 class Axis:
-    """A dimension of an operand as the user counts it.
+    """A dimension of an operand, in the units that a user counts.
 
     Args:
-        noun: what one index is called.
+        noun: the name of one index, such as ``"row"``.
         dimension: ``"MN"`` or ``"K"``.
-        per: how many of them one coordinate of the canonical form is.
+        per: number of indices per coordinate of the canonical form.
 
     >>> rows = Axis("row", "MN", 1)
     >>> Axis("column", "K", 8).named(1), rows.named(0, 8), rows.named(4)
@@ -69,12 +68,12 @@ class Axis:
     per: int
 
     def named(self, first: Any, many: int = 1) -> str:
-        """Coordinates from one on, by name; ``first`` may hold symbols."""
+        """Return the name of ``many`` coordinates from ``first`` on, which may contain symbols."""
         start, count = first * self.per, many * self.per
         return f"{self.noun} {start}" if count == 1 else f"{self.noun}s {start} to {start + count - 1}"
 
     def counted(self, many: Any) -> str:
-        """So many coordinates.
+        """Return a number of coordinates as text.
 
         >>> Axis("column", "K", 8).counted(2)
         '16 columns'
@@ -83,25 +82,27 @@ class Axis:
 
 
 def axis_of(mode: int, major: Major, element: ElementType | None) -> Axis:
-    """What a mode of an operand in 16-byte units counts; without the element type, pieces along the contiguous one.
+    """Return the axis of a mode of an operand in 16-byte units.
+
+    Without the element type, the contiguous axis counts 16-byte units.
 
     >>> axis_of(1, Major.K, None)
-    Axis(noun='16-byte piece', dimension='K', per=1)
+    Axis(noun='16-byte unit', dimension='K', per=1)
     """
     noun, dimension = ("column", "K") if mode else ("row", "MN")
     if mode != major.contiguous_mode:
         return Axis(noun, dimension, 1)
-    return Axis(noun, dimension, element.per_16_bytes) if element else Axis("16-byte piece", dimension, 1)
+    return Axis(noun, dimension, element.per_16_bytes) if element else Axis("16-byte unit", dimension, 1)
 
 
 def first_break(mode: Layout, step: Any = None) -> tuple[Any, Any, Any]:
-    """The first index of a mode that does not lie where one step repeated has it: (index, step, its offset).
+    """Return the first index of a mode whose offset is not index * step, as (index, step, offset).
 
     Args:
         mode: a mode of a layout.
-        step: the step; that from index 0 to 1 if left out.
+        step: the step; that from index 0 to 1 if None.
 
-    Of a mode without a break it is the end of the first run, or index 1 with another step than the one asked for.
+    For a mode without a break, the index is the end of the first run.
 
     >>> from layoutalg import parse_layout
     >>> first_break(parse_layout("(4,2):(8,64)")), first_break(parse_layout("8:4"), 8)
@@ -115,7 +116,11 @@ def first_break(mode: Layout, step: Any = None) -> tuple[Any, Any, Any]:
 
 
 def bytes_text(units: Any, bits: int = 128) -> str:
-    """A distance in bytes, counted in a unit of some bits; symbols in it are left as they stand.
+    """Return a distance in bytes as text.
+
+    Args:
+        units: the distance, in units; it may contain symbols.
+        bits: bits of one unit.
 
     >>> bytes_text(64), bytes_text(3, 4), bytes_text(2, 4)
     ('1024 bytes', '12 bits', '1 byte')
@@ -123,24 +128,25 @@ def bytes_text(units: Any, bits: int = 128) -> str:
     return bits_text(units * bits) if bits % 8 else counted(units * (bits // 8), "byte")
 
 
-def begins(axis: Axis, many: int, at: Any, must: Any, found: Any, reason: str, bits: int = 128) -> str:
-    """Where a part of an operand must begin, and where it does.
+def begins(axis: Axis, many: int, at: Any, must: Any, found: Any, rule: str, bits: int = 128) -> str:
+    """Describe the distance of a part of an operand from the first part, and the expected one.
 
     Args:
         axis: the dimension.
-        many: coordinates that a part has.
+        many: number of coordinates of a part.
         at: number of the part.
-        must: what must lie between it and the first one, in a unit of so many bits.
-        found: what does.
-        reason: why it must.
-        bits: of the unit.
+        must: expected distance from the first part, in units.
+        found: actual distance, in units.
+        rule: what has the expected distance, with a verb.
+        bits: bits of one unit.
 
-    >>> begins(Axis("row", "MN", 1), 8, 2, 128, 256, "as one field holds the step")
-    'rows 16 to 23 of MN must begin 2048 bytes after rows 0 to 7, as one field holds the step, found 4096 bytes'
+    >>> begins(Axis("row", "MN", 1), 8, 2, 128, 256, "a single stride_byte_offset gives")
+    'rows 16 to 23 of MN begin 4096 bytes after rows 0 to 7, where a single stride_byte_offset gives 2048 bytes'
     """
     part, first = axis.named(at * many, many), axis.named(0, many)
-    distance, other = bytes_text(must, bits), bytes_text(found, bits)
-    return f"{part} of {axis.dimension} must begin {distance} after {first}, {reason}, found {other}"
+    verb = "begins" if many * axis.per == 1 else "begin"
+    distance = bytes_text(found, bits)
+    return f"{part} of {axis.dimension} {verb} {distance} after {first}, where {rule} {bytes_text(must, bits)}"
 
 
 @frozen
@@ -148,12 +154,12 @@ class Match:
     """An operand's layout in canonical form.
 
     Args:
-        form: the form it has.
+        form: the form that the operand has.
         layout: ``((chunk, rest), (chunk, rest))`` of the operand, in 16-byte units.
         leading_byte_offset: in bytes.
         stride_byte_offset: in bytes.
-        idle: fields whose step is never taken because its mode has extent 1; they hold 0, as CUTLASS writes them.
-        stored: the layout that was matched, with its swizzle, as ``stored_text`` writes it; "" of a part of a tile.
+        idle: fields of strides whose mode has extent 1, so that they have no effect; they are 0, as in CUTLASS.
+        stored: the layout that was matched, with its swizzle, as ``stored_text`` writes it; "" for a part of a tile.
     """
 
     form: Form
@@ -165,45 +171,43 @@ class Match:
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The form and its offsets in one line."""
         return f"{self.form}: LBO {self.leading_byte_offset}, SBO {self.stride_byte_offset}"
 
     def __str__(self) -> str:
-        from descriptors.answers import tell  # only what is printed needs a writer
+        from descriptors.answers import tell  # needed only for printing
 
         return tell(self)
 
     @property
     def dont_care(self) -> tuple[str, ...]:
-        """The fields that change nothing: not read for this form, or of a step that is never taken."""
+        """The fields without effect: those not read for this form, and those of strides with extent 1."""
         return tuple(name for name in (LEADING, STRIDE, BASE) if name in self.idle or name in self.form.unread)
 
 
 def match_form(operand: Layout, target: Form, element: ElementType | None = None) -> Match:
-    """Bring an operand into a canonical form, and read the two offsets off it.
+    """Bring an operand into a canonical form, and read the two offsets from it.
 
-    Law: the canonical layout maps the operand's coordinates to the same offsets, and each step that the form
-    prescribes is there; hence LBO and SBO rebuild the operand's layout exactly.
+    Invariant: the canonical layout maps the operand's coordinates to the same offsets, and has each stride that the
+    form prescribes. LBO and SBO therefore rebuild the operand's layout exactly.
 
     Args:
         operand: modes (MN, K), in 16-byte units.
         target: the form.
-        element: the element type, so that a refusal can count elements.
+        element: the element type, so that an error can count elements.
 
     Raises:
-        NotCanonicalError: saying in rows and bytes what must lie where and what lies there; naming the mode that fails,
-            what the form expects of it and what it has, and the swizzle modes whose form the operand does have.
-        DescriptorError: if the operand is no plain layout of two modes.
+        NotCanonicalError: if the operand does not have the form. The error names the rows or columns that are
+            elsewhere, the mode that fails, and the swizzle modes whose form the operand does have.
+        DescriptorError: if the operand is not a plain layout of two modes.
 
-    Source: as the module's.
-
-    >>> found = match_form(Layout((64, 2), (8, 1)), form("K", "128B"))
-    >>> print(found.layout, found.leading_byte_offset, found.stride_byte_offset)
+    >>> match = match_form(Layout((64, 2), (8, 1)), form("K", "128B"))
+    >>> print(match.layout, match.leading_byte_offset, match.stride_byte_offset)
     ((8,8),(1,2)):((8,64),(0,1)) 16 1024
     """
     if not isinstance(operand, Layout) or len(operand) != 2:
         raise DescriptorError(
-            f"canonical: an operand must be a plain layout of two modes (MN,K), found {_operand_text(operand)}"
+            f"canonical: an operand is a plain layout of two modes (MN,K), and this one is {_operand_text(operand)}"
         )
     try:
         return _Trial(operand, target, element).match()
@@ -214,7 +218,7 @@ def match_form(operand: Layout, target: Form, element: ElementType | None = None
 
 
 def _fitting(operand: Layout, target: Form) -> Iterator[SwizzleMode]:
-    """The other swizzle modes whose form the operand has."""
+    """Yield the other swizzle modes whose form the operand has."""
     for other in SwizzleMode:
         if other is target.mode:
             continue
@@ -225,7 +229,7 @@ def _fitting(operand: Layout, target: Form) -> Iterator[SwizzleMode]:
 
 @frozen
 class _Trial:
-    """One form tried on one operand."""
+    """An attempt to bring an operand into a form."""
 
     operand: Layout
     target: Form
@@ -247,22 +251,22 @@ class _Trial:
         return Match(target, divided, steps[target.leading][1] * 16, steps[target.stride][1] * 16, idle)
 
     def _divide(self, i: int) -> Layout:
-        """Mode i split into (chunk, rest), each a single step where that is possible."""
+        """Split mode i into (chunk, rest), each with a single stride if possible."""
         extent, chunk = size(self.operand, mode=[i]), self.target.chunk[i]
         if extent < chunk:
-            chunk = extent  # an operand smaller than the piece: the hardware reads only the part it needs
+            chunk = extent  # the hardware reads only the part of a chunk that the operand has
         axis = self._axis(i)
         if extent % chunk:
-            why = f"{axis.dimension} must be a multiple of {axis.counted(chunk)}, found {axis.counted(extent)}"
+            why = f"{axis.dimension} has {axis.counted(extent)}, which is not a multiple of {chunk * axis.per}"
             raise self._failure((i,), f"an extent that is a multiple of {chunk}", f"extent {extent}", why)
         try:
             return plain(coalesce(logical_divide(self.operand[i], chunk), (1, 1)))
         except LayoutError as error:
-            why = f"every {axis.counted(chunk)} of {axis.dimension} must lie alike, found a step that ends inside them"
+            why = f"a mode of {axis.dimension} ends inside {axis.counted(chunk)} that the form has in one chunk"
             raise self._failure((i,), f"a first part of {chunk} pieces", str(self.operand[i]), why) from error
 
     def _single_step(self, divided: Layout, path: Path) -> tuple[int, int]:
-        """Extent and stride of a submode, which must be one step repeated."""
+        """Return the extent and the stride of a submode, which must have a single stride."""
         part = divided[path[0]][path[1]]
         if not isinstance(part.shape, int):
             raise self._broken(divided, path, "a single stride", str(part))
@@ -270,36 +274,37 @@ class _Trial:
         return part.shape, 0 if part.shape == 1 else stride
 
     def _broken(self, divided: Layout, path: Path, expected: str, found: str) -> NotCanonicalError:
-        """Where the steps of a submode are not the one that the form has there."""
+        """Return the error for a submode whose strides are not the single one that the form has."""
         axis, fixed = self._axis(path[0]), dict(self.target.fixed).get(path)
         part, many = divided[path[0]][path[1]], size(divided[path[0]][0]) if path[1] else 1
         at, step, offset = first_break(part, fixed)
-        if offset == at * step:  # one step, but so many of them that only symbols tell
-            why = f"{axis.dimension} must be a number of {axis.noun}s, found symbols; substitute them first"
+        if offset == at * step:  # a single stride, but the extent contains symbols
+            why = f"the number of {axis.noun}s of {axis.dimension} contains symbols; substitute numbers for them"
             return self._failure(path, expected, found, why)
         field = next((name for name, place in self.target.steps if place == path), "")
-        line = "lines without a swizzle" if self.target.mode is SwizzleMode.NONE else f"lines of {self.target.mode}"
-        reason = f"as {line} have them" if fixed is not None else f"as {field} is one step for all"
-        why = begins(axis, many, at, at * step, offset, reason)
+        pattern = "a layout without swizzle" if self.target.mode is SwizzleMode.NONE else f"swizzle {self.target.mode}"
+        rule = f"{pattern} has" if fixed is not None else f"a single {field} gives"
+        why = begins(axis, many, at, at * step, offset, rule)
         return self._failure(path, expected, found, why, self._way_out(path, at, offset))
 
     def _negative(self, path: Path, name: str, step: int) -> NotCanonicalError:
-        """Parts that go down in memory, where the fields go up only."""
+        """Return the error for a negative stride, which no field can store."""
         axis, many = self._axis(path[0]), self.target.chunk[path[0]]
+        verb = "begins" if many * axis.per == 1 else "begin"
         why = (
-            f"{axis.named(many, many)} of {axis.dimension} must not begin before {axis.named(0, many)}, as {name} is "
-            f"never negative, found {-16 * step} bytes before"
+            f"{axis.named(many, many)} of {axis.dimension} {verb} {-16 * step} bytes before {axis.named(0, many)}, but "
+            f"{name} cannot be negative"
         )
         return self._failure(path, f"a stride of at least 0 ({name})", f"stride {step}", why)
 
     def _way_out(self, path: Path, at: Any, offset: Any) -> str:
-        """What to do about steps that most often come of padded rows, or of a slice across two atoms."""
+        """Return advice for strides that usually result from padded rows, or from a slice across two atoms."""
         target, axis, span = self.target, self._axis(path[0]), self.target.mode.span_bytes
         crossing = f"{axis.dimension} crosses from one atom to the next: let a slice start at a multiple of"
         if path == (1, 1) and path in dict(target.fixed):
             reads = size(self.operand, mode=[1])
             if reads * UNIT_BYTES > span:
-                return f"one instruction must read at most a line of {span} bytes along K, reads {reads * UNIT_BYTES}"
+                return f"the instruction reads {reads * UNIT_BYTES} bytes along K, but a swizzled row has {span}"
             near = at == 1 and isinstance(offset, int) and abs(offset * UNIT_BYTES) < span
             return "" if near else f"{crossing} {axis.counted(reads)}"
         if path[1] == 0 and at != 1:
@@ -307,7 +312,7 @@ class _Trial:
         widths = sorted({mode.span_bytes for mode in SwizzleMode})
         if path == (1 - target.major.contiguous_mode, 0) and offset * UNIT_BYTES not in widths:
             distances = f"{', '.join(map(str, widths[:-1]))} or {widths[-1]}"
-            return f"no mode has {axis.noun}s {offset * UNIT_BYTES} bytes apart, the hardware steps by {distances}"
+            return f"no swizzle mode has {axis.noun}s {offset * UNIT_BYTES} bytes apart, only {distances}"
         return ""
 
     def _axis(self, i: int) -> Axis:
@@ -326,12 +331,12 @@ def _operand_text(operand: object) -> str:
     return str(operand) if isinstance(operand, (Layout, ComposedLayout)) else brief(operand)
 
 
-#: What the two dimensions are called where it is not known whether the operand is A (MN is M) or B (MN is N).
+#: Names of the two dimensions if it is not known whether the operand is A (MN is M) or B (MN is N).
 DIMENSIONS = ("MN", "K")
 
 
 def path_of(target: Form, field: str) -> Path:
-    """Where the step of an offset stands in the form.
+    """Return the path, in a form, of the stride that an offset field stores.
 
     Raises:
         ChoiceError: if the field is neither offset.
@@ -347,12 +352,12 @@ def path_of(target: Form, field: str) -> Path:
 
 
 def step_meaning(target: Form, field: str, dimensions: tuple[str, str] = DIMENSIONS) -> str:
-    """The step that an offset of the form is, whether it is read or not.
+    """Describe the step that an offset of the form stores, whether or not the hardware reads it.
 
     Args:
         target: the form.
         field: ``"leading_byte_offset"`` or ``"stride_byte_offset"``.
-        dimensions: what MN and K are called.
+        dimensions: names of MN and K.
 
     >>> from descriptors.smem.operands.forms import form
     >>> step_meaning(form("K", "128B"), "stride_byte_offset", ("M", "K"))
@@ -368,7 +373,7 @@ def step_meaning(target: Form, field: str, dimensions: tuple[str, str] = DIMENSI
 
 
 def is_read(target: Form, field: str) -> bool:
-    """Whether the hardware reads the field for operands of this form.
+    """Return whether the hardware reads the field for operands of this form.
 
     >>> from descriptors.smem.operands.forms import form
     >>> is_read(form("K", "128B"), "leading_byte_offset"), is_read(form("K", "none"), "leading_byte_offset")
@@ -378,7 +383,7 @@ def is_read(target: Form, field: str) -> bool:
 
 
 def chunk_meaning(target: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str:
-    """The piece of an operand in which the hardware finds its way by itself.
+    """Describe the chunk of a form: the block of an operand whose strides the form fixes.
 
     >>> from descriptors.smem.operands.forms import form
     >>> chunk_meaning(form("K", "128B"))
@@ -391,15 +396,15 @@ def chunk_meaning(target: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str
     if target.major is Major.K:
         return f"{target.rows} rows of 16 bytes, {target.mode.span_bytes} bytes apart"
     piece = "16 bytes" if target.mode is SwizzleMode.NONE else f"{target.mode.span_bytes} bytes"
-    # An atom of 128B_BASE32B has 8 k or 4, by its maker; the piece has 4.
+    # The atom of 128B_BASE32B has 8 or 4 k, depending on the source; the chunk has 4.
     atom = "a swizzle atom, " if target.mode.swizzle and target.rows == 8 else ""
     return f"{atom}{piece} along {dimensions[0]} by {target.rows} k"
 
 
 def walked(major: Major, mode: SwizzleMode) -> Form:
-    """The form by whose steps the hardware walks an operand: the canonical one wherever there is one.
+    """Return the form whose strides the read model uses: the canonical form if there is one.
 
-    K-major rows with 32-byte atoms have no canonical form; the walk steps over them as over all K-major rows, only the
+    K-major 128B_BASE32B has no canonical form. The read model steps over its rows as over other K-major rows; only the
     permutation differs (``read_model``).
 
     >>> print(walked(Major.K, SwizzleMode.B128_BASE32B), walked(Major.K, SwizzleMode.NONE), sep="; ")

@@ -1,26 +1,25 @@
-"""Explicit layouts as tiles: any layout, as a value or as a person pastes it, its unit, its swizzle mode, its major.
+"""Convert explicit layouts, as values or pasted text, into tiles in elements with a swizzle mode and a major.
 
-A tile need not be a canonical atom repeated: a hand-made layout, a slice of a larger tile, one stage of a pipelined
-buffer, or what ``partition_A`` made of one can be described just as well if it has a canonical form. Offsets and
-swizzle may be counted in one of three units, which differ for every type that is not one byte wide:
+A tile need not be a repeated canonical atom. A hand-made layout, a slice of a larger tile, one stage of a pipelined
+buffer or a result of ``partition_A`` has descriptors too if it has a canonical form. Offsets and swizzle may be counted
+in one of three units, which differ for every type that is not one byte wide:
 
 - ``"elements"``: coordinates, offsets and swizzle in elements; 128B on a 16-bit type is ``S<3,3,3>``;
 - ``"bytes"``: offsets and swizzle in bytes (coordinates of bytes or of elements); 128B is ``S<3,4,3>``;
 - ``"cute"``: the layout in elements, the swizzle on byte addresses, as CuTe's C++ and DSL print shared-memory layouts;
   128B is ``S<3,4,3>``.
 
-A tile is a value, an expression of the algebra, or what CuTe prints of a tensor in shared memory. A print says more
-than a layout, and what it says is held against what was asked for: width and type of an element, memory, unit.
+A tile is a value, an expression of the algebra, or CuTe's printout of a tensor in shared memory. A printout also has
+the width and type of an element, the memory and the unit; these are compared with the other arguments.
 
-A plain layout may be a slice whose swizzle folded into its strides. Where the bits that a swizzle reads do not move
-within a slice, or move by themselves, the slice of a swizzled tile is an ordinary layout: eight columns of the 128B
-atom are ``(8,8):(1,72)``. A tensor core still reads them, with the word of the tile's mode. A swizzle is its own
-inverse, so the layout before it is the swizzle of the layout after it; that this is a layout again is found mode by
-mode, and compared offset by offset.
-Source: CUTLASS ``include/cute/swizzle_layout.hpp`` (slices decay; the way back is derived here),
+A plain layout may be a slice of a swizzled tile. If the bits that the swizzle reads are constant in the slice, or
+independent of those it changes, the slice is an ordinary layout: eight columns of the 128B atom are ``(8,8):(1,72)``. A
+tensor core reads them with the descriptor of the tile's mode. A swizzle is its own inverse, so the layout before it is
+the swizzle of the layout after it. ``swizzled_readings`` constructs that layout mode by mode, and compares all offsets.
+Source: CUTLASS ``include/cute/swizzle_layout.hpp`` (slices decay; the inverse is derived here),
 ``include/cute/pointer_swizzle.hpp``.
 
-Law: one tile, written in each of the three units, is one tile.
+Invariant: a tile has the same value in each of the three units.
 
 >>> from descriptors.smem.operands.operand import as_element_type
 >>> rows = {"elements": "S<3,3,3> o 0 o (8,64):(64,1)", "cute": "S<3,4,3> o 0 o (8,64):(64,1)"}
@@ -28,13 +27,13 @@ Law: one tile, written in each of the three units, is one tile.
 >>> len({explicit_tile(text, as_element_type("bf16"), unit=unit) for unit, text in rows.items()})
 1
 
-Law: the readings of a slice have its offsets.
+Invariant: the readings of a slice have its offsets.
 
 >>> slice_ = Layout((8, 8), (1, 72))
 >>> all(reading(i) == slice_(i) for reading, _ in swizzled_readings(slice_, as_element_type("bf16")) for i in range(64))
 True
 
-Law: an expression is the layout that ``layoutalg.evaluate`` makes of it.
+Invariant: an expression is evaluated as ``layoutalg.evaluate`` does.
 
 >>> from layoutalg import evaluate
 >>> text = "coalesce((8,4):(1,8))"
@@ -45,113 +44,115 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from descriptors.errors import Advice, DescriptorError
-from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, SwizzleMode
-from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
-from layoutalg import ComposedLayout, Layout, NotationError, Swizzle, make_layout, size
-
-if TYPE_CHECKING:
-    from layoutalg import Pointer
-
-
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
-
-from descriptors.errors import brief
-from descriptors.smem.operands.operand import Major, as_swizzle_mode, choose
-from descriptors.smem.operands.swizzled import around, recognise
+from descriptors.errors import Advice, DescriptorError, brief
+from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode, as_swizzle_mode, choose
+from descriptors.smem.operands.swizzled import around, plain, recognize, start_of, swizzle_on_elements
+from descriptors.text import bits_text
 from layoutalg import (
+    ComposedLayout,
+    Layout,
     LayoutError,
+    NotationError,
+    Swizzle,
     coalesce,
     composition,
     cosize,
     flatten,
     from_offsets,
+    make_layout,
     recast_layout,
+    size,
 )
 
-#: A thread block's shared memory has fewer elements; of what has more, a slice is no part.
+if TYPE_CHECKING:
+    from layoutalg import Pointer
+
+#: More elements than the shared memory of a CTA has.
 _MOST_COMPARED = 1 << 19
-#: More elements of half a byte than a thread block's shared memory has, so that no layout in it reaches further.
+#: Larger than every offset of a layout in the shared memory of a CTA, in elements of half a byte.
 _LAST_OFFSET = 1 << 20
 
 
 def swizzled_readings(
     tile: Layout | ComposedLayout, element: ElementType
 ) -> Iterator[tuple[ComposedLayout, SwizzleMode]]:
-    """The tile as each swizzle mode after a plain layout, where it is one.
+    """Yield the tile as a swizzle after a plain layout, for each swizzle mode for which that is possible.
 
-    Law: each reading maps every coordinate to the place that the tile does.
+    Invariant: each reading maps every coordinate to the same offset as the tile.
 
     Args:
-        tile: a layout with modes, in elements, with no swizzle that does anything; of one that no shared memory holds
-            there are no readings.
+        tile: a layout with modes, in elements, without an effective swizzle. A layout that is too large for shared
+            memory has no readings.
         element: the element type.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> columns = Layout((8, 8), (1, 72))
-    >>> found = {str(mode): reading for reading, mode in swizzled_readings(columns, as_element_type("bf16"))}
-    >>> print(found["128B"])
+    >>> readings = {str(mode): reading for reading, mode in swizzled_readings(columns, as_element_type("bf16"))}
+    >>> print(readings["128B"])
     S<3,3,3> o 0 o (8,8):(1,64)
     """
     try:
-        held = size(plain(tile)) <= _MOST_COMPARED and cosize(plain(tile)) <= _LAST_OFFSET
+        fits = size(plain(tile)) <= _MOST_COMPARED and cosize(plain(tile)) <= _LAST_OFFSET
     except LayoutError:  # an offset beyond 64 bits
-        held = False
+        fits = False
     for mode in SwizzleMode:
-        if mode is not SwizzleMode.NONE and held:
+        if mode is not SwizzleMode.NONE and fits:
             reading = _before(swizzle_on_elements(mode, element), plain(tile), start_of(tile))
             if reading is not None:
                 yield reading, mode
 
 
 def _before(swizzle: Swizzle, rows: Layout, start: int) -> ComposedLayout | None:
-    """``start + rows`` as the swizzle after a plain layout, None where it is not."""
+    """Return ``start + rows`` as the swizzle after a plain layout, or None if it is not one."""
     first = swizzle(start)
     modes = [from_offsets([swizzle(start + part(i)) - first for i in range(size(part))]) for part in rows]
     if first < 0 or any(part is None for part in modes):
         return None
     reading = ComposedLayout(swizzle, first, make_layout(*(part for part in modes if part is not None)))
-    # Each mode by itself is one thing; that the modes add up without a carry is another.
+    # The modes are converted one by one; their sum is right only if the additions have no carry.
     return reading if all(reading(i) == start + rows(i) for i in range(size(rows))) else None
 
 
-#: Generic addresses of shared memory differ in their lowest 24 bits alone: the window of a thread block begins at a
-#: multiple of 16 MiB in the address space that the pointers of C++ are printed in.
+#: The shared-memory window of a CTA starts at a multiple of 16 MiB in the generic address space, in which pointers of
+#: C++ are printed. The shared-memory address is the lowest 24 bits.
 _WINDOW_BITS = 24
 
-#: Types that CuTe prints under a name of its own width, and what they are here.
+#: Types that CuTe prints under another name, and their names here.
 _TYPES = {"f32": ("tf32",), "i8": ("s8", "u8"), "si8": ("s8",), "ui8": ("u8",)}
 
 
 def evaluated(text: str) -> Any:
-    """The value of an expression: a layout, or a pair of a layout and what is added to its offsets.
+    """Evaluate an expression to a layout, or to a pair of a layout and an integer added to its offsets.
 
     Raises:
-        LayoutError: if the text is no expression, or an operation refuses its operands.
-        DescriptorError: if it is the word of a descriptor.
+        LayoutError: if the text is not an expression, or an operation rejects its operands.
+        DescriptorError: if the text is a descriptor word.
 
     >>> evaluated("local_tile((128,64):(64,1), (64,32), (0,1))")
     (Layout((64, 32), (64, 1)), 32)
     """
     if re.fullmatch(r"0[xX][0-9a-fA-F_']+", text.strip()):
-        raise DescriptorError(f"operand: a layout must be written shape:stride, found the word {text}; decode reads it")
-    from layoutalg import evaluate  # the whole algebra, which a derivation from a tile does without
+        raise DescriptorError(
+            f"operand: {text} is a number, not a layout; a layout is written shape:stride, like (64,16):(64,1); decode "
+            "prints the fields of a descriptor"
+        )
+    from layoutalg import evaluate  # imported here, because a derivation from a tile does not need all of the algebra
 
     value = evaluate(text)
     if not isinstance(value, (Layout, ComposedLayout, Swizzle, tuple)):
         raise NotationError(
-            f"notation: a layout is written shape:stride or S<b,m,s> o offset o layout, found {value}; text = {text!r}",
+            f"notation: {text!r} evaluates to {value}, which is not a layout; write shape:stride or S<b,m,s> o offset "
+            "o layout",
             text,
         )
     return value
 
 
 def base_of(layout: object) -> int | None:
-    """The shared-memory address at which a printed tensor's layout starts, in bytes; None if it does not say.
+    """Return the shared-memory address in a printout of a tensor, in bytes, or None if it has no address.
 
     >>> base_of("Sw<3,4,3> o smem_ptr[16b](0x7f2a00000400) o (8,64):(64,1)")
     1024
@@ -162,7 +163,7 @@ def base_of(layout: object) -> int | None:
 
 
 def printed_types(layout: object) -> list[str]:
-    """The element types that a print may be of, the one that it names first; none where it does not say.
+    """Return the names of the element types that a printout may have; none if the text is not a printout of a tensor.
 
     >>> printed_types("tensor<ptr<bf16, smem> o 8:1>"), printed_types("smem_ptr[8b](0x0) o 8:1")[:2]
     (['bf16'], ['e4m3', 'e5m2'])
@@ -170,15 +171,17 @@ def printed_types(layout: object) -> list[str]:
     pointer = _pointer(layout)
     if pointer is None:
         return []
-    wide = [one for one in ELEMENT_TYPES.values() if one.storage_bits == pointer.bits]
-    return [one.name for one in wide if _may_be(pointer.type, one)]
+    elements = [element for element in ELEMENT_TYPES.values() if element.storage_bits == pointer.bits]
+    return [element.name for element in elements if _may_be(pointer.type, element)]
 
 
 def check_print(source: object, element: ElementType, unit: str) -> bool:
-    """Whether the text is a print whose swizzle counts elements by now, whatever the unit of other layouts.
+    """Check a printout of a tensor against the arguments; return whether it has a swizzle.
+
+    The swizzle of a printed tensor counts elements after parsing, whatever the unit.
 
     Raises:
-        DescriptorError: if the print says something else than what was asked for.
+        DescriptorError: if the printout contradicts an argument, or is not of shared memory.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> check_print("tensor<ptr<bf16, smem, align<1024>, S<3,4,3>> o 8:1>", as_element_type("bf16"), "cute")
@@ -189,42 +192,42 @@ def check_print(source: object, element: ElementType, unit: str) -> bool:
         _check_in_memory(source)
         return False
     if pointer.space not in ("", "smem"):
-        raise DescriptorError(f"operand: a layout must lie in shared memory, found {pointer.space}; layout = {source}")
+        raise DescriptorError(f"operand: the layout is in {pointer.space}, not in shared memory; layout = {source}")
     if pointer.bits != element.storage_bits or not _may_be(pointer.type, element):
         theirs = f"{pointer.type or 'elements'} of {pointer.bits} bits"
         raise DescriptorError(
-            f"operand: dtype must be what the printed layout has, {theirs}, found {element}, of "
-            f"{element.storage_bits}; layout = {source}"
+            f"operand: the printed layout has {theirs}, but dtype is {element}, of {element.storage_bits} bits; "
+            f"layout = {source}"
         )
     if pointer.swizzle is not None and unit == "bytes":
         raise DescriptorError(
-            f"operand: the unit of a printed pointer must be cute, as its swizzle permutes bytes and its layout counts "
-            f"elements, found bytes; layout = {source}"
+            "operand: unit is bytes, but a printed tensor has unit cute, since its swizzle permutes bytes and its "
+            f"layout counts elements; layout = {source}"
         )
     return pointer.swizzle is not None
 
 
 def _check_in_memory(source: object) -> None:
-    """Refuse what another compiler wrote of registers, whose threads and values are no rows and columns."""
+    """Check that an encoding of another compiler is one of shared memory, not of registers."""
     if not isinstance(source, str):
         return
-    from layoutalg import parse_encoding  # as below
+    from layoutalg import parse_encoding  # imported here, because most layouts are not encodings
 
     encoding = parse_encoding(source)
     if encoding is not None and encoding.space != "smem":
-        raise DescriptorError(f"operand: a layout must lie in shared memory, found {encoding}")
+        raise DescriptorError(f"operand: the layout is not in shared memory: {encoding}")
 
 
 def _pointer(text: object) -> Pointer | None:
     if not isinstance(text, str):
         return None
-    from layoutalg import parse_pointer  # only where something was pasted
+    from layoutalg import parse_pointer  # imported here, because most layouts are not printed pointers
 
     return parse_pointer(text)
 
 
 def _may_be(type_text: str, element: ElementType) -> bool:
-    """Whether CuTe prints an element type so; a name with E and M in it is that of the format, as in f8E4M3FN."""
+    """Return whether CuTe may print an element type in this way, such as e4m3 as f8E4M3FN."""
     format_name = re.search(r"E\dM\d", type_text)
     name = format_name[0].lower() if format_name else type_text
     return not name or element.name in _TYPES.get(name, (name, f"{name}_unpacksmem"))
@@ -233,16 +236,16 @@ def _may_be(type_text: str, element: ElementType) -> bool:
 Unit: TypeAlias = Literal["elements", "bytes", "cute"]
 UNITS: Mapping[str, Unit] = {"elements": "elements", "bytes": "bytes", "cute": "cute"}
 
-#: What can be given for a layout: the layout itself or its notation, or a pair with what is added to its offsets, as
-#: ``slice_and_offset`` and ``local_tile`` return it.
+#: The types of a layout argument: the layout, its notation, or a pair of a layout and an integer added to its offsets,
+#: as ``slice_and_offset`` and ``local_tile`` return it.
 Given = Layout | ComposedLayout | str | tuple[Layout | ComposedLayout, int]
 
 
 def as_unit(unit: object) -> Unit:
-    """The unit with this name.
+    """Return the unit with this name.
 
     Raises:
-        ChoiceError: if there is none.
+        ChoiceError: if there is no such unit.
     """
     return choose("derive: unit", unit, UNITS)
 
@@ -250,21 +253,21 @@ def as_unit(unit: object) -> Unit:
 def explicit_tile(
     source: object, element: ElementType, swizzle: object = None, unit: Unit = "elements"
 ) -> tuple[Layout | ComposedLayout, SwizzleMode]:
-    """A layout as a tile counted in elements, and its swizzle mode.
+    """Convert a layout into a tile in elements, and return it with its swizzle mode.
 
-    Law: the tile maps each coordinate to the place that the given layout does.
+    Invariant: the tile maps each coordinate to the same address as the layout.
 
     Args:
         source: a plain layout, a swizzle after one, or a pair of such a layout and an integer that is added after the
-            swizzle; or an expression that is one of these, or what CuTe prints of a tensor in shared memory.
+            swizzle; or an expression for one of these, or CuTe's printout of a tensor in shared memory.
         element: the element type.
-        swizzle: name of the swizzle mode that is applied to the offsets of a plain layout; "none" if left out, so that
-            a plain layout is stored exactly as it is written. A swizzled layout has its own, and no other.
+        swizzle: the swizzle mode, or its name, that is applied to the offsets of a plain layout. None means no swizzle
+            for a plain layout, and the layout's own for a swizzled one.
         unit: one of ``UNITS``.
 
     Raises:
-        NotCanonicalError: if the swizzle is none that the hardware has; the nearest one is named.
-        DescriptorError: if it is no such layout, or its swizzle is not the mode that ``swizzle`` says.
+        NotCanonicalError: if the hardware does not have the layout's swizzle; the error names the nearest mode.
+        DescriptorError: if the source is not such a layout, or its swizzle is not the mode ``swizzle``.
         LayoutError: if the notation is wrong.
 
     >>> from descriptors.smem.operands.operand import as_element_type
@@ -278,17 +281,20 @@ def explicit_tile(
     bits = 8 if unit == "bytes" else element.storage_bits
     if unit == "bytes":
         rows = recast_layout(element.storage_bits, 8, rows)
-    mode = None if permutation is None else recognise(permutation, 8 if unit == "cute" else bits, layout)
-    asked_mode = None if swizzle is None else as_swizzle_mode(swizzle)
-    if mode is not None and asked_mode is not None and mode is not asked_mode:
+    mode = None if permutation is None else recognize(permutation, 8 if unit == "cute" else bits, layout)
+    requested_mode = None if swizzle is None else as_swizzle_mode(swizzle)
+    if mode is not None and requested_mode is not None and mode is not requested_mode:
         raise DescriptorError(
-            f"operand: the layout has swizzle {mode}, but swizzle {asked_mode} was given; leave the "
+            f"operand: the layout has swizzle {mode}, but swizzle {requested_mode} was given; leave the "
             f"swizzle out, or give the layout without its own; layout = {layout}"
         )
-    mode = mode or asked_mode or SwizzleMode.NONE
+    mode = mode or requested_mode or SwizzleMode.NONE
     start = offset + _folded(added, bits, mode, layout)
     if start * bits % element.storage_bits:
-        raise DescriptorError(f"derive: an offset must be whole {element} elements, found {start} bytes")
+        raise DescriptorError(
+            f"derive: the layout's offset is {start} bytes, which is not a whole number of {element} elements; "
+            f"layout = {layout}"
+        )
     start = start * bits // element.storage_bits
     if mode.swizzle is None and start == 0:
         return rows, mode
@@ -296,10 +302,10 @@ def explicit_tile(
 
 
 def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, tuple[int, int]]:
-    """The tile (MN, K, ...) and the operand's extents of a partition ``((MN, K), MN subtiles, K subtiles, ...)``.
+    """Return the tile (MN, K, ...) and the operand of a partition ``((MN, K), MN subtiles, K subtiles, ...)``.
 
     Raises:
-        DescriptorError: if the first mode does not have two.
+        DescriptorError: if the first mode does not have two modes.
 
     >>> tile, operand = tile_of_partition(Layout(((64, 16), 2, 4), ((64, 1), 4096, 16)))
     >>> print(tile, operand)
@@ -308,8 +314,8 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     inner = plain(partitioned)
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
-            "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
-            f"found {partitioned}",
+            "derive: mma is missing, and the layout is not partitioned as ((MN,K), MN subtiles, K subtiles, ...); "
+            f"layout = {partitioned}",
             proposals=[Advice({"mma": (rows, columns)}) for columns in (16, 32, 64, 8) for rows in (64, 128)],
         )
     operand, rest = inner[0], list(inner)[1:]
@@ -321,10 +327,10 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
 
 
 def contiguous_major(tile: Layout, element: ElementType) -> Major:
-    """The dimension of a plain tile whose elements lie side by side, 16 bytes at least.
+    """Return the dimension of a plain tile along which at least 16 bytes of elements are contiguous.
 
     Raises:
-        DescriptorError: if neither or both are contiguous.
+        DescriptorError: if neither or both dimensions are contiguous.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> contiguous_major(Layout((64, 16), (1, 64)), as_element_type("bf16"))
@@ -336,10 +342,10 @@ def contiguous_major(tile: Layout, element: ElementType) -> Major:
         if run is not None and run.stride == 1 and size(run) >= element.per_16_bytes:
             majors.append(major)
     if len(majors) != 1:
-        what = "both are" if majors else "neither is"
+        which = "both dimensions are" if majors else "neither dimension is"
         raise DescriptorError(
-            f"derive: one dimension must be contiguous over {element.per_16_bytes} {element} elements (16 bytes) to "
-            f"tell the major from the layout, {what}; layout = {tile}"
+            f"derive: {which} contiguous over {element.per_16_bytes} {element} elements (16 bytes), so the layout does "
+            f"not determine the major; layout = {tile}"
         )
     return majors[0]
 
@@ -353,37 +359,39 @@ def _split(source: object) -> tuple[Layout | ComposedLayout, int]:
         layout = parse_layout(layout)
     if not isinstance(layout, (Layout, ComposedLayout)) or isinstance(added, bool) or not isinstance(added, int):
         raise DescriptorError(
-            "derive: layout must be a layout, its notation, or a pair of a layout and an offset, found "
-            f"{brief(source)}; a layout is written shape:stride, like (64,16):(64,1)"
+            f"derive: {brief(source)} is not a layout, its notation, or a pair of a layout and an offset; a layout is "
+            "written shape:stride, like (64,16):(64,1)"
         )
     return layout, added
 
 
 def _parts(layout: Layout | ComposedLayout) -> tuple[Swizzle | None, int, Layout]:
-    """The swizzle, the inner offset and the plain layout of a layout."""
+    """Return the swizzle, the offset before it and the plain layout of a layout."""
     swizzle, offset, inner = None, 0, layout
     if isinstance(inner, ComposedLayout) and isinstance(inner.outer, Swizzle):
         swizzle, offset, inner = inner.outer, inner.offset, inner.inner
     if isinstance(inner, ComposedLayout) and isinstance(inner.outer, Layout) and inner.offset == 0:
-        try:  # a layout after a layout: one layout, where the algebra has it
+        try:  # a layout after a layout may be one layout
             inner = composition(inner.outer, inner.inner)
         except LayoutError as error:
-            raise DescriptorError(f"derive: a layout must be plain, or a swizzle after a plain one; {error}") from error
+            raise DescriptorError(
+                f"derive: the layout is not a plain layout, nor a swizzle after a plain layout; {error}"
+            ) from error
     strides = [leaf.stride for leaf in flatten(inner)] if isinstance(inner, Layout) else [None]
     if not isinstance(inner, Layout) or not isinstance(offset, int) or not all(isinstance(s, int) for s in strides):
         raise DescriptorError(
-            f"derive: a layout must be plain with integer strides, or a swizzle after such a one, found {layout}"
+            f"derive: {layout} is not a plain layout with integer strides, nor a swizzle after such a layout"
         )
     if not isinstance(inner.shape, tuple) or len(inner) < 1:
-        raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {layout}")
+        raise DescriptorError(f"derive: the layout {layout} does not have the modes (MN, K, ...)")
     return swizzle, offset, inner
 
 
 def _folded(added: int, unit_bits: int, mode: SwizzleMode, layout: object) -> int:
-    """What is added after the swizzle, added before it instead: the same where it is whole periods of the pattern."""
+    """Move an offset from after the swizzle to before it, which is the same for whole periods of the pattern."""
     if mode.swizzle is not None and added * unit_bits % (8 * mode.period_bytes):
         raise DescriptorError(
-            f"derive: what is added after a {mode} swizzle must be a multiple of {mode.period_bytes} bytes, found "
-            f"{added} units of {unit_bits} bits; layout = {layout}"
+            f"derive: the offset after the {mode} swizzle is {bits_text(added * unit_bits)}, which is not a multiple "
+            f"of {mode.period_bytes} bytes; layout = {layout}"
         )
     return added

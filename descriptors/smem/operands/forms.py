@@ -1,26 +1,25 @@
-"""The canonical forms: how an instruction's operand must lie in shared memory for a descriptor to tell it.
+"""The canonical forms: the layouts of an operand in shared memory that a descriptor can describe.
 
-Counted in 16-byte units (one coordinate a 16-byte piece, after a recast to 128 bits) an instruction's operand must be a
-grid of pieces or atoms with two free steps, and the descriptor holds those two steps: the leading byte offset (LBO) and
-the stride byte offset (SBO). In this unit the forms no longer depend on the element type. W is the swizzled row in
-16-byte units (2, 4 or 8)::
+In 16-byte units (after a recast to 128 bits), an operand is a grid of 16-byte units or atoms with two free strides. The
+descriptor stores these strides: the leading byte offset (LBO) and the stride byte offset (SBO). In this unit, the forms
+do not depend on the element type. W is the width of a swizzled row in 16-byte units (2, 4 or 8)::
 
     K-major, none            ((8,m),(1,k)):((1,SBO),(-,LBO))     K-major, swizzled    ((8,m),(1,k)):((W,SBO),(-,1))
     MN-major, none           ((1,m),(8,k)):((-,SBO),(1,LBO))     MN-major, swizzled   ((W,m),(8,k)):((1,LBO),(W,SBO))
     MN-major, 128B_BASE32B   ((8,m),(4,k)):((1,LBO),(8,SBO))
 
-Mind that LBO and SBO change places between MN-major "none" and MN-major swizzled.
+LBO and SBO have swapped positions in MN-major "none" and MN-major swizzled.
 Source: PTX ISA 9.2, tcgen05, Canonical Layouts; CUTLASS ``include/cute/atom/mma_traits_sm100.hpp``
 (make_umma_desc, whose comment has the last form's K step as 4, where its code demands 8); article "Blackwell MMA SMEM
 Descriptor", sections 3.5.4 and 4.5.4.
 
-Law: the text of a form has its two free steps where the form says that they stand.
+Invariant: the text of a form has SBO at the path that ``stride`` names.
 
 >>> import re
 >>> for major, mode in (("K", "none"), ("K", "64B"), ("MN", "none"), ("MN", "128B")):
-...     one = form(major, mode)
-...     steps = re.findall(r"[^(),:]+", str(one).split("):(")[1])
-...     assert steps[2 * one.stride[0] + one.stride[1]] == "SBO", one
+...     target = form(major, mode)
+...     steps = re.findall(r"[^(),:]+", str(target).split("):(")[1])
+...     assert steps[2 * target.stride[0] + target.stride[1]] == "SBO", target
 """
 
 from __future__ import annotations
@@ -29,14 +28,13 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import Major, MajorName, SwizzleMode, SwizzleName, as_major, as_swizzle_mode
 from layoutalg.frozen import frozen
 
-#: Where a step of the form stands: (mode, submode) of the divided layout.
+#: Position of a stride in the form: (mode, submode) of the divided layout.
 Path = tuple[int, int]
 
 LEADING = "leading_byte_offset"
 STRIDE = "stride_byte_offset"
 
-#: The field that says where the swizzle pattern starts: without a swizzle nothing depends on it, and Triton writes it
-#: all the same.
+#: The field for the start of the swizzle pattern. Without a swizzle it has no effect; Triton writes it nevertheless.
 BASE = "base_offset"
 
 
@@ -47,10 +45,10 @@ class Form:
     Args:
         major: the contiguous dimension.
         mode: the swizzle mode.
-        chunk: extents (MN, K) of the piece that the hardware knows by itself.
-        fixed: steps that the form prescribes, by path.
-        leading: path of the step that the leading byte offset holds.
-        stride: path of the step that the stride byte offset holds.
+        chunk: extents (MN, K) of the block whose strides the form fixes.
+        fixed: strides that the form prescribes, by path.
+        leading: path of the stride that the leading byte offset stores.
+        stride: path of the stride that the stride byte offset stores.
         unread: fields that the hardware does not read for this form.
 
     >>> print(form(Major.MN, SwizzleMode.B64))
@@ -67,12 +65,12 @@ class Form:
 
     @property
     def steps(self) -> tuple[tuple[str, Path], tuple[str, Path]]:
-        """The two offsets, by the names of their fields, and where the step stands that each of them holds."""
+        """The names of the two offset fields, each with the path of the stride that it stores."""
         return (LEADING, self.leading), (STRIDE, self.stride)
 
     @property
     def rows(self) -> int:
-        """Rows of a group, across the contiguous dimension: what the hardware walks before a step is taken.
+        """Number of rows of a chunk, across the contiguous dimension.
 
         >>> form("K", "128B").rows, form("MN", "128B_BASE32B").rows
         (8, 4)
@@ -89,10 +87,10 @@ class Form:
 
 
 def form(major: Major | MajorName, mode: SwizzleMode | SwizzleName) -> Form:
-    """The canonical form of a major and a swizzle mode.
+    """Return the canonical form of a major and a swizzle mode.
 
     Raises:
-        DescriptorError: for K-major 128B_BASE32B, which has none.
+        DescriptorError: for K-major 128B_BASE32B, which has no canonical form.
 
     >>> print(form(Major.K, SwizzleMode.B128))
     K-major 128B ((8,m),(1,k)):((8,SBO),(-,1))
@@ -102,9 +100,9 @@ def form(major: Major | MajorName, mode: SwizzleMode | SwizzleName) -> Form:
     swizzled = mode is not SwizzleMode.NONE
     if major is Major.K:
         if mode is SwizzleMode.B128_BASE32B:
-            raise DescriptorError(f"canonical: a K-major operand must have another swizzle, found {mode}")
-        # LBO is the step to the next 16 bytes of a row. Inside a swizzled row that is 1 by the pattern itself: PTX
-        # calls the field unused, and an H200 ignores it; CUTLASS writes the 1.
+            raise DescriptorError(f"canonical: swizzle {mode} has no K-major form, it is MN-major only")
+        # LBO is the step to the next 16 bytes of a row. In a swizzled row the pattern fixes it to 1. PTX calls the
+        # field unused, and an H200 ignores it; CUTLASS writes 1.
         across: tuple[tuple[Path, int], ...] = (((1, 1), 1),) if swizzled else ()
         unread = (LEADING,) if swizzled else (BASE,)
         return Form(major, mode, (8, 1), (((0, 0), width), *across), leading=(1, 1), stride=(0, 1), unread=unread)

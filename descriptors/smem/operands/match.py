@@ -1,18 +1,19 @@
-"""A tile cut into operands, counted in 16-byte units, and matched with a canonical form: steps 2 to 5 of a derivation.
+"""Partition a tile into operands, recast them to 16-byte units and match a canonical form: steps 2 to 5 of `derive`.
 
-The tensor core fetches 16 bytes at a time, so that an operand has canonical form only if its elements lie in whole such
-units: contiguous along the major dimension, and every other step a multiple of 16 bytes. ``in_16_bytes`` checks that,
-naming the mode that fails, before it recasts; a recast alone also accepts units that are only partly used. Whoever asks
-for the form of a layout asks ``matched_steps``, for numbers and for symbols; ``match`` is its public door.
+The tensor core reads 16 bytes at a time. An operand therefore has a canonical form only if its elements fill whole
+16-byte units: they are contiguous along the major dimension, and every other stride is a multiple of 16 bytes.
+``in_16_bytes`` checks this before it recasts, and names the mode that fails; a recast alone would also accept units
+that are only partly used. ``matched_steps`` is the entry point for internal callers, with numbers or symbols, and
+``match`` the public one.
 Source: article "Blackwell MMA SMEM Descriptor", sections 3.5.2, 3.5.3; CUTLASS ``make_umma_desc``.
 
-Law: a swizzle that the layout brings along and the same one named beside a plain layout make one match.
+Invariant: a layout with a swizzle, and the same plain layout with ``swizzle=``, have the same match.
 
 >>> swizzled = {"32B": "S<1,3,3> o 0 o (64,16):(16,1)", "128B": "S<3,3,3> o 0 o (64,16):(64,1)"}
 >>> all(match(text, "bf16") == match(text.split(" o ")[2], "bf16", swizzle=mode) for mode, text in swizzled.items())
 True
 
-Law: coordinates move and offsets stay: an element, or 16 bytes, of an operand lies where it lies in the tile.
+Invariant: the steps change coordinates, not offsets: each element and each 16-byte unit of an operand keeps its place.
 
 >>> from descriptors.smem.operands.forms import form
 >>> from descriptors.smem.operands.operand import as_element_type
@@ -45,7 +46,7 @@ from descriptors.smem.operands.operand import (
     major_of,
 )
 from descriptors.smem.operands.swizzled import around, plain, start_of, stored_text
-from descriptors.text import tuple_text
+from descriptors.text import counted, tuple_text
 from layoutalg import (
     ComposedLayout,
     Layout,
@@ -64,13 +65,13 @@ Tile = Layout | ComposedLayout
 
 
 class MatchedSteps(NamedTuple):
-    """A tile from its operands to their canonical form.
+    """The results of steps 2 to 5 of a derivation.
 
     Args:
         partitioned: step 2, in elements: ``((MN, K), (MN subtiles, K subtiles, stages...))``.
         recast: step 3, in 16-byte units.
         match: step 4: the first operand in canonical form.
-        advance: step 5: from subtile to its offset from the first, in 16-byte units.
+        advance: step 5: the layout from a subtile to its offset from the first, in 16-byte units.
     """
 
     partitioned: Tile
@@ -79,23 +80,23 @@ class MatchedSteps(NamedTuple):
     advance: Layout
 
 
-#: One operand has few forms, whatever the tile that it is cut from.
+#: Cached, because many tiles share the same operand and form.
 _matched = lru_cache(maxsize=1 << 10)(match_form)
 
 
 def matched_steps(tile: Tile, operand: tuple[int, int], element: ElementType, target: Form) -> MatchedSteps:
-    """Steps 2 to 5 of a tile, of numbers or with symbols in its extents.
+    """Return steps 2 to 5 for a tile whose extents are numbers or contain symbols.
 
     Args:
         tile: modes (MN, K, ...), in elements.
         operand: extents (MN, K) of what one instruction reads, in elements.
         element: the element type.
-        target: the canonical form that the operand shall have.
+        target: the canonical form to match.
 
     Raises:
-        NotCanonicalError: if it does not.
+        NotCanonicalError: if the operand does not have the form.
         DescriptorError: as ``partition`` and ``in_16_bytes``.
-        UndecidedError: if that depends on the values of symbols.
+        UndecidedError: if the result depends on the values of symbols.
 
     >>> from descriptors.smem.operands.forms import form
     >>> from descriptors.smem.operands.operand import as_element_type
@@ -110,14 +111,14 @@ def matched_steps(tile: Tile, operand: tuple[int, int], element: ElementType, ta
 
 
 def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
-    """The tile as ``((MN, K), (MN subtiles, K subtiles, stages...))``.
+    """Divide a tile into ``((MN, K), (MN subtiles, K subtiles, stages...))``.
 
     Args:
         tile: modes (MN, K, ...), in elements.
         operand: extents (MN, K) of what one instruction reads, in elements.
 
     Raises:
-        DescriptorError: if the operand does not divide the tile, or not between its atoms.
+        DescriptorError: if the operand does not divide the tile, or would end inside an atom or mode.
 
     >>> print(partition(Layout((128, 64), (64, 1)), (64, 16)))
     ((64,16),(2,4)):((64,1),(4096,16))
@@ -137,15 +138,15 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
         raise
     except LayoutError as error:
         raise DescriptorError(
-            f"derive: every operand must be the same part of the tile, found that one ends inside an atom or mode; "
+            "derive: the operands are not all the same part of the tile, because one ends inside an atom or mode; "
             f"tile = {tile}, mma = {tuple_text(operand)}"
         ) from error
     return subtiles
 
 
 def other_tiles(extents: Sequence[int], i: int, part: int) -> list[Advice]:
-    """Return the tiles that may be meant by one with an extent that is no whole number of instructions."""
-    if not all(isinstance(extent, int) for extent in extents):  # a symbol has no neighbors
+    """Return proposals for a tile whose extent ``i`` is not a multiple of ``part``; none for extents with symbols."""
+    if not all(isinstance(extent, int) for extent in extents):
         return []
     near = multiples(extents[i], part)
     further = [near[0] - part, near[-1] + part, near[-1] + 2 * part, near[-1] + 3 * part]
@@ -155,15 +156,15 @@ def other_tiles(extents: Sequence[int], i: int, part: int) -> list[Advice]:
 
 
 def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
-    """The partitioned tile in 16-byte units.
+    """Recast a partitioned tile to 16-byte units.
 
     Args:
-        partitioned: what ``partition`` returned, in elements.
+        partitioned: the result of ``partition``, in elements.
         element: the element type.
-        form: the canonical form that the operand shall have.
+        form: the canonical form that the operand is to match; its major is checked here.
 
     Raises:
-        DescriptorError: if the operand ends, or a subtile starts, within 16 bytes.
+        DescriptorError: if the operand ends, or a subtile starts, inside a 16-byte unit.
         NotCanonicalError: if the operand's elements do not fill whole 16-byte units.
 
     >>> from descriptors.smem.operands.forms import form
@@ -172,19 +173,19 @@ def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
     >>> print(in_16_bytes(cut, as_element_type("bf16"), form("K", "128B")))
     ((64,2),(2,4)):((8,1),(512,2))
     """
-    _refuse_parts(partitioned, element, form)
+    _check_units(partitioned, element, form)
     return _recast(partitioned, element, form.major.contiguous_mode)
 
 
-def _refuse_parts(partitioned: Tile, element: ElementType, form: Form) -> None:
-    """Refuse what does not lie in whole units of 16 bytes, with the reason."""
+def _check_units(partitioned: Tile, element: ElementType, form: Form) -> None:
+    """Check that the operand, its elements and the subtiles start and end at multiples of 16 bytes."""
     whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
     operand, rest = plain(partitioned)
     extent = size(operand, mode=[contiguous])
     if extent % whole:
         raise DescriptorError(
-            f"derive: an operand must be a multiple of {whole} {element} elements (16 bytes) along "
-            f"{form.major}, found {extent}; partitioned = {partitioned}"
+            f"derive: the instruction's {form.major} is {extent}, which is not a multiple of {whole} {element} "
+            f"elements (16 bytes); partitioned = {partitioned}"
         )
 
     _check_whole(operand, element, form)
@@ -192,21 +193,21 @@ def _refuse_parts(partitioned: Tile, element: ElementType, form: Form) -> None:
         for _, step in _strides(flatten(subtiles), i):
             if step % whole:
                 raise DescriptorError(
-                    f"derive: every subtile must start at a multiple of 16 bytes ({whole} {element} elements), found a "
-                    f"step of {step} elements; partitioned = {partitioned}"
+                    f"derive: the subtiles along {'K' if i else 'MN'} are {step} elements apart, which is not a "
+                    f"multiple of 16 bytes ({whole} {element} elements); partitioned = {partitioned}"
                 )
     if start_of(partitioned) % whole:
         raise DescriptorError(
-            f"derive: a tile must start at a multiple of 16 bytes ({whole} {element} elements), found offset "
-            f"{start_of(partitioned)}; partitioned = {partitioned}"
+            f"derive: the tile starts at offset {start_of(partitioned)}, which is not a multiple of 16 bytes "
+            f"({whole} {element} elements); partitioned = {partitioned}"
         )
 
 
 def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:
-    """Refuse an operand whose elements do not fill whole 16-byte units.
+    """Check that the elements of an operand fill whole 16-byte units.
 
     Raises:
-        NotCanonicalError: naming the elements that lie elsewhere.
+        NotCanonicalError: if they do not; it names the first elements that are elsewhere.
     """
     whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
     other = 1 - contiguous
@@ -220,7 +221,8 @@ def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:
     if first.stride != 1 or size(first) % whole:
         at, step, offset = first_break(operand[contiguous], 1)
         along = Axis("column" if contiguous else "row", str(form.major), 1)
-        why = begins(along, 1, at, at * step, offset, f"as 16 bytes hold {whole} {element}", element.storage_bits)
+        rule = f"a 16-byte unit of {whole} {element} elements has"
+        why = begins(along, 1, at, at * step, offset, rule, element.storage_bits)
         actual = Major.MN if contiguous else Major.K
         other_major = next(iter(flatten(coalesce(operand[other])))).stride == 1
         why += f"; the layout is contiguous along {actual}" if other_major else ""
@@ -233,8 +235,8 @@ def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:
         if step % whole:
             axis = axis_of(path[0], form.major, element)
             why = (
-                f"{axis.named(0)} and the next of {axis.dimension} must lie whole 16 bytes apart, found "
-                f"{bytes_text(step, element.storage_bits)}"
+                f"{axis.named(0)} and the next of {axis.dimension} are {bytes_text(step, element.storage_bits)} apart, "
+                "which is not a multiple of 16 bytes"
             )
             raise failure(
                 path, f"steps of whole 16 bytes ({whole} {element} elements)", f"a step of {step} elements", why
@@ -245,7 +247,7 @@ def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:
     try:
         recast: Tile = recast_layout(128, element.storage_bits, partitioned)
     except LayoutError:
-        # A contiguous run written as modes that are not whole units each, like (12,2):(1,12), is one mode after all.
+        # A contiguous run may be written as modes that are not whole units, like (12,2):(1,12). Merge its modes.
         operand, rest = plain(partitioned)
         modes = [coalesce(mode) if i == contiguous else mode for i, mode in enumerate(operand)]
         merged = around(partitioned, make_layout(make_layout(*modes), rest))
@@ -254,9 +256,9 @@ def _recast(partitioned: Tile, element: ElementType, contiguous: int) -> Tile:
 
 
 def _strides(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The strides that are taken at all, with the mode they belong to."""
+    """Yield the strides of modes with an extent other than 1, with the path of the mode."""
     for leaf in modes:
-        if size(leaf) != 1:  # an extent with symbols counts as taken, even where they may make it 1
+        if size(leaf) != 1:  # an extent with symbols counts, even if their values may make it 1
             yield (mode,), leaf.stride
 
 
@@ -269,35 +271,37 @@ def match(
     *,
     unit: Unit = "elements",
 ) -> Match:
-    """The canonical form of an operand's layout, with its leading and stride byte offsets.
+    """Return the canonical form of an operand's layout, with its leading and stride byte offsets.
 
-    Law: LBO and SBO, put into the form, give back the layout.
+    Invariant: LBO and SBO, put into the form, give back the layout.
 
     Args:
-        layout: what one instruction reads, modes (MN, K): plain, or after a swizzle; its notation; or a pair with an
-            offset.
-        dtype: name of the element type.
-        major: ``"K"`` or ``"MN"``; told by the layout if left out.
-        swizzle: the swizzle mode; told by the layout if left out.
-        unit: what the layout counts: ``"elements"``, ``"bytes"``, or ``"cute"`` for elements with a swizzle on bytes.
+        layout: the operand of one instruction, with modes (MN, K): a plain or swizzled layout, its notation, or a pair
+            of a layout and an offset.
+        dtype: the element type or its name.
+        major: ``"K"`` or ``"MN"``; inferred from the layout if None.
+        swizzle: the swizzle mode; inferred from the layout if None.
+        unit: unit of the layout: ``"elements"``, ``"bytes"``, or ``"cute"`` for elements with a swizzle on bytes.
 
     Raises:
-        NotCanonicalError: naming the nearest form, the mode that fails, what is expected there and what was found.
-        DescriptorError: if it is no layout of two modes, or an argument is unknown.
+        NotCanonicalError: if the layout does not have the form; it names the mode that fails and the expected value.
+        DescriptorError: if the layout does not have two modes, or an argument is unknown.
 
     Source: as ``canonical``.
 
-    >>> found = match("(64,16):(64,1)", "bf16", "K", "128B")
-    >>> print(found.layout, found.leading_byte_offset, found.stride_byte_offset, found.dont_care)
+    >>> matched = match("(64,16):(64,1)", "bf16", "K", "128B")
+    >>> print(matched.layout, matched.leading_byte_offset, matched.stride_byte_offset, matched.dont_care)
     ((8,8),(1,2)):((8,64),(0,1)) 16 1024 ('leading_byte_offset',)
     """
     element = as_element_type(dtype)
     tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
     rows = plain(tile)
     if len(rows) != 2:
-        raise DescriptorError(f"canonical: an operand must be a layout of two modes (MN,K), found {tile}")
+        raise DescriptorError(
+            f"canonical: the layout has {counted(len(rows), 'mode')}, but an operand has two (MN,K); layout = {tile}"
+        )
     major_name = major_of(swizzle, major)
     contiguous = contiguous_major(rows, element) if major_name is None else as_major(major_name)
     operand = size(rows, mode=[0]), size(rows, mode=[1])
-    found = matched_steps(rows, operand, element, form(contiguous, mode)).match
-    return replace(found, stored=stored_text(tile, element))
+    matched = matched_steps(rows, operand, element, form(contiguous, mode)).match
+    return replace(matched, stored=stored_text(tile, element))

@@ -1,16 +1,16 @@
-"""What an operand is, before any architecture: its element type, its major, its swizzle mode.
+"""Element types, majors and swizzle modes of operands in shared memory, and the names by which users write them.
 
-No encodings here: ``sm90`` and ``sm100`` number the same swizzle modes differently, and TMA differently again. Each
-choice is also known by the names that people write: those of C++, of PyTorch, of PTX targets, of CUTLASS's atoms.
+The numeric codes of the swizzle modes are not here, because ``sm90``, ``sm100`` and TMA each have their own. Besides
+its own name, a choice is accepted by the names of C++, PyTorch, PTX and CUTLASS's atoms.
 
-Law: a swizzle changes places within one row: the bits that it changes are the highest of the offset in a span.
+Invariant: a swizzle permutes bytes within one row: the bits that it changes are the highest of the offset in a span.
 
 >>> swizzles = {mode: mode.swizzle for mode in SwizzleMode if mode.swizzle is not None}
 >>> all(mode.span_bytes == 1 << one.base + one.bits for mode, one in swizzles.items())
 True
 
-Law: a synonym is never the name of another choice, and has several meanings only where nobody could tell which one is
-meant; it is refused there, with all of them.
+Invariant: a synonym is never the name of another choice. A synonym with several meanings is refused, and the error
+lists all of them.
 
 >>> meanings("half_t", ("f16", "bf16")), meanings("bf16", ("f16", "bf16"))
 (('f16',), ())
@@ -27,8 +27,8 @@ from layoutalg import SWIZZLE_MODES, Swizzle
 from layoutalg.frozen import frozen
 
 
-def _rows() -> Iterable[tuple[tuple[str, ...], str]]:
-    """What a choice is called here, after its other names."""
+def _synonym_rows() -> Iterable[tuple[tuple[str, ...], str]]:
+    """Yield the other names of a choice, and the choice."""
     yield (("m", "n", "mn-major", "m-major", "n-major", "mn_major"), "MN")
     yield (("k-major", "k_major"), "K")
     yield (("half", "half_t", "float16", "fp16", "__half"), "f16")
@@ -51,25 +51,27 @@ def _rows() -> Iterable[tuple[tuple[str, ...], str]]:
 
 def _table() -> Mapping[str, tuple[str, ...]]:
     choices_of: dict[str, tuple[str, ...]] = {}
-    for names, choice in _rows():
+    for names, choice in _synonym_rows():
         for name in names:
             if name != choice.casefold():
                 choices_of[name] = (*choices_of.get(name, ()), choice)
     return choices_of
 
 
-#: What each other name, in small letters, may mean.
+#: The choices that each synonym, in lower case, may mean.
 SYNONYMS: Mapping[str, tuple[str, ...]] = _table()
 
 
 def meanings(value: object, choices: Iterable[str]) -> tuple[str, ...]:
-    """The choices that a value may mean: none if it is no other name of one of them.
+    """Return the choices that a value may mean; none if the value is not a synonym.
 
     >>> meanings("SW128", ["none", "128B"]), meanings("fp8", ["e4m3", "e5m2", "s8"]), meanings("90", ["K", "MN"])
     (('128B',), ('e4m3', 'e5m2'), ())
     """
     allowed = set(choices)
-    return tuple(one for one in SYNONYMS.get(value.casefold(), ()) if one in allowed) if isinstance(value, str) else ()
+    if not isinstance(value, str):
+        return ()
+    return tuple(choice for choice in SYNONYMS.get(value.casefold(), ()) if choice in allowed)
 
 
 _Choice = TypeVar("_Choice")
@@ -82,7 +84,7 @@ Matrix: TypeAlias = Literal["A", "B"]
 #: Which matrix of a product an operand is.
 MATRICES: Mapping[str, Matrix] = {"A": "A", "B": "B"}
 
-#: A row of every swizzle pattern: address bits from 7 on select the permutation, and the base offset counts such rows.
+#: Bytes in a row of every swizzle pattern. Address bits from 7 on select the permutation; the base offset counts rows.
 LINE_BYTES = 128
 
 
@@ -95,11 +97,11 @@ class ElementType:
         bits: significant bits of one element.
         storage_bits: bits that one element takes up on average in shared memory.
 
-    ``storage_bits`` exceeds ``bits`` where 16 narrow elements fill a 16-byte container (kinds f8f6f4 and mxf8f6f4);
-    counted in 16-byte units such a tile is laid out as one of an 8-bit type. A packed e2m1 (kinds mxf4 and mxf4nvf4)
-    has two elements a byte.
+    ``storage_bits`` exceeds ``bits`` if a 16-byte container holds 16 narrow elements (kinds f8f6f4 and mxf8f6f4).
+    Counted in 16-byte units, such a tile has the layout of an 8-bit type. A packed e2m1 (kinds mxf4 and mxf4nvf4) has
+    two elements per byte.
     Source: PTX ISA 9.1, tcgen05, packing formats of the sub-byte types in shared memory; CUTLASS ``*_unpacksmem_t``
-    types (``float_e2m1_unpacksmem_t`` and its kin), whose 8 bits a container holds on average.
+    types (such as ``float_e2m1_unpacksmem_t``), which take 8 bits of a container on average.
 
     >>> as_element_type("bf16").per_16_bytes
     8
@@ -111,7 +113,7 @@ class ElementType:
 
     @property
     def per_16_bytes(self) -> int:
-        """Elements in 16 bytes of shared memory: the T of the canonical forms."""
+        """Number of elements in 16 bytes of shared memory: the T of the canonical forms."""
         return 128 // self.storage_bits
 
     def __str__(self) -> str:
@@ -138,7 +140,7 @@ ELEMENT_TYPES: Mapping[str, ElementType] = {
 
 
 class Major(Enum):
-    """Which dimension of the operand is contiguous in shared memory: K, or M (of A) and N (of B)."""
+    """The dimension of an operand that is contiguous in shared memory: K, or MN, which is M of A and N of B."""
 
     K = "K"
     MN = "MN"
@@ -160,7 +162,7 @@ class Major(Enum):
 
 
 class SwizzleMode(Enum):
-    """The five patterns in which the hardware permutes 16-byte (or 32-byte) pieces within rows of an operand.
+    """A pattern in which the hardware permutes 16-byte (or 32-byte) units within the rows of an operand.
 
     Source: PTX ISA 9.1, tcgen05, swizzling modes; CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` (LayoutType).
     """
@@ -182,7 +184,7 @@ class SwizzleMode(Enum):
 
     @property
     def swizzle(self) -> Swizzle | None:
-        """The permutation of *byte* addresses, or None; in units of n-bit elements its base is smaller or larger.
+        """The permutation of *byte* addresses, or None. Counted in elements, it has another base.
 
         Source: CUTLASS ``include/cute/atom/mma_traits_sm90_gmma.hpp``, ``mma_traits_sm100.hpp`` (Layout_*_Atom_Bits).
 
@@ -193,10 +195,10 @@ class SwizzleMode(Enum):
 
     @property
     def period_bytes(self) -> int:
-        """Bytes after which the permutation repeats: moved by so many, every address is permuted alike.
+        """Bytes after which the permutation repeats.
 
-        A row for each value of the row bits that the swizzle reads. Without a swizzle every unit of the address field
-        is like the next: 16.
+        The period has one row for each value of the row bits that the swizzle reads. Without a swizzle it is one unit
+        of the address field, 16 bytes.
 
         >>> SwizzleMode.B128.period_bytes, SwizzleMode.B128_BASE32B.period_bytes, SwizzleMode.NONE.period_bytes
         (1024, 512, 16)
@@ -206,13 +208,13 @@ class SwizzleMode(Enum):
 
     @property
     def alignment_bytes(self) -> int:
-        """What the address of a tile that uses base offset 0 must be a multiple of.
+        """Required alignment, in bytes, of a tile that uses base offset 0.
 
-        That is the period of the permutation, but for ``128B_BASE32B``: its permutation reads two bits of the row and
-        repeats after 512 bytes, while the PTX ISA knows but one start of the pattern for all 128-byte swizzling, at
-        1024, which is also what an atom of eight rows takes. 512 would do for the bits alone; nobody has measured it.
-        Source: PTX ISA 9.1, Table 41 (where the repeating pattern of each mode starts: 1024, 512 and 256 bytes for 128,
-        64 and 32 byte swizzling); without a swizzle the address field itself demands 16 bytes.
+        It is the period of the permutation, except for ``128B_BASE32B``. That permutation reads two bits of the row and
+        repeats after 512 bytes, but the PTX ISA has one pattern start for all 128-byte swizzling, at multiples of 1024,
+        which is also the size of an atom of eight rows. By the bits alone, 512 would suffice; this is not measured.
+        Source: PTX ISA 9.1, Table 41 (start of the repeating pattern: 1024, 512 and 256 bytes for 128, 64 and 32 byte
+        swizzling). Without a swizzle, the unit of the address field requires 16 bytes.
 
         >>> SwizzleMode.B128.alignment_bytes, SwizzleMode.B128_BASE32B.alignment_bytes
         (1024, 1024)
@@ -236,15 +238,17 @@ _SPAN_BYTES = {
 _SWIZZLES = {mode: SWIZZLE_MODES.get(mode.value) for mode in SwizzleMode}
 
 
-_MAJORS = {str(one): one for one in Major}
-_MODES = {str(one): one for one in SwizzleMode}
+_MAJORS = {str(major): major for major in Major}
+_MODES = {str(mode): mode for mode in SwizzleMode}
 
 
 def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
-    """The choice that ``value`` is, or names (in either case of letters, or by another name that can mean no other).
+    """Return the choice that ``value`` is or names.
+
+    A name may be in upper or lower case, or a synonym with one meaning among the choices.
 
     Raises:
-        ChoiceError: naming every choice, if it is none of them, or those that it may mean.
+        ChoiceError: if the value is not one of the choices. The error lists them, or those that a synonym may mean.
 
     >>> choose("derive: major", "mn", {str(major): major for major in Major})
     Major.MN
@@ -252,7 +256,7 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     if type(value) is str and value in choices:
         return choices[value]
     for name, choice in choices.items():
-        # Equal is enough: a value that came from another process is not the very same.
+        # Compare by equality: a value that came from another process is a different object.
         if isinstance(value, type(choice)) and value == choice:
             return choice
         if isinstance(value, str) and value.casefold() == name.casefold():
@@ -262,22 +266,22 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
         return choices[possible[0]]
     error = ChoiceError(what, value, possible or choices)
     if isinstance(value, str) and (reason := _ELSEWHERE.get(value.casefold())):
-        error.args = (f"{what}: {reason}; here it must be one of {', '.join(error.choices)}",)
+        error.args = (f"{what}: {reason}; supported: {', '.join(error.choices)}",)
     raise error
 
 
-#: Types that a kind of a later architecture alone multiplies. s1z4m11, of ti16: a sign, four zeros, a magnitude of 11
-#: bits (PTX ISA 9.4).
+#: Types that only a kind of a later architecture multiplies. s1z4m11, of ti16: a sign, four zeros and a magnitude of
+#: 11 bits (PTX ISA 9.4).
 LATER_TYPES: Mapping[str, ElementType] = {"s1z4m11": ElementType("s1z4m11", 16, 16)}
 #: The names of all element types.
 DTYPES = frozenset({*ELEMENT_TYPES, *LATER_TYPES})
 
 
 def as_element_type(value: object) -> ElementType:
-    """The element type with this name, or the one given.
+    """Return the element type with this name, or the element type that was passed.
 
     Raises:
-        ChoiceError: if there is none.
+        ChoiceError: if there is no such type.
 
     >>> as_element_type("e4m3"), as_element_type("s1z4m11").per_16_bytes
     (ElementType(name='e4m3', bits=8, storage_bits=8), 8)
@@ -289,7 +293,7 @@ def as_element_type(value: object) -> ElementType:
     return choose("operand: dtype", value, ELEMENT_TYPES)
 
 
-#: What exists under these names, in small letters, and is no choice by itself.
+#: Names, in lower case, that are not choices here, with what they stand for.
 _ELSEWHERE = {
     "constexpr": "constexpr is the header for every operand, of descriptors emit constexpr",
     "nvfp4": "nvfp4 is e2m1 with kind mxf4nvf4",
@@ -300,44 +304,49 @@ _ELSEWHERE = {
     "b1": "only wgmma (sm90) reads b1 by descriptors. They are those of the u8 operand with K / 8, since a byte holds "
     "eight elements (measured on an H200): to derive them on sm90, pass u8 and divide K of the tile and of the "
     "instruction by 8. No plan of a b1 product is supported, as u8 is another product",
-    "96b": "96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace writes into a map, "
-    "on sm_103a and sm_107a, for rows of at most 96 bytes; no descriptor and no argument of the driver has it",
+    "96b": "descriptors and the driver do not support the 96B swizzle; it is S<1,4,3> on byte addresses (PTX; not "
+    "measured), and only tensormap.replace can select it, on sm_103a and sm_107a, for rows of at most 96 bytes",
 }
 
 
 def as_major(value: object) -> Major:
-    """The major with this name: ``"K"`` or ``"MN"``.
+    """Return the major with this name: ``"K"`` or ``"MN"``.
 
     Raises:
-        ChoiceError: if there is none.
+        ChoiceError: if there is no such major.
     """
     return value if isinstance(value, Major) else choose("operand: major", value, _MAJORS)
 
 
 def major_of(swizzle: object, major: object, matrix: Matrix | None = None) -> object:
-    """The major that was given, or the one that the name of an atom says: ``"K_SW128"`` is K-major, ``"MN_SW64"`` not.
+    """Return the major that was passed, or else the major in the name of an atom, such as ``"K_SW128"``.
+
+    Args:
+        swizzle: a swizzle mode, its name, or the name of an atom.
+        major: a major, its name, or None.
+        matrix: the matrix of the operand, if known; it tells M-major from N-major.
 
     Raises:
-        DescriptorError: if an atom of one major is asked for with the other, or M-major for B, or N-major for A.
+        DescriptorError: if the atom has another major than ``major``, or ``major`` is M for B or N for A.
 
     >>> major_of("MN_SW64", None), major_of("128B", None), major_of("K_SW128", "K")
     ('MN', None, 'K')
     """
     if isinstance(major, str) and (matrix, major.casefold()) in (("A", "n"), ("B", "m")):
         own = "M" if matrix == "A" else "N"
-        raise DescriptorError(f"operand: major of {matrix} must be K or {own}, found {major}")
+        raise DescriptorError(f"operand: {matrix} can be K-major or {own}-major, not {major}-major")
     start, _, atom = swizzle.upper().partition("_") if isinstance(swizzle, str) else ("", "", "")
     if start not in _MAJORS or not atom:
         return major
     if major is not None and as_major(major) is not _MAJORS[start]:
-        raise DescriptorError(f"operand: major of {swizzle} must be {start}, found {major}")
+        raise DescriptorError(f"operand: {swizzle} is a {start}-major atom, but major is {major}")
     return start
 
 
 def as_swizzle_mode(value: object) -> SwizzleMode:
-    """The swizzle mode with this name: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``.
+    """Return the swizzle mode with this name: ``"none"``, ``"32B"``, ``"64B"``, ``"128B"`` or ``"128B_BASE32B"``.
 
     Raises:
-        ChoiceError: if there is none.
+        ChoiceError: if there is no such mode.
     """
     return value if isinstance(value, SwizzleMode) else choose("operand: swizzle", value, _MODES)

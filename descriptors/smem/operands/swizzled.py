@@ -1,10 +1,10 @@
-"""A layout and its swizzle, apart: the plain layout inside, the swizzle, and which mode of the hardware it is.
+"""Split a swizzled layout into its plain layout and its swizzle, and recognize the swizzle mode of the hardware.
 
-Law: the swizzle of a mode on the elements of any type is recognised as that mode again.
+Invariant: the swizzle of a mode on the elements of any type is recognized as that mode.
 
 >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
->>> kinds = [(mode, one) for mode in SwizzleMode for one in ELEMENT_TYPES.values()]
->>> all(recognise(swizzle_on_elements(mode, one), one.storage_bits, "") is mode for mode, one in kinds)
+>>> cases = [(mode, element) for mode in SwizzleMode for element in ELEMENT_TYPES.values()]
+>>> all(recognize(swizzle_on_elements(mode, element), element.storage_bits, "") is mode for mode, element in cases)
 True
 """
 
@@ -18,7 +18,7 @@ from layoutalg import ComposedLayout, Layout, Swizzle
 
 
 def plain(layout: Layout | ComposedLayout) -> Layout:
-    """The layout without its swizzle: how offsets run before pieces change places.
+    """Return a layout without its swizzle, which gives the offsets before the permutation.
 
     >>> from layoutalg import Swizzle
     >>> print(plain(ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))))
@@ -30,7 +30,7 @@ def plain(layout: Layout | ComposedLayout) -> Layout:
 
 
 def start_of(layout: Layout | ComposedLayout) -> int:
-    """The offset from which a layout begins before its swizzle, in its own unit.
+    """Return the offset that a layout adds before its swizzle, in its own unit; 0 for a plain layout.
 
     >>> from layoutalg import Swizzle
     >>> start_of(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1)))), start_of(Layout(8))
@@ -40,9 +40,9 @@ def start_of(layout: Layout | ComposedLayout) -> int:
 
 
 def around(layout: Layout | ComposedLayout, inner: Layout | ComposedLayout) -> Layout | ComposedLayout:
-    """Another layout under the swizzle and offset of a layout, if it has them.
+    """Apply the swizzle and offset of ``layout``, if it has them, to another layout.
 
-    Law: ``around(layout, plain(layout)) == layout``, for a plain layout or a swizzle after one.
+    Invariant: ``around(layout, plain(layout)) == layout``, for a plain layout or a swizzle after one.
 
     >>> from layoutalg import Swizzle
     >>> print(around(ComposedLayout(Swizzle(3, 3, 3), 16, Layout((8, 64), (64, 1))), Layout((64, 8), (1, 64))))
@@ -52,7 +52,7 @@ def around(layout: Layout | ComposedLayout, inner: Layout | ComposedLayout) -> L
 
 
 def swizzle_on_elements(mode: SwizzleMode, element: ElementType) -> Swizzle:
-    """The permutation of a mode, on offsets counted in elements.
+    """Return the permutation of a mode, on offsets counted in elements.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> print(swizzle_on_elements(SwizzleMode.B64, as_element_type("e2m1")))
@@ -64,18 +64,18 @@ def swizzle_on_elements(mode: SwizzleMode, element: ElementType) -> Swizzle:
     return Swizzle(swizzle.bits, swizzle.base - _shift(element.storage_bits), swizzle.shift)
 
 
-def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
-    """The swizzle mode of a swizzle on offsets counted in a unit.
+def recognize(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
+    """Return the swizzle mode of a swizzle on offsets counted in a unit.
 
     Args:
         swizzle: the permutation of offsets.
         unit_bits: bits of one unit of those offsets.
-        layout: where it stands, for the error message.
+        layout: the layout that has the swizzle, for the error message.
 
     Raises:
-        NotCanonicalError: naming the nearest mode, if the hardware has no such swizzle.
+        NotCanonicalError: if the hardware has no such swizzle; the error names the nearest mode.
 
-    >>> recognise(Swizzle(3, 3, 3), 16, "")
+    >>> recognize(Swizzle(3, 3, 3), 16, "")
     SwizzleMode.B128
     """
     if swizzle.bits == 0:
@@ -84,36 +84,38 @@ def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
     modes = [mode for mode in SwizzleMode if mode.swizzle is not None]
 
     def distance(mode: SwizzleMode) -> tuple[int, int]:
-        have = mode.swizzle
-        assert have is not None
-        wrong = (have.bits != swizzle.bits, have.base != base, have.shift != swizzle.shift)
-        return sum(wrong), abs(have.bits - swizzle.bits) + abs(have.base - base) + abs(have.shift - swizzle.shift)
+        of_mode = mode.swizzle
+        assert of_mode is not None
+        apart = abs(of_mode.bits - swizzle.bits), abs(of_mode.base - base), abs(of_mode.shift - swizzle.shift)
+        return sum(map(bool, apart)), sum(apart)
 
     nearest = min(modes, key=distance)
     if distance(nearest) == (0, 0):
         return nearest
-    have = nearest.swizzle
-    assert have is not None
-    nearest_text = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
+    on_bytes = nearest.swizzle
+    assert on_bytes is not None
+    on_units = Swizzle(on_bytes.bits, on_bytes.base - _shift(unit_bits), on_bytes.shift)
+    nearest_text = f"{on_units} on units of {unit_bits} bits"
     error = NotCanonicalError(
-        form=f"{nearest}, {have} on bytes",
+        form=f"{nearest}, {on_bytes} on bytes",
         mode=None,
         expected=nearest_text,
         found=f"{swizzle}, on bytes {_swizzle_text(swizzle.bits, base, swizzle.shift)}",
         layout=str(layout),
+        why=f"{swizzle} on units of {unit_bits} bits is not a swizzle of the hardware",
     )
-    # CuTe prints the swizzle of a pointer as it acts on bytes.
+    # CuTe prints the swizzle of a pointer on byte addresses.
     error.proposals = (Advice({"unit": "cute"}, "if CuTe printed the layout"),)
     raise error
 
 
 def pattern_warning(start: int, mode: SwizzleMode, *, at_tile: bool) -> str:
-    """Return the warning of a swizzle pattern that starts where TMA and CuTe start none; "" if they do.
+    """Return a warning if a swizzle pattern starts at an address where TMA and CuTe do not start one, or "".
 
     Args:
         start: address where the pattern starts, in bytes.
         mode: the swizzle mode.
-        at_tile: whether the tile starts there too.
+        at_tile: whether the tile starts at the same address.
 
     >>> pattern_warning(0x400, SwizzleMode.B128, at_tile=True)
     ''
@@ -130,17 +132,17 @@ def pattern_warning(start: int, mode: SwizzleMode, *, at_tile: bool) -> str:
 
 
 def _shift(unit_bits: int) -> int:
-    """How far the base of a swizzle moves from bytes to a unit: its log2 in bytes, -1 for 4 bits."""
+    """Return log2 of the unit in bytes (-1 for 4 bits): the difference of a swizzle's base on bytes and on units."""
     return round(log2(unit_bits)) - 3
 
 
 def _swizzle_text(bits: int, base: int, shift: int) -> str:
-    """A swizzle that may have a negative base, which no ``Swizzle`` holds."""
+    """Write a swizzle that may have a negative base, which ``Swizzle`` does not accept."""
     return f"S<{bits},{base},{shift}>"
 
 
 def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
-    """The plain layout inside, its swizzle if it has one that does anything, and the offset between them.
+    """Return the plain layout, its swizzle (None if absent or without bits) and the offset between the two.
 
     Raises:
         DescriptorError: if the operand is neither a plain layout nor a swizzle after one.
@@ -157,7 +159,7 @@ def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
             text = str(layout)
         case _:
             text = brief(layout)
-    raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {text}")
+    raise DescriptorError(f"operand: {text} is not a plain layout, nor a swizzle after a plain layout")
 
 
 def stored_text(layout: Layout | ComposedLayout, element: ElementType) -> str:
@@ -177,4 +179,4 @@ def stored_text(layout: Layout | ComposedLayout, element: ElementType) -> str:
     rows, swizzle, _ = parts(layout)
     if swizzle is None:
         return f"{layout}: no swizzle"
-    return f"{layout}: swizzle {recognise(swizzle, element.storage_bits, layout)} applied to {rows}"
+    return f"{layout}: swizzle {recognize(swizzle, element.storage_bits, layout)} applied to {rows}"

@@ -1,10 +1,10 @@
-"""The two sides of every proof: where a layout stores the elements, and where the tensor core fetches them.
+"""The addresses that a proof compares: where a layout stores the elements, and where the tensor core reads them.
 
-``stored_rows`` is the side of the algebra: a layout evaluated by ``layoutalg``. ``fetched_rows`` is the side of the
-hardware: the read model, which shares no code with the algebra. Both give shared-memory addresses in the unit of
-``address_bits``: bytes, or bits for elements smaller than a byte.
+``stored_rows`` evaluates a layout with ``layoutalg``. ``fetched_rows`` applies the read model, which shares no code
+with the algebra. Both return shared-memory addresses in the unit of ``address_bits``: bytes, or bits for elements
+smaller than a byte.
 
-Law: for the word that a layout's canonical form gives, both sides are the same.
+Invariant: for the word that follows from a layout's canonical form, both are equal.
 
 >>> from descriptors import derive
 >>> for mode in ("none", "32B", "64B", "128B"):
@@ -26,15 +26,15 @@ from descriptors.smem.words.descriptor import WINDOW_BYTES, word_format
 from descriptors.targets import has_wgmma, known
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, make_layout, offset_table, size
 
-#: Bytes after which the widest swizzle pattern repeats, and so every other one too.
+#: Bytes after which every swizzle pattern repeats.
 _PATTERN_BYTES = max(mode.period_bytes for mode in SwizzleMode)
 
-#: A thread block has at most half as many elements of 4 bits; only strides of 0 could make more.
+#: More than twice the number of 4-bit elements in the shared memory of a CTA; only strides of 0 could exceed it.
 MOST_ELEMENTS = 1 << 20
 
 
 def address_bits(element: ElementType) -> int:
-    """Bits of the unit in which addresses of such elements are compared: 8, or 1 where two elements share a byte.
+    """Return the bits of the unit in which addresses are compared: 8, or 1 if two elements share a byte.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> address_bits(as_element_type("bf16")), address_bits(as_element_type("e2m1"))
@@ -44,7 +44,7 @@ def address_bits(element: ElementType) -> int:
 
 
 def address_unit(element: ElementType) -> str:
-    """The name of that unit: ``"byte"`` or ``"bit"``.
+    """Return the name of the unit of ``address_bits``: ``"byte"`` or ``"bit"``.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> address_unit(as_element_type("e2m1"))
@@ -57,25 +57,25 @@ def stored_rows(
     layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0,
     window: int = WINDOW_BYTES,
 ) -> Any:  # fmt: skip
-    """The shared-memory address of every element of a layout.
+    """Return the shared-memory address of every element of a layout.
 
-    Law: with P = ``pattern_start`` and S the layout's swizzle in bytes, an element at plain byte offset o is stored at
-    ``P + S(base - P + o)``. A swizzle permutes *absolute* addresses, so P is 0 for a tile that TMA or CuTe wrote; it is
-    ``base`` where the pattern begins with a tile that is not aligned to it.
+    Invariant: with P = ``pattern_start`` and S the layout's swizzle in bytes, an element at plain byte offset o is
+    stored at ``P + S(base - P + o)``. A swizzle permutes *absolute* addresses, so P is 0 for a tile that TMA or CuTe
+    wrote, and ``base`` if the pattern starts with a tile that is not aligned to it.
 
     Args:
-        layout: one coordinate and one offset an element; plain, or a swizzle after a plain layout.
+        layout: a layout in elements: plain, or a swizzle after a plain layout.
         element: the element type.
         base: address of the layout's offset 0, in bytes; a multiple of 16.
         pattern_start: an address where the swizzle pattern starts, in bytes; a multiple of 16.
         window: the address window, in bytes.
 
     Returns:
-        ``rows[mn][k]``, one level of lists for each top-level mode, in the unit of ``address_bits``.
+        ``rows[mn][k]``, with a level of lists for each top-level mode, in the unit of ``address_bits``.
 
     Raises:
-        DescriptorError: if the layout is composed otherwise, or lies outside the address window.
-        LayoutError: if its strides are no integers.
+        DescriptorError: if the layout is composed otherwise, or exceeds the address window.
+        LayoutError: if its strides are not integers.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
@@ -85,24 +85,25 @@ def stored_rows(
     rows, swizzle, offset = parts(layout)
     _check_reach(rows, offset, element, base, window)
     unit = address_bits(element)
-    while pattern_start > base:  # any start of the periodic pattern will do, and none of the sums may be negative
+    while pattern_start > base:  # the pattern is periodic, and the sums must not be negative
         pattern_start -= _PATTERN_BYTES
     if swizzle is None:
         swizzle, pattern_start = Swizzle(0, 0, 0), 0
     shifted = offset + (base - pattern_start) * 8 // element.storage_bits
-    # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it.
+    # Multiply after the swizzle, because the swizzle acts on offsets in elements.
     return _swizzled(swizzle, shifted, list(rows), element.storage_bits // unit, pattern_start * 8 // unit)
 
 
 def _swizzled(swizzle: Swizzle, start: int, modes: Sequence[Layout], scale: int, added: int) -> Any:
-    """The table of a swizzle after a layout that begins at a start, every offset times a scale, moved by a number.
+    """Return the table of ``swizzle(start + layout) * scale + added``.
 
-    Law: a swizzle repeats, ``S(n p + x) = n p + S(x)`` where p is the power of two above all bits that it looks at. So
-    a line that begins where another does in the pattern is that one moved.
+    A swizzle is periodic: ``S(n p + x) = n p + S(x)``, where p is the power of two above all bits that it uses. So rows
+    that start at the same position of the pattern differ by a constant, and the table is computed once for each
+    position.
     """
     period = 1 << (swizzle.source_mask | swizzle.target_mask).bit_length()
     steps = [offset_table(make_layout(mode)) for mode in modes[:2]]
-    turned = len({one % period for one in steps[0]}) > len({one % period for one in steps[1]})
+    turned = len({step % period for step in steps[0]}) > len({step % period for step in steps[1]})
     lines, table = dict[int, Any](), []
     across, rest = (steps[1], [modes[0], *modes[2:]]) if turned else (steps[0], modes[1:])
     for step in across:
@@ -116,17 +117,17 @@ def _swizzled(swizzle: Swizzle, start: int, modes: Sequence[Layout], scale: int,
 def fetched_rows(
     words: Sequence[int], *, arch: str, element: ElementType, major: Major, shape: tuple[int, int]
 ) -> list[Rows]:
-    """The shared-memory addresses from which each word reads every element (i, k), by the read model alone.
+    """Return the shared-memory addresses from which each word reads every element (i, k), by the read model.
 
     Args:
-        words: the descriptors, one an operand.
+        words: the descriptors, one per operand.
         arch: the architecture.
         element: the element type.
         major: the contiguous dimension.
-        shape: extents (MN, K) of what one instruction reads, in elements.
+        shape: extents (MN, K) that one instruction reads, in elements.
 
     Returns:
-        ``found[word][mn][k]``, in the unit of ``address_bits``.
+        ``addresses[word][mn][k]``, in the unit of ``address_bits``.
 
     Raises:
         DescriptorError: as ``read_model.read_rows``.
@@ -141,7 +142,7 @@ def fetched_rows(
 
 
 def evidence(arch: str, element: ElementType, major: Major, *, absolute: bool = False) -> str:
-    """How the read model is known for an operand, in words fit for a report.
+    """Return how the read model is known for an operand, as text.
 
     Args:
         arch: the architecture.
@@ -164,10 +165,10 @@ def evidence(arch: str, element: ElementType, major: Major, *, absolute: bool = 
 
 
 def is_measured(arch: str, element: ElementType, major: Major, *, absolute: bool = False) -> bool:
-    """Whether the read model of an operand was measured on a GPU.
+    """Return whether the read model of an operand was measured on a GPU.
 
     Args:
-        arch, element, major, absolute: as ``evidence`` has them.
+        arch, element, major, absolute: as in ``evidence``.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> [is_measured(arch, as_element_type("tf32"), Major.K) for arch in ("sm90", "sm100")]
@@ -179,25 +180,26 @@ def is_measured(arch: str, element: ElementType, major: Major, *, absolute: bool
 
 
 def _scaled(table: Any, scale: int) -> Any:
-    return [one * scale for one in table] if isinstance(table[0], int) else [_scaled(row, scale) for row in table]
+    return [cell * scale for cell in table] if isinstance(table[0], int) else [_scaled(row, scale) for row in table]
 
 
 def _moved(table: Any, by: int) -> Any:
-    return [one + by for one in table] if isinstance(table[0], int) else [_moved(row, by) for row in table]
+    return [cell + by for cell in table] if isinstance(table[0], int) else [_moved(row, by) for row in table]
 
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int, window: int) -> None:
-    """Refuse what lies outside the address window, before its elements are walked."""
+    """Check that a layout is within the address window, before its elements are enumerated."""
     if size(rows) > MOST_ELEMENTS:
-        found = f"{brief(size(rows))}; layout = {rows}"
-        raise DescriptorError(f"operand: a layout must have at most {MOST_ELEMENTS} elements, found {found}")
+        raise DescriptorError(
+            f"operand: the layout has {brief(size(rows))} elements, more than {MOST_ELEMENTS}; layout = {rows}"
+        )
     low = high = offset
     for leaf in flatten(rows):
-        last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # a table refuses the others
+        last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # offset_table rejects the others
         low, high = low + min(last, 0), high + max(last, 0)
     first, end = base + low * element.storage_bits // 8, base + -(-(high + 1) * element.storage_bits // 8)
     if first < 0 or end > window:
         raise DescriptorError(
-            f"operand: a layout must lie in the {window} bytes that a start address can name, found "
-            f"[{brief(first)},{brief(end)}); base = {base}, layout = {rows}"
+            f"operand: the layout is at [{brief(first)},{brief(end)}), outside the {window} bytes that a start address "
+            f"can address; base = {base}, layout = {rows}"
         )

@@ -1,27 +1,27 @@
-"""The walk of the tensor core as maps over digits: the read model again, in extents and steps instead of addresses.
+"""The read model as maps over digits: extents and steps instead of addresses.
 
-What ``read_model`` computes for each element stands here as what it is made of: the walk is a sum over the digits of i
-along MN and of k along K, and an exclusive-or of the result. Both are models of the hardware and share no code, so that
-each judges the other. In elements, of which ``p`` fill 16 bytes; W = 1, 2, 4 or 8 units of 16 bytes for no swizzle,
-32B, 64B or 128B; LBO and SBO in such units::
+``read_model`` computes the address of each element. Here the same address is a sum over the digits of i along MN and of
+k along K, followed by an exclusive-or. Both are models of the hardware and share no code, so that tests can compare
+them. In elements, with ``p`` elements per 16 bytes; W = 1, 2, 4 or 8 units of 16 bytes for no swizzle, 32B, 64B or
+128B; LBO and SBO in such units::
 
     K-major                k: (p, 1), (.., p or, without a swizzle, p*LBO)      i: (8, p*W), (.., p*SBO)
     MN-major, no swizzle   i: (p, 1), (.., p*SBO)                               k: (8, p),   (.., p*LBO)
     MN-major, swizzled     i: (p*W, 1), (.., p*LBO)                             k: (8, p*W), (.., p*SBO)
 
-with 4 instead of 8 rows of k for 128B with 32-byte atoms, and a digit cut off where the operand ends inside it. Then,
-in units of 16 bytes, with r the number of the line of 128 bytes less the base offset: bits 0 to B-1 ^= bits 0 to B-1
-of r, or bits 1 to 2 ^= bits 0 to 1 of r for 32-byte atoms. Source: as ``read_model``.
+with 4 instead of 8 rows of k for 128B with 32-byte atoms, and a shorter digit if the operand ends inside it. Then, in
+units of 16 bytes, with r the number of the 128-byte line minus the base offset: bits 0 to B-1 ^= bits 0 to B-1 of r, or
+bits 1 to 2 ^= bits 0 to 1 of r for 32-byte atoms. Source: as ``read_model``.
 
-Law: the digits give what the read model gives.
+Invariant: the digits give the addresses of the read model.
 
 >>> from descriptors.smem.proof.read_model import read_addresses
 >>> word = 0x4000404000010000
->>> told, rows = fields(word, "sm100"), read_addresses(word, "sm100", dtype="bf16", major="K", shape=(64, 16))
->>> i, k = walk(told, "bf16", "K", (64, 16))
->>> i, k, tuple(told.pattern)
+>>> parts, rows = fields(word, "sm100"), read_addresses(word, "sm100", dtype="bf16", major="K", shape=(64, 16))
+>>> i, k = walk(parts, "bf16", "K", (64, 16))
+>>> i, k, tuple(parts.pattern)
 (((8, 64), (8, 512)), ((8, 1), (2, 8)), (8, 3, 0, 8))
->>> plain = [8 * told.start + sum(x % n * d + x // n * e for x, ((n, d), (_, e)) in ((9, i), (13, k)))]
+>>> plain = [8 * parts.start + sum(x % n * d + x // n * e for x, ((n, d), (_, e)) in ((9, i), (13, k)))]
 >>> [2 * (at ^ (at >> 6 & 7) << 3) for at in plain] == [rows[9, 13]]
 True
 """
@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
 
-#: Elements in 16 bytes; those in containers of 16 bytes count as bytes, by their places.
+#: Elements per 16 bytes; an element in a 16-byte container counts as a byte.
 _PER_16_BYTES = {
     "tf32": 4, "f16": 8, "bf16": 8, "s1z4m11": 8, "e4m3": 16, "e5m2": 16, "s8": 16, "u8": 16, "e2m3": 16, "e3m2": 16,
     "e2m1_unpacksmem": 16, "e2m1": 32,
@@ -40,7 +40,7 @@ _PER_16_BYTES = {
 
 
 class Pattern(NamedTuple):
-    """A swizzle, in 16-byte units: its row, how many bits of the line's number go where, rows of k of an atom."""
+    """A swizzle, in 16-byte units: width of a row, number and position of the changed bits, rows of k of an atom."""
 
     span: int
     bits: int
@@ -57,18 +57,18 @@ _PATTERNS = {
     "sm100": {0: _NONE, 1: Pattern(8, 2, 1, 4), 2: _128B, 4: _64B, 6: _32B},
 }
 _PATTERNS["sm107"] = _PATTERNS["sm100"]
-#: The fields of addresses, in bits: of the start and of LBO.
+#: Masks of the address fields: of the start address and of LBO.
 _ADDRESS = {"sm90": 0x3FFF, "sm100": 0x3FFF, "sm107": 0x7FFF}
 
 
 class Fields(NamedTuple):
-    """What a descriptor word says, in 16-byte units.
+    """The fields of a descriptor word, in 16-byte units.
 
     Args:
         start: the start address.
         leading: the leading byte offset.
         stride: the stride byte offset.
-        base_offset: lines by which the pattern starts later.
+        base_offset: number of lines by which the pattern starts later.
         pattern: the swizzle.
         absolute: whether the leading byte offset is the address of a line.
     """
@@ -82,15 +82,15 @@ class Fields(NamedTuple):
 
 
 def fields(word: int, arch: str) -> Fields:
-    """The fields of a word that the walk depends on.
+    """Decode the fields of a word that determine the addresses.
 
     Args:
         word: the 64 bits.
-        arch: whose word it is: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
+        arch: the architecture of the word: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
 
     Raises:
-        DescriptorError: if the word has no meaning: another version than 1 on sm100 and sm107, a swizzle code that is
-            none, the half of a row of a compressed operand.
+        DescriptorError: if the word has no meaning: a version other than 1 on sm100 or sm107, an invalid swizzle code,
+            or the half of a row of a compressed operand.
 
     >>> fields(0x4000404000010004, "sm100")
     Fields(start=4, leading=1, stride=64, base_offset=0, pattern=Pattern(8, 3, 0, 8), absolute=False)
@@ -99,14 +99,14 @@ def fields(word: int, arch: str) -> Fields:
     pattern = _PATTERNS[arch].get(word >> 61 if newer else word >> 62)
     if pattern is None or (newer and word >> 46 & 7 != 1) or (arch == "sm107" and word >> 53 & 1):
         raise DescriptorError(
-            f"walk: a word of {arch} must have a swizzle and a version that it knows, found {word:#x}"
+            f"walk: the {arch} word {word:#x} has an unsupported swizzle code, version or half of a compressed row"
         )
     parts = word & address, word >> 16 & address, word >> 32 & 0x3FFF, word >> 49 & 7
     return Fields(*parts, pattern, newer and bool(word >> 52 & 1))
 
 
 def unplaced(word: int, absolute: bool, arch: str = "sm100") -> int:
-    """A word without its start address; where the leading byte offset is an address too, without both.
+    """Return a word without its start address; with ``absolute``, also without its leading byte address.
 
     >>> hex(unplaced(0x4000404000010004, False)), hex(unplaced(0x4000404000010004, True))
     ('0x4000404000010000', '0x4000404000000000')
@@ -116,9 +116,9 @@ def unplaced(word: int, absolute: bool, arch: str = "sm100") -> int:
 
 
 def placing(start: int, line: int) -> int:
-    """What such a word has added to it for a start, and a leading byte address, in units of 16 bytes.
+    """Return the number to add to such a word for a start address and a leading byte address, in 16-byte units.
 
-    Law: of sums that stay in their fields, the sum of two is what the sums of both have added.
+    Invariant: if no field overflows, the numbers of two additions can be added.
 
     >>> placing(4, 8) + placing(1, 16) == placing(5, 24) == 5 + (24 << 16)
     True
@@ -127,7 +127,7 @@ def placing(start: int, line: int) -> int:
 
 
 def per_16_bytes(dtype: str) -> int:
-    """Elements, or places of elements, in 16 bytes.
+    """Return the number of elements per 16 bytes; an element in a 16-byte container counts as a byte.
 
     >>> per_16_bytes("bf16"), per_16_bytes("e2m1")
     (8, 32)
@@ -136,7 +136,7 @@ def per_16_bytes(dtype: str) -> int:
 
 
 def xor(pattern: Pattern, dtype: str) -> tuple[int, int, int]:
-    """The exclusive-or on offsets in elements: (number of bits, position of the lowest, how far above they are read).
+    """Return the exclusive-or on offsets in elements: (number of bits, lowest changed bit, distance to the read bits).
 
     >>> xor(fields(0x4000404000010000, "sm100").pattern, "bf16")
     (3, 3, 3)
@@ -148,16 +148,16 @@ def xor(pattern: Pattern, dtype: str) -> tuple[int, int, int]:
 def walk(
     told: Fields, dtype: str, major: str, shape: tuple[int, int]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-    """The digits (extent, step) of the walk along MN and along K, in elements, as the start address has it begin.
+    """Return the digits (extent, step) along MN and along K, in elements relative to the start address.
 
     Args:
-        told: what the word says; its start address changes nothing here.
+        told: the fields of the word; the start address is not used.
         dtype: the element type.
         major: ``"K"`` or ``"MN"``.
-        shape: extents (MN, K) of what one instruction reads, in elements.
+        shape: extents (MN, K) that one instruction reads, in elements.
 
     Returns:
-        both maps; None where an extent ends inside a digit, so that there is none over whole digits.
+        both maps, or None if an extent ends inside a digit.
     """
     (span, bits, _, rows), whole = told.pattern, _PER_16_BYTES[dtype]
     mn, k = shape
@@ -172,7 +172,7 @@ def walk(
 
 
 def _cut(extent: int, digits: tuple[tuple[int, Any], tuple[int, Any]]) -> tuple[Any, ...] | None:
-    """An extent over a first digit and as many of the second as there are; None where it ends inside one."""
+    """Divide an extent by a first digit; return both digits, or None if the extent is not a multiple of the first."""
     (first, step), (_, rest) = digits
     if extent <= first:
         return ((extent, step),)

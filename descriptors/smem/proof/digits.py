@@ -1,28 +1,27 @@
-"""Maps over mixed-radix digits, and when two of them are one: the theorem over the integers.
+"""Maps over mixed-radix digits, and a theorem that decides whether two of them are equal.
 
-A *map over digits* takes an index apart, fastest first, by extents n1, n2, ... (index = x1 + n1*(x2 + n2*(x3 + ...)))
-and adds up a step for each digit: ``f(index) = x1*d1 + x2*d2 + ...``. A mode of a layout is one; so is one dimension of
-the walk of a tensor core. Two of them may cut the same indices by different extents.
+A *digit map* splits an index, fastest digit first, by extents n1, n2, ... (index = x1 + n1*(x2 + n2*(x3 + ...))) and
+adds a step for each digit: ``f(index) = x1*d1 + x2*d2 + ...``. A mode of a layout is a digit map, and so is a dimension
+of the read model. Two maps may split the same indices by different extents.
 
-*Theorem.* Leave out the digits of extent 1, and join two neighbours (n, d), (n', d') into (n*n', d) wherever d' = n*d.
-Two maps of one size agree everywhere if and only if what is left is the same, digit by digit.
-*Proof.* Joining changes no value: x*d + x'*n*d = (x + n*x')*d. Of what is left, n1 is the least index at which f is not
-index*d1, where there is a second digit, and d1 = f(1); the other digits are those of f(n1*index), likewise. So the
-digits are read off the values. No condition is needed: the extents need be no powers of two, the steps may be 0 or
-negative, and nothing is said of carries, for the sums are sums of integers.
+*Theorem.* Remove the digits of extent 1, and join two neighbors (n, d), (n', d') into (n*n', d) if d' = n*d. Two maps
+of the same size agree everywhere if and only if the remaining digits are equal.
+*Proof.* Joining does not change a value: x*d + x'*n*d = (x + n*x')*d. After joining, d1 = f(1), and if there is a
+second digit, n1 is the smallest index at which f differs from index*d1. The other digits follow in the same way from
+f(n1*index). So the values determine the digits. The theorem has no conditions: extents need not be powers of two, steps
+may be 0 or negative, and carries do not matter, because the sums are sums of integers.
 
-So two maps agree everywhere iff they agree on a basis: on the index 1 in each digit, and on the index where the shorter
-of two digits ends. The first of these at which they differ is the refutation. With symbols for positive integers in
-extents and steps, equal digits are equal maps for all values of the symbols.
+Consequently, two maps agree everywhere if they agree on a basis: on index 1 of each digit, and on the index where the
+shorter of two digits ends. The first basis index at which they differ is the refutation. With symbols for positive
+integers in extents and steps, maps with equal digits are equal for all values of the symbols.
 
-Law: the verdict is that of the walk over all indices, and a refutation is an index at which the values differ.
+Invariant: the result is that of a comparison of all indices, and a refutation is an index at which the values differ.
 
 >>> from itertools import product
->>> cuts = [[], [(6, 1)], [(2, 1), (3, 2)], [(3, 1), (2, 3)], [(2, 3), (3, 1)], [(3, 1), (2, -3)], [(2, 0), (3, 0)]]
->>> maps = [one for one in cuts for _ in one[:1]]
->>> for one, other in product(maps, maps):
-...     index, differing = first_difference(one, other), [i for i in range(6) if value(one, i) != value(other, i)]
-...     assert index in differing if differing else index is None, (one, other)
+>>> maps = [[(6, 1)], [(2, 1), (3, 2)], [(3, 1), (2, 3)], [(2, 3), (3, 1)], [(3, 1), (2, -3)], [(2, 0), (3, 0)]]
+>>> for f, g in product(maps, maps):
+...     index, differing = first_difference(f, g), [i for i in range(6) if value(f, i) != value(g, i)]
+...     assert index in differing if differing else index is None, (f, g)
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-#: An extent and a step: integers; or, in a family, polynomials in symbols for positive integers.
+#: An extent and a step: integers, or polynomials in symbols for positive integers.
 Digit: TypeAlias = tuple[Any, Any]
 
 
 def normal(digits: Iterable[Digit]) -> list[Digit]:
-    """The digits of the same map without those of extent 1, neighbours joined where one continues the other.
+    """Return the normal form of a map: without digits of extent 1, and with neighbors joined if possible.
 
     >>> normal([(8, 64), (1, 7), (4, 512), (2, 1)])
     [(32, 64), (2, 1)]
     """
-    found: list[Digit] = []
+    joined: list[Digit] = []
     extent: Any = 0
     step = end = None
     for n, d in digits:
@@ -52,15 +51,15 @@ def normal(digits: Iterable[Digit]) -> list[Digit]:
             end = extent * step
             continue
         if extent:
-            found.append((extent, step))
+            joined.append((extent, step))
         extent, step, end = n, d, n * d
     if extent:
-        found.append((extent, step))
-    return found
+        joined.append((extent, step))
+    return joined
 
 
 def first_difference(one: Iterable[Digit], other: Iterable[Digit]) -> int | None:
-    """An index at which two maps of the same size, of numbers, differ; None where they agree everywhere.
+    """Return an index at which two maps of the same size differ, or None if they are equal. The digits are numbers.
 
     >>> first_difference([(2, 1), (3, 2)], [(6, 1)]), first_difference([(2, 1), (3, 2)], [(2, 1), (3, 4)])
     (None, 2)
@@ -80,7 +79,7 @@ def first_difference(one: Iterable[Digit], other: Iterable[Digit]) -> int | None
 
 
 def value(digits: Iterable[Digit], index: int) -> Any:
-    """What the map gives for an index.
+    """Return the value of a map at an index.
 
     >>> value([(8, 64), (4, 1)], 19)
     194
@@ -93,9 +92,9 @@ def value(digits: Iterable[Digit], index: int) -> Any:
 
 
 def cut(digits: Iterable[Digit], extent: int) -> tuple[list[Digit], list[Digit]] | None:
-    """The maps within blocks of an extent, and from block to block: f(x + extent*i) = head(x) + tail(i).
+    """Split a map into a map within blocks of an extent and one over the blocks: f(x + extent*i) = head(x) + tail(i).
 
-    Both are normal. None where there are none: the extent ends inside a digit, and not after a part of it.
+    Both are in normal form. The result is None if the extent does not divide the digits.
 
     >>> cut([(8, 64), (6, 512)], 16), cut([(2, 1), (6, 4)], 3)
     (([(16, 64)], [(3, 1024)]), None)
@@ -116,19 +115,19 @@ def cut(digits: Iterable[Digit], extent: int) -> tuple[list[Digit], list[Digit]]
 
 
 def listed(digits: Iterable[Digit]) -> list[Any]:
-    """The map's value for every index.
+    """Return the value of a map at every index.
 
     >>> listed([(2, 1), (3, 10)])
     [0, 1, 10, 11, 20, 21]
     """
-    found: list[Any] = [0]
+    values: list[Any] = [0]
     for n, d in digits:
-        found = [one + x * d for x in range(n) for one in found]
-    return found
+        values = [total + x * d for x in range(n) for total in values]
+    return values
 
 
 def leaves(shape: Any, stride: Any) -> list[Digit]:
-    """The digits of a mode of a layout: its extents and strides, nested or not, fastest first.
+    """Return the digits of a mode of a layout: its extents and strides, nested or not, fastest first.
 
     >>> leaves((8, (2, 4)), (64, (1, 512)))
     [(8, 64), (2, 1), (4, 512)]
@@ -143,9 +142,9 @@ def leaves(shape: Any, stride: Any) -> list[Digit]:
 
 
 def common(one: Sequence[Digit], other: Sequence[Digit]) -> list[tuple[int, int, int]] | None:
-    """Digits by which both maps of the same size, of numbers, can be taken apart: (extent, step, other step).
+    """Return common digits of two maps of the same size: (extent, step, other step). The digits are numbers.
 
-    None where one cuts inside the digits of the other, as 6 = 2*3 and 6 = 3*2 do: then no digits are common to both.
+    The result is None if there are no common digits, as for 6 = 2*3 and 6 = 3*2.
 
     >>> common([(2, 1), (6, 4)], [(4, 3), (3, 5)]), common([(2, 1), (3, 4)], [(3, 1), (2, 4)])
     ([(2, 1, 3), (2, 4, 6), (3, 8, 5)], None)

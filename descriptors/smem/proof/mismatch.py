@@ -1,14 +1,14 @@
-"""Elements that are read from elsewhere than where they are stored, and a picture of them for the terminal.
+"""Elements that are not read from where they are stored, and a picture of them for the terminal.
 
-Law: the mismatches of a report are the elements that differ, each once, in the order of their coordinates.
+Invariant: the mismatches are the elements whose addresses differ, each once, in the order of their coordinates.
 
 >>> stored = [[16 * (8 * i + k) for k in range(8)] for i in range(4)]
->>> fetched = [[one ^ (one & 64) * 2 for one in row] for row in stored]
->>> found = first_mismatches(stored, fetched, unit="byte", most=32)
->>> [one.coordinate for one in found] == [(i, k) for i in range(4) for k in range(8) if stored[i][k] & 64]
+>>> fetched = [[address ^ (address & 64) * 2 for address in row] for row in stored]
+>>> mismatches = first_mismatches(stored, fetched, unit="byte", most=32)
+>>> [each.coordinate for each in mismatches] == [(i, k) for i in range(4) for k in range(8) if stored[i][k] & 64]
 True
 
-Law: a cell is a dot if and only if none of its elements is wrong, and a large X if all are.
+Invariant: a cell of the picture is a dot if and only if none of its elements is wrong, and a large X if all are.
 
 >>> wrong = [[(i & 6) * k % 12 == 0 for k in range(128)] for i in range(64)]
 >>> four = lambda i, k: sum(wrong[2 * i + a][2 * k + b] for a in range(2) for b in range(2))  # how many are wrong
@@ -24,20 +24,20 @@ from itertools import islice
 from descriptors.text import tuple_text
 from layoutalg.frozen import frozen
 
-#: Mismatches that a report keeps.
+#: The largest number of mismatches in a report.
 SHOWN = 8
 
 
 @frozen
 class Mismatch:
-    """An element that the tensor core reads from another place than where it is stored.
+    """An element that the tensor core does not read from where it is stored.
 
     Args:
-        coordinate: the element's (MN, K) within the operand.
-        expected: where the layout stores it.
-        found: where the tensor core reads it.
-        unit: ``"byte"``, or ``"bit"`` for elements smaller than a byte: what the two addresses count.
-        subtile: coordinate of the operand in the tile; () for an operand alone.
+        coordinate: coordinate (MN, K) of the element within the operand.
+        expected: the address where the layout stores it.
+        found: the address where the tensor core reads it.
+        unit: unit of the two addresses: ``"byte"``, or ``"bit"`` for elements smaller than a byte.
+        subtile: coordinate of the operand in the tile; () for a single operand.
         base: address of the tile, in bytes.
 
     >>> print(Mismatch((8, 0), 0x400, 0x800, "byte", subtile=(0, 1)))
@@ -67,13 +67,13 @@ def first_mismatches(
     subtile: tuple[int, ...] = (),
     base: int = 0,
 ) -> list[Mismatch]:
-    """The first elements of an operand that are read from elsewhere, in the order of their MN, then K coordinates.
+    """Return the first elements of an operand whose addresses differ, in the order of their MN, then K coordinates.
 
     Args:
-        stored: addresses at which the elements are, ``stored[mn][k]``.
-        fetched: addresses from which they are read, likewise.
-        unit: what an address counts: ``"byte"`` or ``"bit"``.
-        most: the most mismatches to return.
+        stored: addresses at which the elements are stored, ``stored[mn][k]``.
+        fetched: addresses from which they are read, ``fetched[mn][k]``.
+        unit: unit of an address: ``"byte"`` or ``"bit"``.
+        most: the largest number of mismatches to return.
         subtile: as in ``Mismatch``.
         base: as in ``Mismatch``.
 
@@ -81,32 +81,32 @@ def first_mismatches(
     element (0,1) is stored at byte 0x10, read at byte 0x20
     """
     wrong = (
-        Mismatch((i, k), there, here, unit, subtile, base)
-        for i, (row, read) in enumerate(zip(stored, fetched, strict=True))
-        if row != read
-        for k, (there, here) in enumerate(zip(row, read, strict=True))
-        if there != here
+        Mismatch((i, k), home, read, unit, subtile, base)
+        for i, (homes, reads) in enumerate(zip(stored, fetched, strict=True))
+        if homes != reads
+        for k, (home, read) in enumerate(zip(homes, reads, strict=True))
+        if home != read
     )
     return list(islice(wrong, max(most, 0)))
 
 
-#: The most rows and columns of cells.
+#: The largest number of rows and columns of cells.
 _ROWS, _COLUMNS = 32, 64
 
 
 @frozen
 class Picture:
-    """Which elements are read from where they are stored, MN down and K across.
+    r"""A text picture of the elements that are read from where they are stored, with MN down and K across.
 
     Args:
-        rows: a text a row, a character a cell: ``.`` all right, ``x`` some wrong, ``X`` all wrong.
-        block: elements (MN, K) in a cell.
+        rows: a text for each row, with a character for each cell: ``.`` all correct, ``x`` some wrong, ``X`` all wrong.
+        block: elements (MN, K) of a cell.
 
     >>> print(Picture((".X", "xX"), (2, 1)))
-    mn \\ k  0
+    mn \ k  0
          0  .X
          2  xX
-    a character is 2x1 elements: . right, x some wrong, X wrong
+    each character is 2x1 elements: '.' correct, 'x' partly wrong, 'X' wrong
     """
 
     rows: tuple[str, ...]
@@ -120,14 +120,15 @@ class Picture:
         lines = [f"{corner:>{margin}}  {ruler}"]
         lines += [f"{i * mn:>{margin}}  {row}" for i, row in enumerate(self.rows)]
         cells = "an element" if self.block == (1, 1) else f"{mn}x{k} elements"
-        return "\n".join([*lines, f"a character is {cells}: . right, x some wrong, X wrong"])
+        partly = "" if self.block == (1, 1) else "'x' partly wrong, "
+        return "\n".join([*lines, f"each character is {cells}: '.' correct, {partly}'X' wrong"])
 
 
 def picture(wrong: Sequence[Sequence[bool]]) -> Picture:
-    """The picture of an operand, in cells of so many elements that it fits a terminal.
+    """Return the picture of an operand, with cells large enough for it to fit a terminal.
 
     Args:
-        wrong: whether each element is read from elsewhere, ``wrong[mn][k]``.
+        wrong: whether each element is read from another address, ``wrong[mn][k]``.
 
     >>> picture([[False, True], [False, False]]).rows
     ('.X', '..')
@@ -142,7 +143,7 @@ def picture(wrong: Sequence[Sequence[bool]]) -> Picture:
 
 
 def _cell(extent: int, most: int) -> int:
-    """Elements of a cell, a power of two so that the pieces of a swizzle stay visible."""
+    """Return the extent of a cell, a power of two so that the units of a swizzle remain visible."""
     step = 1
     while -(-extent // step) > most:
         step *= 2

@@ -1,23 +1,23 @@
-"""A convolution of NHWC activations, and the tensor maps of what its taps read: im2col, and the filters' tiled one.
+"""Convolutions of NHWC activations, and their tensor maps: im2col for the activations and tiled for the filters.
 
-Output pixel (n, p, q), counted q fastest, reads at tap (r, s) the activation ::
+At tap (r, s), output pixel (n, p, q), counted q fastest, reads the activation ::
 
     h = p stride_h - padding_h + r dilation_h        w = q stride_w - padding_w + s dilation_w
 
-or zero, where that is outside. An im2col copy takes pixels of a *bounding box*, row after row and image after image,
-from the one of its coordinates on, each moved by the tap's offsets; what is then outside of the tensor arrives as zero.
-So the box has a place for each output pixel: its corners are the padding on one side, and on the other the padding less
-the reach of the taps; strides are the map's element strides, and dilations go into the offsets.
+or zero if it is outside the tensor. An im2col copy reads pixels of a *bounding box*, row after row and image after
+image, from the pixel of its coordinates on, each moved by the offsets of the tap. Pixels outside the tensor arrive as
+zero. The box therefore has one pixel for each output pixel: one corner is the padding, and the other the padding minus
+the reach of the taps. The strides are the map's element strides, and the dilations are part of the offsets.
 Source: the definition of a convolution; PTX ISA 9.1, im2col mode; CUDA Driver API, cuTensorMapEncodeIm2col.
 
-Law: the bounding box has as many pixels, along each dimension, as there are outputs.
+Invariant: along each dimension, the bounding box has as many pixels as the output.
 
 >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
->>> one = convolution((2, 9, 12, 64), (128, 3, 5), stride=(2, 3), dilation=(1, 2), padding=(1, 4))
->>> box = activation_map(one, ELEMENT_TYPES["bf16"], 64, 128, 3).box
+>>> conv = convolution((2, 9, 12, 64), (128, 3, 5), stride=(2, 3), dilation=(1, 2), padding=(1, 4))
+>>> box = activation_map(conv, ELEMENT_TYPES["bf16"], 64, 128, 3).box
 >>> [len(range(low, extent + high, step)) for low, extent, high, step in zip(box.lower, (12, 9), box.upper, (3, 2))]
 [4, 5]
->>> one.outputs
+>>> conv.outputs
 (5, 4)
 """
 
@@ -32,9 +32,9 @@ from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMa
 from descriptors.text import counted, extents_text
 from layoutalg.frozen import frozen
 
-#: The most that an extent may be.
+#: The largest extent.
 _MOST = 1 << 16
-#: The largest offset of a tap in a copy of four dimensions, and where that is written.
+#: The largest offset of a tap in a copy of four dimensions, and its source.
 MOST_OFFSET, OFFSETS = 255, "PTX ISA 9.1, cp.async.bulk.tensor, im2colInfo"
 
 
@@ -43,14 +43,14 @@ class Convolution:
     """A convolution; pairs are along H and W.
 
     Args:
-        images, height, width, channels: of the activations, N H W C in memory.
-        filters: how many, K R S C in memory.
+        images, height, width, channels: extents of the activations, N H W C in memory.
+        filters: number of filters, K R S C in memory.
         taps: R and S.
         stride: activations from one output to the next.
         dilation: activations from one tap to the next.
         padding: zeros on each side.
-        operand: ``"A"`` or ``"B"``, whose rows are output pixels where this is planned as a product; the other one has
-            the filters.
+        operand: ``"A"`` or ``"B"``: the operand of the matrix product whose rows are output pixels; the other operand
+            has the filters.
     """
 
     images: int
@@ -81,16 +81,16 @@ class Convolution:
 
     @property
     def pixels(self) -> int:
-        """N P Q: rows of the product."""
+        """Number of output pixels, N P Q: the rows of the product."""
         return self.images * self.outputs[0] * self.outputs[1]
 
     @property
     def activations(self) -> int:
-        """N H W C: how many there are."""
+        """Number of activations, N H W C."""
         return self.images * self.height * self.width * self.channels
 
     def start(self, pixel: int) -> tuple[int, int, int]:
-        """Coordinates w, h, n of what the first tap of an output pixel reads: where a copy begins.
+        """Return the coordinates w, h, n of the activation at the first tap of an output pixel, where a copy begins.
 
         >>> convolution((2, 9, 9, 16), (16, 3, 3), padding=1).start(9 * 9 + 1)
         (0, -1, 1)
@@ -100,12 +100,12 @@ class Convolution:
         return q * self.stride[1] - self.padding[1], p * self.stride[0] - self.padding[0], n
 
     def tap(self, number: int) -> tuple[int, int]:
-        """Row and column of a tap, counted s fastest."""
+        """Return the row and column of a tap, counted s fastest."""
         r, s = divmod(number, self.taps[1])
         return r, s
 
     def offsets(self, number: int) -> tuple[int, int]:
-        """What a copy for a tap adds to the coordinates w and h."""
+        """Return the offsets that a copy for a tap adds to the coordinates w and h."""
         r, s = self.tap(number)
         return s * self.dilation[1], r * self.dilation[0]
 
@@ -131,13 +131,13 @@ def convolution(
     padding: int | Sequence[int] = 0,
     operand: Matrix = "A",
 ) -> Convolution:
-    """A convolution, checked.
+    """Check the arguments of a convolution, and return it.
 
     Args:
         activations: N, H, W and C.
-        filters: how many, and their taps: K, R and S.
-        stride, dilation, padding: along H and W, or one for both.
-        operand: whose rows are output pixels: ``"A"`` or ``"B"``.
+        filters: the number of filters and their taps: K, R and S.
+        stride, dilation, padding: a number for H and for W, or one for both.
+        operand: the operand whose rows are output pixels: ``"A"`` or ``"B"``.
 
     Raises:
         DescriptorError: if an argument is malformed, or there is no output.
@@ -145,8 +145,8 @@ def convolution(
     >>> print(convolution((8, 56, 56, 64), (128, 3, 3), stride=2, padding=1))
     8x56x56x64 by 128 filters of 3x3, stride 2x2, padding 1x1
     """
-    n, h, w, c = _numbers(activations, "the activations must be N x H x W x C", 4)
-    k, r, s = _numbers(filters, "the filters must be K x R x S", 3)
+    n, h, w, c = _numbers(activations, "activations", "N x H x W x C", 4)
+    k, r, s = _numbers(filters, "filters", "K x R x S", 3)
     steps, apart, zeros = _pair(stride, "stride", 1), _pair(dilation, "dilation", 1), _pair(padding, "padding", 0)
     matrices: dict[str, Matrix] = {"A": "A", "B": "B"}
     where = choose("convolution: operand", operand, matrices)
@@ -155,17 +155,17 @@ def convolution(
         reach = step * (taps - 1) + 1
         if reach > extent + 2 * pad:
             raise DescriptorError(
-                f"convolution: the taps along {side} must reach over at most {extent + 2 * pad} activations, {side} "
-                f"and its padding, found {reach}; {one}"
+                f"convolution: the taps along {side} span {reach} activations, more than the {extent + 2 * pad} of "
+                f"{side} and its padding; {one}"
             )
     return one
 
 
 def as_convolution(value: object) -> Convolution:
-    """The convolution that was given, or that has these arguments.
+    """Return a convolution, or construct one from a mapping of arguments.
 
     Raises:
-        DescriptorError: if it is none.
+        DescriptorError: if the value is neither.
 
     >>> as_convolution({"activations": [1, 9, 9, 16], "filters": [8, 3, 3]}).outputs
     (7, 7)
@@ -177,14 +177,15 @@ def as_convolution(value: object) -> Convolution:
         arguments: dict[str, Any] = dict(value)
         return convolution(**arguments)
     raise DescriptorError(
-        f"convolution: must have {', '.join(names[:2])}, maybe {', '.join(names[2:])}, found {brief(value)}"
+        f"convolution: {brief(value)} is not a convolution; its arguments are {', '.join(names[:2])}, and optionally "
+        f"{', '.join(names[2:])}"
     )
 
 
-def _numbers(values: object, must: str, count: int) -> tuple[int, ...]:
+def _numbers(values: object, name: str, form: str, count: int) -> tuple[int, ...]:
     if not isinstance(values, (tuple, list)) or len(values) != count:
-        raise DescriptorError(f"convolution: {must}, found {brief(values)}")
-    return tuple(as_integer(one, "convolution: an extent", minimum=1, maximum=_MOST) for one in values)
+        raise DescriptorError(f"convolution: the {name} are {brief(values)}, not {form}")
+    return tuple(as_integer(extent, "convolution: an extent", minimum=1, maximum=_MOST) for extent in values)
 
 
 def _pair(value: object, what: str, minimum: int) -> tuple[int, int]:
@@ -192,50 +193,52 @@ def _pair(value: object, what: str, minimum: int) -> tuple[int, int]:
     if len(both) == 1:
         both = (both[0], both[0])
     if len(both) != 2:
-        raise DescriptorError(f"convolution: the {what} must be one number, or two along H and W, found {brief(value)}")
-    h, w = (as_integer(one, f"convolution: the {what}", minimum=minimum, maximum=_MOST) for one in both)
+        raise DescriptorError(f"convolution: the {what} {brief(value)} is not one number, or two along H and W")
+    h, w = (as_integer(number, f"convolution: the {what}", minimum=minimum, maximum=_MOST) for number in both)
     return h, w
 
 
 def activation_map(one: Convolution, element: ElementType, channels: int, pixels: int, swizzle: int) -> TensorMap:
-    """The im2col map of the activations.
+    """Return the im2col map of the activations.
 
     Args:
         one: the convolution.
         element: the type of an activation.
-        channels: that a copy takes of each pixel.
-        pixels: that it takes.
-        swizzle: its code.
+        channels: channels of each pixel that a copy reads.
+        pixels: pixels that a copy reads.
+        swizzle: the code of the swizzle.
 
     Raises:
-        TmaError: if no driver takes such a map, or a tap is too far away for an offset.
+        TmaError: if the driver rejects the map, or the offset of a tap is too large.
 
     >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
-    >>> made = activation_map(convolution((1, 9, 9, 64), (8, 3, 3), padding=1), ELEMENT_TYPES["bf16"], 64, 128, 3)
-    >>> made.box.lower, made.box.upper, made.transaction_bytes
+    >>> map_ = activation_map(convolution((1, 9, 9, 64), (8, 3, 3), padding=1), ELEMENT_TYPES["bf16"], 64, 128, 3)
+    >>> map_.box.lower, map_.box.upper, map_.transaction_bytes
     ((-1, -1), (-1, -1), 16384)
     """
     (pad_h, pad_w), (far_w, far_h) = one.padding, one.offsets(one.taps[0] * one.taps[1] - 1)
     window = Im2colWindow((-pad_w, -pad_h), (pad_w - far_w, pad_h - far_h), channels, pixels)
     extents = (one.channels, one.width, one.height, one.images)
-    made = _map(element, extents, window, (1, one.stride[1], one.stride[0], 1), swizzle, one)
+    map_ = _map(element, extents, window, (1, one.stride[1], one.stride[0], 1), swizzle, one)
     if max(far_w, far_h) > MOST_OFFSET:
-        must = f"a tap must be at most {MOST_OFFSET} activations from the first one"
-        raise TmaError(f"{must}, found {max(far_w, far_h)}; {one}", OFFSETS)
-    return made
+        fact = f"a tap is {max(far_w, far_h)} activations from the first tap, more than {MOST_OFFSET}"
+        raise TmaError(f"{fact}; {one}", OFFSETS)
+    return map_
 
 
 def filter_map(one: Convolution, element: ElementType, channels: int, rows: int, swizzle: int) -> TensorMap:
-    """The tiled map of the filters, of dimensions C, R S and K: channels beyond C are zero, and belong to no other tap.
+    """Return the tiled map of the filters, with dimensions C, R S and K.
+
+    Because C is a dimension, channels beyond C are zero and do not belong to the next tap.
 
     Args:
         one: the convolution.
-        element: the type of a filter's number.
+        element: the type of a filter's numbers.
         channels, rows: extents of a box along C and K.
-        swizzle: its code.
+        swizzle: the code of the swizzle.
 
     Raises:
-        TmaError: if no driver takes such a map.
+        TmaError: if the driver rejects the map.
     """
     extents = (one.channels, one.taps[0] * one.taps[1], one.filters)
     return _map(element, extents, (channels, 1, rows), (1, 1, 1), swizzle, one)
@@ -253,9 +256,10 @@ def _map(
     for extent in extents[:-1]:
         bytes_ *= extent
         strides.append(bytes_)
-    made = TensorMap(as_data_type(DATA_TYPES[element.name][1]), 0, extents, tuple(strides), box, steps, swizzle=swizzle)
-    for refusal in made.refusals():
+    data_type = as_data_type(DATA_TYPES[element.name][1])
+    map_ = TensorMap(data_type, 0, extents, tuple(strides), box, steps, swizzle=swizzle)
+    for refusal in map_.refusals():
         step = 128 // element.bits
-        padded = f": pad C to {-(-one.channels // step) * step}, with zeros" if one.channels % step else ""
+        padded = f"; pad C to {-(-one.channels // step) * step}, with zeros" if one.channels % step else ""
         raise TmaError(f"{refusal.argument} {refusal.message}{padded}; {one}", refusal.rule)
-    return made
+    return map_

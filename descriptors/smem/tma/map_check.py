@@ -1,15 +1,15 @@
-"""A tensor map against what it must agree with: another map, the layout that its box is to fill, a word that reads it.
+"""Compare a tensor map with another map, with the layout that its box fills, or with a descriptor that reads the box.
 
-No box of a map that the driver refuses lands anywhere, so that every comparison has those refusals; that of another
-architecture is none of them, unless the word is of the one that lacks the type or the swizzle.
+A map that the driver rejects copies nothing, so every comparison includes the reasons for a rejection. A type or
+swizzle that only ``sm100`` has is such a reason only if the comparison is for ``sm90``.
 
-Law: the box of a plan's map fills the tile that the plan was made for, and the layout of the box is where it lands.
+Invariant: the elements of a box land where its layout has them.
 
 >>> from descriptors.smem.tma.map_notation import parse_tensor_map
->>> one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
->>> print(box_layout(one, "bf16", "K"))
+>>> map_ = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
+>>> print(box_layout(map_, "bf16", "K"))
 S<3,3,3> o 0 o (128,32):(64,1)
->>> box_check(one, box_layout(one, "bf16", "K"), dtype="bf16", major="K").differing
+>>> box_check(map_, box_layout(map_, "bf16", "K"), dtype="bf16", major="K").differing
 0
 """
 
@@ -36,32 +36,39 @@ from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES, check_destination
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
-from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefusal, TensorMap, as_tensor_map
+from descriptors.smem.words.tensor_map import (
+    DATA_TYPES,
+    SWIZZLE_NAMES,
+    Im2colWindow,
+    MapRefusal,
+    TensorMap,
+    as_tensor_map,
+)
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
 from layoutalg.frozen import frozen, replace
 
-#: The most elements of a box that are compared: what one can have.
+#: The largest number of elements of a box.
 _MOST_ELEMENTS = 228 * 1024 * 2
 
 
 def refused(refusals: Sequence[MapRefusal], which: str = "the map") -> list[str]:
-    """A line that says that the driver refuses a map, and why; none if it does not.
+    """Return the line that the driver rejects a map, with the reasons; no line if it accepts the map.
 
-    >>> refused([MapRefusal("boxDim[0]", "must lie in [1, 256], found 300", "a book")])
-    ['refused: the driver does not take the map; boxDim[0]: must lie in [1, 256], found 300 [a book]']
+    >>> refused([MapRefusal("boxDim[0]", "is 300, which is not in [1, 256]", "a book")])
+    ['refused: the driver does not accept the map; boxDim[0] is 300, which is not in [1, 256] [a book]']
     """
     reasons = "; ".join(map(str, refusals))
-    return [f"refused: the driver does not take {which}; {reasons}"] if refusals else []
+    return [f"refused: the driver does not accept {which}; {reasons}"] if refusals else []
 
 
 @frozen
 class MapChanges(Told):
-    """Two tensor maps, argument by argument.
+    """The differences of two tensor maps.
 
     Args:
-        changes: name of each argument that differs, what the first map has, and what the second.
-        first_refusals, second_refusals: why the driver takes the map not.
+        changes: name of each argument that differs, with its value in the first and in the second map.
+        first_refusals, second_refusals: why the driver rejects the map.
     """
 
     changes: tuple[tuple[str, str, str], ...]
@@ -70,7 +77,7 @@ class MapChanges(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether none differs, of maps that the driver takes."""
+        """Whether the maps are equal, and the driver accepts them."""
         return not (self.changes or self.first_refusals or self.second_refusals)
 
     @property
@@ -85,7 +92,7 @@ def map_changes(one: TensorMap, other: TensorMap, arch: Arch = "sm100") -> MapCh
 
     Args:
         one, other: the maps.
-        arch: whose driver must accept both.
+        arch: the architecture for which the driver must accept both.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
     >>> one = parse_tensor_map("type=u8 extents=64x8 strides=64 box=32x8 swizzle=32B")
@@ -100,16 +107,16 @@ def map_changes(one: TensorMap, other: TensorMap, arch: Arch = "sm100") -> MapCh
 
 @frozen
 class BoxCheck(Told):
-    """Where one box of a tensor map lands, against the layout that it is to fill.
+    """The comparison of a box of a tensor map with the layout that it fills.
 
     Args:
-        box: its extents (MN, K), in elements.
+        box: extents (MN, K) of the box, in elements.
         shape: extents (MN, K) of the layout.
-        layout: in elements.
-        differing: elements that land elsewhere.
+        layout: the layout, in elements.
+        differing: number of elements that land at another address.
         first: coordinate (MN, K) of the first of them, the byte where it lands, and the byte where the layout has it.
-        refusals: why the driver takes the map not.
-        arch: the architecture whose driver must accept the map.
+        refusals: why the driver rejects the map.
+        arch: the architecture for which the driver must accept the map.
     """
 
     box: tuple[int, int]
@@ -122,7 +129,7 @@ class BoxCheck(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether every element lands where the layout has it, of a map that the driver takes."""
+        """Whether every element lands where the layout has it, and the driver accepts the map."""
         return not (self.differing or self.refusals)
 
     @property
@@ -137,13 +144,13 @@ class BoxCheck(Told):
 
 
 def box_layout(one: TensorMap, dtype: str | ElementType | None, major: Major | MajorName) -> Layout | ComposedLayout:
-    """The layout (MN, K) of one box in shared memory, in elements: dimension 0 lies along the major.
+    """Return the layout (MN, K) of one box in shared memory, in elements, with dimension 0 along the major.
 
-    Of an interleaved tensor the elements of a slice do.
+    For an interleaved tensor, the elements of a slice are along the major.
 
     Args:
-        one: the map, tiled.
-        dtype: the element type; default: that of the map's data type, ``u8`` for bytes.
+        one: a tiled map.
+        dtype: the element type; the default is that of the map's data type, ``u8`` for bytes.
         major: the contiguous dimension.
 
     Raises:
@@ -166,32 +173,34 @@ def box_layout(one: TensorMap, dtype: str | ElementType | None, major: Major | M
 
 
 def _box_mode(one: TensorMap) -> SwizzleMode:
-    """The swizzle mode of a map whose box has a layout.
+    """Return the swizzle mode of a map whose box has a layout.
 
     Raises:
         DescriptorError: if the map is im2col, or has a swizzle that no tensor core reads.
     """
-    kind = "im2col" if isinstance(one.box, Im2colWindow) else "another swizzle's"
-    if one.mode is None or kind == "im2col":
-        raise DescriptorError(f"tensor map: of a tiled map there is a layout, this one is {kind}")
+    if isinstance(one.box, Im2colWindow):
+        raise DescriptorError("tensor map: an im2col map has no box with a layout; tiled maps have one")
+    if one.mode is None:
+        raise DescriptorError(
+            f"tensor map: no tensor core reads swizzle {SWIZZLE_NAMES[one.swizzle]}, so its box has no layout here"
+        )
     return one.mode
 
 
 def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
-    """The element type that a map's elements are: the one that is said, or the first that has its data type.
+    """Return the element type of a map's elements: ``dtype``, or by default the first type with its data type.
 
     Raises:
-        DescriptorError: if they have different sizes, or no operand has such elements.
+        DescriptorError: if the types have different sizes, or no operand has such elements.
     """
     code = as_tensor_map(one).data_type.code
     types = [name for name, (_, known) in DATA_TYPES.items() if known == code and name in ELEMENT_TYPES]
     if dtype is None and not types:
-        raise DescriptorError(f"tensor map: no operand has {one.data_type} elements; give the type that they hold")
+        raise DescriptorError(f"tensor map: no operand has {one.data_type} elements, and dtype is missing")
     element = as_element_type(("u8" if "u8" in types else types[0]) if dtype is None else dtype)
     if dtype is not None and element.bits != one.data_type.bits:
         raise DescriptorError(
-            f"tensor map: {element} must have as many bits as the map's {one.data_type}, found {element.bits} and "
-            f"{one.data_type.bits}"
+            f"tensor map: {element} has {element.bits} bits, but the map's {one.data_type} has {one.data_type.bits}"
         )
     return element
 
@@ -201,18 +210,19 @@ def box_check(
     one: TensorMap, layout: Given, *, dtype: str | ElementType | None = None, major: Major | MajorName,
     unit: Unit = "elements", arch: Arch | None = None,
 ) -> BoxCheck:  # fmt: skip
-    """Follow every element of one box to shared memory, by the copy model, and compare with a layout.
+    """Compare where the elements of one box land, by the copy model, with a layout.
 
     Args:
-        one: the map, tiled.
-        layout: modes (MN, K), at least as large as the box, which fills it from its first element on.
-        dtype: the element type; default: that of the map.
-        major: which of the two dimension 0 of the map is.
-        unit: what the layout's offsets and swizzle count.
-        arch: whose driver must accept the map; ``"sm100"`` if left out and ``"sm90"`` lacks its type or swizzle.
+        one: a tiled map.
+        layout: modes (MN, K), at least as large as the box, which fills the layout from its first element on.
+        dtype: the element type; the default is that of the map.
+        major: the dimension of the operand that dimension 0 of the map is.
+        unit: unit of the layout's offsets and swizzle.
+        arch: the architecture for which the driver must accept the map. The default is ``"sm90"``, or ``"sm100"`` if
+            ``"sm90"`` lacks its type or swizzle.
 
     Raises:
-        DescriptorError: as `box_layout`; if the layout is smaller than the box.
+        DescriptorError: as `box_layout`; or if the layout is smaller than the box.
         LayoutError: if the notation is wrong.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
@@ -229,7 +239,7 @@ def box_check(
     tile, _ = explicit_tile(layout, element, unit=as_unit(unit))
     shape = (size(plain(tile)[0]), size(plain(tile)[1]))
     if box[0] > shape[0] or box[1] > shape[1] or inner * rows > _MOST_ELEMENTS:
-        raise DescriptorError(f"tensor map: the layout must have the box, {box[0]} x {box[1]}, found {tile}")
+        raise DescriptorError(f"tensor map: the box, {box[0]} x {box[1]}, does not fit in the layout {tile}")
     bits = element.storage_bits
     homes = offsets(tile).astype(np.int64).reshape(*shape, -1)[: box[0], : box[1], 0] * bits
     start = start_of(tile) * bits // 8
@@ -247,11 +257,11 @@ def box_check(
 
 @frozen
 class WordCheck(Told):
-    """A word against the box of a tensor map.
+    """The comparison of a descriptor with the box of a tensor map.
 
     Args:
-        diff: the word against the layout of the box.
-        refusals: why the driver takes the map not.
+        diff: the comparison of the descriptor with the layout of the box.
+        refusals: why the driver rejects the map.
     """
 
     diff: Diff
@@ -259,12 +269,12 @@ class WordCheck(Told):
 
     @property
     def ok(self) -> bool:
-        """Whether the word reads every element from where it lands, of a map that the driver takes."""
+        """Whether the descriptor reads every element from where it lands, and the driver accepts the map."""
         return self.diff.ok and not self.refusals
 
     @property
     def wrong(self) -> bool:
-        """Whether the driver refuses the map, or an element is read from elsewhere; neither if it is undecided."""
+        """Whether the driver rejects the map, or an element is read from another address; False if undecided."""
         return self.diff.verdict == "different" or bool(self.refusals)
 
 
@@ -274,19 +284,19 @@ def word_check(
 ) -> WordCheck:  # fmt: skip
     """Compare what the tensor core reads for a word with where the elements of a box land.
 
-    The address of the box is assumed as ``diff`` assumes that of a tile. The copy permutes absolute addresses, so the
-    swizzle pattern starts at address 0. The verdict is undecided where the instruction
-    reads more than the box fills.
+    The address of the box is assumed in the same way as ``diff`` assumes that of a tile. The copy permutes absolute
+    addresses, so the swizzle pattern starts at address 0. The verdict is undecided if the instruction reads more than
+    the box fills.
 
     Args:
-        one: the map, tiled.
+        one: a tiled map.
         word: the 64-bit descriptor.
-        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; default: as the word says.
-        dtype: the element type; default: that of the map.
-        major: which of the two dimension 0 of the map is.
-        shape: extents (MN, K) that one instruction reads, in elements, of which those that the box fills are compared;
-            the whole box if left out.
-        base: address where the box lands, in bytes, a multiple of 128; assumed if left out.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; the default follows from the word.
+        dtype: the element type; the default is that of the map.
+        major: the dimension of the operand that dimension 0 of the map is.
+        shape: extents (MN, K) that one instruction reads, in elements, of which the part in the box is compared; the
+            default is the whole box.
+        base: address where the box lands, in bytes, a multiple of 128; None to assume one.
 
     Raises:
         DescriptorError: as `box_layout` and `descriptors.diff`.
@@ -306,11 +316,11 @@ def word_check(
     reads = None if shape is None else as_shape(shape, layout)
     box = as_shape(None, layout)
     compared = None if reads is None else (min(reads[0], box[0]), min(reads[1], box[1]))
-    found = diff(
+    comparison = diff(
         number, layout, name, dtype=element, major=major, shape=compared, base=base, pattern_start=0,
         alignment=DESTINATION_BYTES,
     )  # fmt: skip
     if compared != reads and reads is not None:
-        illegal = operand_refusal(name, element, found.right_major or found.major, _box_mode(one), reads)
-        found = replace(found, reads=reads, illegal=illegal)
-    return WordCheck(found, one.refusals(name))
+        illegal = operand_refusal(name, element, comparison.right_major or comparison.major, _box_mode(one), reads)
+        comparison = replace(comparison, reads=reads, illegal=illegal)
+    return WordCheck(comparison, one.refusals(name))

@@ -1,17 +1,17 @@
-"""How a tensor map is written down: the driver's arguments as NAME=VALUE, or its 128 bytes as a debugger prints them.
+"""Parse and write tensor maps: the driver's arguments as NAME=VALUE, or the 128 bytes as a debugger prints them.
 
-Arguments have the names of ``cuda.h`` or short ones; numbers of several dimensions are joined by ``x`` or commas, the
-fastest dimension first, as the driver counts. Bytes may be 256 hexadecimal digits, 128 bytes, 32 or 16 words, also the
-array ``opaque`` of a ``CUtensorMap``; what stands before a colon, an address, is left out.
+Arguments have the names of ``cuda.h`` or short names. Numbers of several dimensions are joined by ``x`` or commas, with
+the fastest dimension first, as in the driver's interface. Bytes may be 256 hexadecimal digits, 128 bytes, 32 or 16
+words, or the array ``opaque`` of a ``CUtensorMap``. An address before a colon is ignored.
 
-Law: a map comes back from its arguments, and from its bytes however they are grouped.
+Invariant: parsing the arguments of a map, or its bytes in any grouping, returns the map.
 
 >>> from descriptors.smem.words.tensor_map import tensor_map
->>> made = tensor_map("bf16", 4096, (512, 256), (1024,), (64, 128), swizzle="128B")
->>> data = made.to_bytes()
+>>> map_ = tensor_map("bf16", 4096, (512, 256), (1024,), (64, 128), swizzle="128B")
+>>> data = map_.to_bytes()
 >>> words = [int.from_bytes(data[i : i + 8], "little") for i in range(0, 128, 8)]
->>> texts = [arguments_text(made), data.hex(), data.hex(" "), " ".join(map(hex, words)), str(list(data))]
->>> all(parse_tensor_map(text) == made for text in texts)
+>>> texts = [arguments_text(map_), data.hex(), data.hex(" "), " ".join(map(hex, words)), str(list(data))]
+>>> all(parse_tensor_map(text) == map_ for text in texts)
 True
 """
 
@@ -32,7 +32,7 @@ from descriptors.smem.words.tensor_map import (
     tensor_map,
 )
 
-#: The short name of each argument, and the one that it has in ``cuda.h``.
+#: The short name of each argument, and its name in ``cuda.h``.
 ARGUMENTS = {
     "type": "tensorDataType",
     "address": "globalAddress",
@@ -52,28 +52,27 @@ ARGUMENTS = {
 _SHORT = {name.casefold(): short for short, long in ARGUMENTS.items() for name in (short, long)}
 _WORDS = ("type", "interleave", "swizzle", "l2", "oob")
 _WINDOW = ("lower", "upper", "channels", "pixels")
-#: The longest text that is read: 128 bytes, a line each with its address and name.
+#: The longest accepted text: enough for 128 bytes on a line each, with address and name.
 _MOST_CHARACTERS = 1 << 14
 
 
 def parse_tensor_map(text: str) -> TensorMap:
-    """The tensor map of a text.
+    """Parse a tensor map.
 
     Args:
         text: arguments, like ``type=bf16 extents=4096x512 strides=8192 box=64x128 swizzle=128B``; or the bytes.
 
     Raises:
-        DescriptorError: if it is neither, an argument is missing or malformed, or no driver wrote such bytes.
-        ChoiceError: on an unknown argument, name or code.
+        DescriptorError: if the text is neither, an argument is missing or malformed, or the driver does not write such
+            bytes.
+        ChoiceError: for an unknown argument, name or code.
 
     >>> parse_tensor_map("type=e4m3 extents=64 strides= box=32 swizzle=32B").transaction_bytes
     32
     """
     if not isinstance(text, str) or len(text) > _MOST_CHARACTERS:
-        raise DescriptorError(
-            f"tensor map: must be a text of at most {_MOST_CHARACTERS} characters, found {brief(text)}"
-        )
-    text = re.sub(r"^known: .*$", "", text, flags=re.MULTILINE)  # the line that ends what `tell` says of a map
+        raise DescriptorError(f"tensor map: {brief(text)} is not a text of at most {_MOST_CHARACTERS} characters")
+    text = re.sub(r"^known: .*$", "", text, flags=re.MULTILINE)  # the last line of the printed text of a map
     array = re.search(r"\bopaque\s*=\s*(.*)", text, re.DOTALL)
     if array:
         return _of_bytes(_elements(array[1]))
@@ -81,7 +80,7 @@ def parse_tensor_map(text: str) -> TensorMap:
 
 
 def arguments_text(one: TensorMap) -> str:
-    """A map as its arguments; those that are as everywhere are left out.
+    """Return the arguments of a map as text, without those that have default values.
 
     >>> arguments_text(parse_tensor_map("type=u8 address=0x100 extents=64x8 strides=64 box=32x8 elementStrides=1,2"))
     'type=UINT8 address=0x100 extents=64x8 strides=64 box=32x8 element_strides=1x2'
@@ -90,7 +89,7 @@ def arguments_text(one: TensorMap) -> str:
 
 
 def arguments(one: TensorMap) -> dict[str, str]:
-    """The same by their names."""
+    """Return the arguments of a map by their short names, without those that have default values."""
     rows = [("type", str(one.data_type)), ("address", hex(one.address) if one.address else "")]
     rows += [("extents", _joined(one.extents)), ("strides", _joined(one.strides))]
     if isinstance(one.box, Im2colWindow):
@@ -105,8 +104,7 @@ def arguments(one: TensorMap) -> dict[str, str]:
     return {name: value for name, value in rows if value}
 
 
-#: The arguments of a call that encodes a map by the names of ``cuda.h``, as they are written; those that are as
-#: everywhere are left out.
+#: The arguments of a map as text, by their names in ``cuda.h``, without those that have default values.
 _FIRST, _STEPS = each(str, "tensorDataType globalDim globalStrides"), Row(str, optional=True)
 IM2COL_ARGUMENTS = {**_FIRST, **each(str, " ".join(ARGUMENTS[name] for name in _WINDOW)), "elementStrides": _STEPS}
 MAP_ARGUMENTS = Named(
@@ -119,12 +117,12 @@ MAP_ARGUMENTS = Named(
 
 
 def map_record(one: TensorMap) -> dict[str, str]:
-    """The same by the names of ``cuda.h``."""
+    """Return the arguments of a map by their names in ``cuda.h``, without those that have default values."""
     return {ARGUMENTS[name]: value for name, value in arguments(one).items()}
 
 
 def _joined(numbers: tuple[int, ...]) -> str:
-    # 0x8192 would be read as one number.
+    # Without commas, 0x8192 would be parsed as one number.
     return ("," if any(number <= 0 for number in numbers) else "x").join(map(str, numbers))
 
 
@@ -138,7 +136,7 @@ def _of_arguments(text: str) -> TensorMap:
         if short is None or not equals:
             raise ChoiceError("tensor map: an argument NAME=VALUE", part, list(ARGUMENTS))
         if short in values:
-            raise DescriptorError(f"tensor map: {name} must be given once, found {brief(value)} too")
+            raise DescriptorError(f"tensor map: {name} is given twice, the second time as {brief(value)}")
         values[short] = value if short in _WORDS else _numbers(name, value)
     window = [name for name in _WINDOW if name in values]
     needed = ["type", "extents", "strides", *(_WINDOW if window else ("box",))]
@@ -146,8 +144,8 @@ def _of_arguments(text: str) -> TensorMap:
         values.setdefault("strides", ())
     missing = [name for name in needed if name not in values]
     if missing or (window and "box" in values):
-        what = f"{missing[0]} is missing" if missing else "box and a window of im2col exclude each other"
-        raise DescriptorError(f"tensor map: {what}; its arguments are NAME=VALUE: {', '.join(needed)}, ...")
+        what = f"{missing[0]} is missing" if missing else "a map has either a box or a window of im2col, not both"
+        raise DescriptorError(f"tensor map: {what}; arguments are NAME=VALUE: {', '.join(needed)}, ...")
     box: Any = values["box"] if not window else _window(values)
     names = {"l2": "l2_promotion", "oob": "oob_fill"}
     return tensor_map(
@@ -168,22 +166,22 @@ def _window(values: dict[str, Any]) -> Im2colWindow:
 
 def _single(name: str, numbers: tuple[int, ...]) -> int:
     if len(numbers) != 1:
-        raise DescriptorError(f"tensor map: {name} must be one number, found {brief(numbers)}")
+        raise DescriptorError(f"tensor map: {name} is {brief(numbers)}, which is not one number")
     return numbers[0]
 
 
 def _numbers(name: str, text: str) -> tuple[int, ...]:
-    """The numbers of an argument; one that begins with 0x is hexadecimal."""
+    """Parse the numbers of an argument; a number with the prefix 0x is hexadecimal."""
     bare = text.strip("(){}[]").casefold()
     number = "(?:0x[0-9a-f]{1,16}|-?[0-9]{1,20})"
     if bare and not re.fullmatch(f"{number}(?:[x,]{number})*", bare):
-        raise DescriptorError(f"tensor map: {name} must be numbers like 64x128, found {brief(text)}")
+        raise DescriptorError(f"tensor map: {name} is {brief(text)}, which is not a list of numbers like 64x128")
     parts = re.findall(f"({number})(?:[x,]|$)", bare)
     return tuple(int(part, 16) if part.startswith("0x") else int(part) for part in parts)
 
 
 def _elements(text: str) -> str:
-    """The elements of an array, of which a debugger prints numbers in brackets, or what repeats but once."""
+    """Return the elements of an array as a debugger prints it, without indices and with repetitions expanded."""
     bare = re.sub(r"\[\d+\]\s*=", " ", text)
     return re.sub(r"(\w+)\s*<repeats (\d{1,3}) times>", lambda match: f"{match[1]} " * int(match[2]), bare)
 
@@ -193,8 +191,8 @@ def _of_bytes(text: str) -> TensorMap:
     readings = list(dict.fromkeys(_readings(tokens)))
     if not readings:
         raise DescriptorError(
-            "tensor map: must be NAME=VALUE arguments or the bytes: 256 hexadecimal digits, 128 bytes, 32 or 16 words; "
-            f"found {brief(text)}"
+            f"tensor map: {brief(text)} is not a map; a map is written as NAME=VALUE arguments, or as its bytes: 256 "
+            "hexadecimal digits, 128 bytes, 32 or 16 words"
         )
     problems = []
     for data in readings:
@@ -206,7 +204,7 @@ def _of_bytes(text: str) -> TensorMap:
 
 
 def _readings(tokens: list[str]) -> list[bytes]:
-    """The 128 bytes that the tokens may be; of one number of 256 digits it is not said where it begins."""
+    """Return the 128 bytes that the tokens may mean; a number of 256 digits may have either byte order."""
     if len(tokens) == 1 and re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{256}", tokens[0]):
         data = bytes.fromhex(tokens[0][-256:])
         return [data, data[::-1]]
@@ -214,10 +212,10 @@ def _readings(tokens: list[str]) -> list[bytes]:
     if size is None:
         return []
     bare = all(re.fullmatch(r"[0-9a-fA-F]+", token) and len(token) == 2 * size for token in tokens)
-    found = [bytes.fromhex("".join(tokens))] if bare else []  # as they lie, which is how a map is printed here
+    readings = [bytes.fromhex("".join(tokens))] if bare else []  # in the order of memory, as maps are printed here
     for base in (16, 10) if bare else (0,):
         try:
-            found.append(b"".join(int(token, base).to_bytes(size, "little") for token in tokens))
+            readings.append(b"".join(int(token, base).to_bytes(size, "little") for token in tokens))
         except (ValueError, OverflowError):
             continue
-    return found
+    return readings

@@ -1,11 +1,11 @@
-"""Tensor maps for a person and for a program: the verdict, the box, every argument, the bytes; and comparisons.
+"""Print tensor maps and their comparisons as text, and convert them into plain data.
 
-Law: text and data give one verdict.
+Invariant: text and data have the same verdict.
 
 >>> from descriptors.smem.tma.map_notation import parse_tensor_map
 >>> for swizzle in ("128B", "64B"):
-...     one = parse_tensor_map(f"type=bf16 extents=512x256 strides=1024 box=64x128 swizzle={swizzle}")
-...     assert record_tensor_map(one)["taken"] == ("taken" in tell_tensor_map(one)) == (swizzle == "128B")
+...     map_ = parse_tensor_map(f"type=bf16 extents=512x256 strides=1024 box=64x128 swizzle={swizzle}")
+...     assert record_tensor_map(map_)["taken"] == ("accepted by" in tell_tensor_map(map_)) == (swizzle == "128B")
 """
 
 from __future__ import annotations
@@ -31,65 +31,71 @@ from descriptors.smem.words.tensor_map import (
 from descriptors.targets import is_measured, known
 from descriptors.text import aligned, counted, extents_text
 
-#: Who takes a map or does not, and how that is known: ``scripts/probe_wgmma tensor_maps``, on an H100 and an H200.
+#: The driver that accepts or rejects a map, and the evidence: ``scripts/probe_wgmma tensor_maps``, on an H100 and H200.
 DRIVER = "driver 580.159.04 of a Hopper GPU"
-EVIDENCE = "by rules that gave its answer to 16848 recorded calls"
+EVIDENCE = "by rules that match its answers to 16848 recorded calls"
 
 
 def remarks(one: TensorMap) -> Iterator[str]:
-    """What the driver takes and a person may not have meant, or that a manual asks for beyond it.
+    r"""Yield notes on a map that the driver accepts: unexpected effects, and further requirements of the manuals.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
-    >>> one = parse_tensor_map("type=u8 extents=64x8 strides=64 box=16x7 element_strides=1x2 swizzle=32B")
-    >>> print(*remarks(one), sep="\\n")
-    rows of 16 bytes lie 32 bytes apart, and the rest of each is left alone
-    4 of a box of 7 land along dimension 1, with element stride 2
+    >>> map_ = parse_tensor_map("type=u8 extents=64x8 strides=64 box=16x7 element_strides=1x2 swizzle=32B")
+    >>> print(*remarks(map_), sep="\n")
+    rows of 16 bytes are 32 bytes apart, and the copy does not write the bytes between them
+    4 of the 7 elements of a box along dimension 1 are copied, because its element stride is 2
     """
     if not isinstance(one.box, Im2colWindow):
         row, pitch = one.row_bytes, one.row_pitch_bytes
         if one.data_type.code in PADDED:
-            yield f"each 16 bytes of a row hold {2 * one.data_type.bits} bytes of elements, and padding"
+            yield f"each 16 bytes of a row contain {2 * one.data_type.bits} bytes of elements, and padding"
         if row < pitch:
-            yield f"rows of {row} bytes lie {pitch} bytes apart, and the rest of each is left alone"
+            yield f"rows of {row} bytes are {pitch} bytes apart, and the copy does not write the bytes between them"
         for i, (extent, step) in enumerate(zip(one.box, one.element_strides, strict=True)):
             if i == 0 and step > 1 and not one.interleave:
                 yield "the element stride of dimension 0 is ignored without interleave"
             elif i != one.slice_dimension and extent % max(step, 1):
-                yield f"{-(-extent // step)} of a box of {extent} land along dimension {i}, with element stride {step}"
+                yield (
+                    f"{-(-extent // step)} of the {extent} elements of a box along dimension {i} are copied, because "
+                    f"its element stride is {step}"
+                )
         if one.slice_dimension is not None and one.box[one.slice_dimension] > 1:
             yield f"a box has one slice along dimension {one.slice_dimension}, that of its coordinate there"
     if one.interleave == 2 and one.swizzle != 1:
-        yield "the driver takes it, its manual asks for swizzle 32B with interleave 32B; it swizzles as said"
+        yield "the driver's manual requires swizzle 32B with interleave 32B, but the driver accepts the map's swizzle"
     if one.swizzle and one.address % 128:
-        yield "the CUDA C++ Programming Guide asks for a global address of whole 128 bytes with a swizzle"
+        yield "with a swizzle, the CUDA C++ Programming Guide requires a global address that is a multiple of 128"
     span = (8 * one.slice_bytes or one.data_type.bits) * (one.extents or (0,))[0] // 8
     for i, (stride, extent) in enumerate(zip(one.strides, one.extents[1:], strict=False), 1):
         if extent > 1 and stride < span:
-            yield f"the tensor overlaps itself: dimension {i} advances {stride} bytes, what lies before has {span}"
+            yield (
+                f"the tensor overlaps itself: the stride of dimension {i} is {stride} bytes, but the dimensions before "
+                f"it span {span}"
+            )
         span = max(span, stride * extent)
 
 
 def tell_tensor_map(one: TensorMap, arch: str = "sm90") -> str:
-    """Return the text of a tensor map, with the verdict for an architecture.
+    r"""Return the text of a tensor map, with the verdict for an architecture.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
-    >>> one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
-    >>> print(*tell_tensor_map(one).splitlines()[1:4], sep="\\n")
-       taken by the driver 580.159.04 of a Hopper GPU, by rules that gave its answer to 16848 recorded calls
+    >>> map_ = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
+    >>> print(*tell_tensor_map(map_).splitlines()[1:4], sep="\n")
+       accepted by the driver 580.159.04 of a Hopper GPU, by rules that match its answers to 16848 recorded calls
        box        128 rows of 64 bytes, 128 bytes apart; a copy counts 8192 bytes
        K-major    S<3,3,3> o 0 o (128,32):(64,1) (MN, K), in elements
     """
     refusals = one.refusals(arch)
     by = f"by the {DRIVER}, {EVIDENCE}" if is_measured(arch) else f"for {arch} by the rules of the {DRIVER}"
     lines = [f"{_kind(one)} tensor map: {arguments_text(one)}"]
-    lines.append(f"   {'refused' if refusals else 'taken'} {by}")
+    lines.append(f"   {'refused' if refusals else 'accepted'} {by}")
     lines += [f"   {refusal}" for refusal in refusals]
     if not refusals:
         lines += aligned([*_box(one), *(("note", text) for text in remarks(one))], indent=3, gap=3)
     lines += ["", *_dimensions(one)]
     if not one.refusals():
         data = one.to_bytes()
-        lines += ["", "The 128 bytes, as they lie in memory"]
+        lines += ["", "The 128 bytes, in the order of memory"]
         lines += [f"   {data[i : i + 32].hex(' ', 4)}" for i in range(0, 128, 32)]
     return "\n".join([*lines, f"known: {known(arch)}"])
 
@@ -99,7 +105,7 @@ def _kind(one: TensorMap) -> str:
 
 
 def _box(one: TensorMap) -> Iterator[tuple[str, str]]:
-    """What a copy of one box does."""
+    """Yield the rows that describe a copy of one box."""
     counted_bytes = f"a copy counts {counted(one.transaction_bytes, 'byte')}"
     if isinstance(one.box, Im2colWindow):
         channels = f"a slice of {one.slice_bytes} bytes" if one.interleave else f"{one.box.channels} channels"
@@ -120,7 +126,7 @@ def _box(one: TensorMap) -> Iterator[tuple[str, str]]:
 
 
 def _dimensions(one: TensorMap) -> list[str]:
-    """A row for each dimension, fastest first."""
+    """Return the table of the dimensions, fastest first."""
     window = isinstance(one.box, Im2colWindow)
     heads = ["dimension", "extent", "stride in bytes", *([] if window else ["box"]), "element stride"]
     rows = [heads]
@@ -132,7 +138,7 @@ def _dimensions(one: TensorMap) -> list[str]:
     return list(aligned(rows, ">", indent=3))
 
 
-#: A rule of the driver that a map breaks.
+#: A reason why the driver rejects a map, as plain data.
 REFUSAL = Record("Refusal", **each(str, "argument message rule"), of_architecture=bool)
 
 
@@ -162,7 +168,7 @@ def _map(name: str, **box: Row) -> Record:
     )
 
 
-#: Maps of boxes of a tensor, and of windows of a convolution.
+#: Tiled maps, and im2col maps.
 TILED = _map("TiledMap", boxDim=Row([int], "box"))
 IM2COL = _map(
     "Im2colMap",
@@ -189,13 +195,13 @@ def record_tensor_map(one: TensorMap, arch: str = "sm90") -> dict[str, Any]:
 
 
 def tell_map_changes(found: MapChanges) -> str:
-    """Two maps, argument by argument, for a person.
+    """Return the text of a comparison of two maps.
 
     >>> from descriptors.smem.tma.map_check import map_changes
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
     >>> texts = [f"type=u8 extents=64x8 strides=64 box=64x8 swizzle={swizzle}" for swizzle in ("64B", "32B")]
     >>> print(tell_map_changes(map_changes(*map(parse_tensor_map, texts))))
-    refused: the driver does not take the second map; boxDim[0]: must be at most the 32 bytes of the swizzle, found 64 \
+    refused: the driver does not accept the second map; boxDim[0] is 64 bytes, wider than the 32 bytes of the swizzle \
 [CUDA Driver API, cuTensorMapEncodeTiled]
     different: 1 argument of the maps
        swizzle  64B -> 32B
@@ -207,28 +213,28 @@ def tell_map_changes(found: MapChanges) -> str:
     return "\n".join([*both, found.headline, *aligned(rows, indent=3)])
 
 
-#: Two maps, argument by argument, as plain data.
+#: The comparison of two maps as plain data.
 record_map_changes = Record(
     "MapChanges",
-    same=Row(bool, lambda changes_found: not changes_found.changes),
+    same=Row(bool, lambda comparison: not comparison.changes),
     changes=[{"argument": Row(str, lambda change: ARGUMENTS[change[0]]), "first": str, "second": str}],
     refusals=Row({"first": Row([REFUSAL], "first_refusals"), "second": Row([REFUSAL], "second_refusals")}, "."),
 )
 
 
-def tell_box_check(changes_found: BoxCheck) -> str:
-    """A box against a layout, for a person; of a map that is refused no more than whether it would fit."""
-    ending = f"known: {known(changes_found.arch)}"
-    if changes_found.refusals:
-        return "\n".join([*refused(changes_found.refusals), changes_found.headline, ending])
-    lines = [changes_found.headline, f"   layout   {changes_found.layout}"]
-    if changes_found.first is not None:
-        (mn, k), landed, home = changes_found.first
+def tell_box_check(comparison: BoxCheck) -> str:
+    """Return the text of a comparison of a box with a layout; for a rejected map, only the reasons and the headline."""
+    ending = f"known: {known(comparison.arch)}"
+    if comparison.refusals:
+        return "\n".join([*refused(comparison.refusals), comparison.headline, ending])
+    lines = [comparison.headline, f"   layout   {comparison.layout}"]
+    if comparison.first is not None:
+        (mn, k), landed, home = comparison.first
         lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
     return "\n".join([*lines, ending])
 
 
-#: A box against a layout, as plain data.
+#: The comparison of a box with a layout as plain data.
 record_box_check = Record(
     "BoxCheck",
     box=[int],
@@ -241,17 +247,18 @@ record_box_check = Record(
 )
 
 
-def tell_word_check(found: WordCheck, name_of: Callable[[str], str] = str) -> str:
-    """A word against a box, for a person; of a map that is refused no more than whether it would fit.
+def tell_word_check(comparison: WordCheck, name_of: Callable[[str], str] = str) -> str:
+    """Return the text of a comparison of a word with a box; for a rejected map, only the reasons and the headline.
 
     Args:
-        found: the comparison.
-        name_of: as ``tell_diff`` has it.
+        comparison: the comparison.
+        name_of: as in ``tell_diff``.
     """
-    if not found.refusals:
-        return tell_diff(found.diff, name_of)
-    return "\n".join([*refused(found.refusals), found.diff.summary(name_of), f"known: {found.diff.evidence}"])
+    diff = comparison.diff
+    if not comparison.refusals:
+        return tell_diff(diff, name_of)
+    return "\n".join([*refused(comparison.refusals), diff.summary(name_of), f"known: {diff.evidence}"])
 
 
-#: A word against a box, as plain data.
+#: The comparison of a word with a box as plain data.
 record_word_check = Record(**within("diff", **record_diff.rows), refusals=[REFUSAL])

@@ -1,13 +1,14 @@
-"""What every tap of a convolution reads, by its definition: the judge of maps and coordinates, of which it knows none.
+"""The elements that every tap of a convolution reads, by the definition of a convolution.
 
-An array of the activations, padded with what stands for zero, of which each tap takes a slice.
+Tensor maps and coordinates are verified against this module, so it does not use them. The activations are an array that
+is padded with a marker for zero; each tap reads a slice of it.
 Source: the definition of a convolution.
 
-Law: taps take each activation as often as outputs read it: with a stride as wide as the taps, once.
+Invariant: the taps read each activation as often as the outputs do; once, if the stride equals the number of taps.
 
 >>> from descriptors.smem.tma.convolution import convolution
->>> one = convolution((1, 6, 9, 16), (8, 2, 3), stride=(2, 3))
->>> sorted(int(pixel) for tap in range(6) for pixel in tap_elements(one, tap)) == list(range(54))
+>>> conv = convolution((1, 6, 9, 16), (8, 2, 3), stride=(2, 3))
+>>> sorted(int(pixel) for tap in range(6) for pixel in tap_elements(conv, tap)) == list(range(54))
 True
 """
 
@@ -20,17 +21,17 @@ from descriptors.smem.tma.convolution import Convolution
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What stands for a zero of the padding.
+#: Marker for a zero of the padding.
 ZERO = -1
 
 
 def tap_elements(one: Convolution, tap: int, *, filters: bool = False) -> NDArray[Any]:
-    """The number of the activation, counted w fastest, that each output pixel reads at a tap; -1 is a zero.
+    """Return the number of the activation, counted w fastest, that each output pixel reads at a tap; -1 for a zero.
 
     Args:
         one: the convolution.
-        tap: its number, s fastest.
-        filters: of each filter instead, the number of its tap among all taps of all filters.
+        tap: the number of the tap, counted s fastest.
+        filters: whether to return instead, for each filter, the number of its tap among all taps of all filters.
 
     >>> from descriptors.smem.tma.convolution import convolution
     >>> tap_elements(convolution((1, 2, 3, 16), (8, 1, 3), padding=(0, 1)), 2).tolist()

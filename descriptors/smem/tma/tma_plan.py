@@ -1,9 +1,9 @@
-"""What a plan of tensor copies holds: the tensor map's dimensions, the boxes, and their proof; and what copies demand.
+"""Plans of tensor copies: the dimensions of the tensor map, the boxes, the limits of a copy, and the proof of a plan.
 
-What the driver calls things is in :mod:`descriptors.smem.words.tensor_map`; what a copy of such a map demands beyond
-it is here, each with its source.
+The names and codes of the driver are in :mod:`descriptors.smem.words.tensor_map`. The further requirements of a copy
+are here, each with its source.
 
-Law: the boxes hold as many bytes as the tile, and begin at places of their own.
+Invariant: the boxes have as many bytes as the tile, and different origins.
 
 >>> from descriptors import derive, tma_plan
 >>> for mode in ("none", "32B", "64B", "128B"):
@@ -12,11 +12,12 @@ Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 ...     assert len({box.origin for box in plan.boxes}) == len(plan.boxes)
 ...     assert sorted(box.offset_bytes for box in plan.boxes) == list(range(0, 128 * 128 * 2, plan.box_bytes))
 
-Law: the types with a rule of their own are those that are padded in shared memory, and sm100 alone copies them.
+Invariant: the data types in ``PADDED`` are those that are padded in shared memory, and only sm100 copies them.
 
 >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
 >>> from descriptors.smem.words.tensor_map import DATA_TYPES, PADDED, SM100_DATA_TYPES
->>> {DATA_TYPES[name][1] for name, one in ELEMENT_TYPES.items() if one.bits != one.storage_bits} == PADDED
+>>> padded = {name for name, element in ELEMENT_TYPES.items() if element.bits != element.storage_bits}
+>>> {DATA_TYPES[name][1] for name in padded} == PADDED
 True
 >>> PADDED < SM100_DATA_TYPES
 True
@@ -55,36 +56,38 @@ if TYPE_CHECKING:
 COPY = "PTX ISA 9.1, restrictions on tensor copy instructions"
 ALGEBRA = "a tensor copy writes a dense box, each element once"
 
-#: What the shared-memory address of every box must be a multiple of, in bytes (GUIDE).
+#: Required alignment of the shared-memory address of a box, in bytes (GUIDE).
 DESTINATION_BYTES = 128
 
 
 def check_destination(address: int) -> None:
-    """Refuse an address of shared memory at which no box of a tensor copy begins.
+    """Check that a box of a tensor copy can begin at an address of shared memory.
 
     Raises:
-        TmaError: if it is not a multiple of 128 bytes.
+        TmaError: if the address is not a multiple of 128 bytes.
 
     >>> check_destination(0x80)
     """
     if address % DESTINATION_BYTES:
-        must = f"a box must begin at a multiple of {DESTINATION_BYTES} bytes of shared memory"
-        raise TmaError(f"{must}, found {address:#x}", GUIDE)
+        raise TmaError(
+            f"a box begins at {address:#x} of shared memory, which is not a multiple of {DESTINATION_BYTES} bytes",
+            GUIDE,
+        )
 
 
-#: The most elements of a plan that is proved: they are held in memory, a dozen numbers each.
+#: The largest number of elements of a plan that is verified, which needs about a dozen numbers per element.
 _MOST_ELEMENTS = 1 << 23
 
 
 @frozen
 class Dimension:
-    """One dimension of the tensor map: a dimension of the tensor, or a digit of one.
+    """A dimension of the tensor map: a dimension of the tensor, or a digit of one.
 
     Args:
         mode: 0 for MN, 1 for K.
-        step: elements of that dimension from one index to the next; its stride is as many times the tensor's.
-        extent: how many indices it has; None for the last digit, which goes on to the end of the tensor.
-        box: extent of a box along it.
+        step: elements of the tensor's dimension from one index to the next.
+        extent: number of indices; None for the last digit, which extends to the end of the tensor.
+        box: extent of a box along this dimension.
     """
 
     mode: int
@@ -102,20 +105,20 @@ class Dimension:
         return ("MN", "K")[self.mode] + (f"/{self.step}" if self.step > 1 else "")
 
     def index(self, position: int) -> int:
-        """The index along this dimension of an element at a position along MN or K."""
+        """Return the index along this dimension of an element at a position along MN or K."""
         index = position // self.step
         return index if self.extent is None else index % self.extent
 
 
 @frozen
 class Box:
-    """One tensor copy.
+    """A tensor copy.
 
     Args:
-        stage: number of the stage that it fills, counted along the tile's modes after K; 0 where there are none.
-        origin: (MN, K) of its first element in the tile.
-        coordinates: the same along the dimensions of the tensor map, to be added to the tile's own.
-        offset_bytes: its place in shared memory, from the start of the tile.
+        stage: number of the stage that it fills, counted along the tile's modes after K; 0 without stages.
+        origin: coordinate (MN, K) of its first element in the tile.
+        coordinates: the origin along the dimensions of the tensor map, to add to the coordinates of the tile.
+        offset_bytes: offset in shared memory from the start of the tile.
     """
 
     stage: int
@@ -133,7 +136,7 @@ class TmaPlan(Told):
         element: the element type.
         major: the contiguous dimension.
         swizzle: the swizzle mode.
-        dimensions: of the tensor map, fastest first.
+        dimensions: the dimensions of the tensor map, fastest first.
         boxes: the copies, stage by stage, each stage in the order of shared memory.
     """
 
@@ -146,7 +149,7 @@ class TmaPlan(Told):
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The plan in one line."""
         count, box = counted(len(self.boxes), "box"), extents_text(self.box)
         return f"{count} of {box} {self.element}, swizzle {self.swizzle}"
 
@@ -157,7 +160,7 @@ class TmaPlan(Told):
 
     @property
     def swizzle_code(self) -> int:
-        """Its value there; descriptors number the same swizzles in two other ways."""
+        """Code of the swizzle in the driver's header; the codes in descriptors differ."""
         return SWIZZLES[self.swizzle][1]
 
     @property
@@ -167,17 +170,17 @@ class TmaPlan(Told):
 
     @property
     def data_type_code(self) -> int:
-        """Its value there."""
+        """Code of the element type in the driver's header."""
         return DATA_TYPES[self.element.name][1]
 
     @property
     def interleave_name(self) -> str:
-        """Name of the interleave in the driver's header: none, for a matrix."""
+        """Name of the interleave in the driver's header, which is none for a matrix."""
         return INTERLEAVE[0]
 
     @property
     def interleave_code(self) -> int:
-        """Its value there."""
+        """Code of the interleave in the driver's header."""
         return INTERLEAVE[1]
 
     @property
@@ -187,12 +190,12 @@ class TmaPlan(Told):
 
     @property
     def box_bytes(self) -> int:
-        """Shared memory that one box takes up, with what lies between rows shorter than the span of the swizzle."""
+        """Bytes of shared memory of one box, including the gaps after rows that are shorter than the swizzle's span."""
         return row_pitch_bits(self.box[0] * self.element.storage_bits, self.swizzle_code) // 8 * prod(self.box[1:])
 
     @property
     def transaction_bytes(self) -> int:
-        """What one box adds to the transaction count of its mbarrier: bytes of global memory, without any padding.
+        """Bytes that one box adds to the transaction count of its mbarrier: those of global memory, without padding.
 
         Source: CuTe DSL ``TensorMap.global_tx_bytes``.
         """
@@ -200,7 +203,7 @@ class TmaPlan(Told):
 
     @property
     def alignment_bytes(self) -> int:
-        """What the tile's shared-memory address must be a multiple of.
+        """Required alignment of the tile's shared-memory address, in bytes.
 
         Source: CUDA C++ Programming Guide (128 bytes for any tensor copy); PTX ISA 9.1, Table 41 (the pattern).
         """
@@ -208,34 +211,35 @@ class TmaPlan(Told):
 
     @property
     def origin_multiples(self) -> tuple[int, int]:
-        """What the tile's own (MN, K) coordinate in the tensor must be multiples of, in elements.
+        """Numbers that the tile's (MN, K) coordinate in the tensor must be multiples of, in elements.
 
-        Along the contiguous dimension a copy begins at a whole 16 bytes (an H200 stops with an illegal instruction
-        otherwise), of padded types at a whole 128 elements; a dimension of several digits at its last one.
+        Along the contiguous dimension, a copy begins at a multiple of 16 bytes (otherwise an H200 stops with an illegal
+        instruction), or of 128 elements for padded types. Along a dimension of several digits, it begins at a multiple
+        of the last digit's step.
         """
         inner = PADDED_INNER if self.data_type_code in PADDED else INNER_BYTES * 8 // self.element.storage_bits
-        steps = [max(one.step for one in self.dimensions if one.mode == mode) for mode in (0, 1)]
+        steps = [max(row.step for row in self.dimensions if row.mode == mode) for mode in (0, 1)]
         contiguous = self.major.contiguous_mode
         steps[contiguous] = lcm(steps[contiguous], inner)
         return steps[0], steps[1]
 
     @property
     def evidence(self) -> str:
-        """How the model of the copy is known for this plan, in words fit for a report."""
+        """How the copy model is known for this plan, as text."""
         if self.data_type_code in SM100_DATA_TYPES or self.swizzle_code in SM100_SWIZZLES:
             return DOCUMENTED
         return "measured on a Hopper GPU"
 
     @property
     def global_alignment_bytes(self) -> int:
-        """What the tensor's global address and strides must be multiples of (``cuTensorMapEncodeTiled``)."""
+        """Required alignment of the tensor's global address and strides, in bytes (``cuTensorMapEncodeTiled``)."""
         return 32 if self.data_type_code in PADDED else 16
 
     def copied(self, address: int = 0) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
-        """Where the copy engine puts every element, by the copy model and the coordinates alone.
+        """Return where the copy engine writes every element, by the copy model and the coordinates.
 
         Args:
-            address: of the tile in shared memory, in bytes.
+            address: address of the tile in shared memory, in bytes.
 
         Returns:
             MN and K of each element, its stage, and the address of its first bit; axes (box, element of the box).
@@ -249,7 +253,7 @@ class TmaPlan(Told):
 
         destinations = [address + box.offset_bytes for box in self.boxes]
         landed = landing_bits(self.box, destinations, bits=self.element.storage_bits, swizzle=self.swizzle_code)
-        # Which element each place of a box holds follows from the coordinates alone, as it does for the engine.
+        # The element at each position of a box follows from the coordinates, as in the copy engine.
         count = np.arange(prod(self.box), dtype=np.int64)
         at = [np.zeros(landed.shape, dtype=np.int64) for _ in range(2)]
         for i, dimension in enumerate(self.dimensions):
@@ -260,20 +264,20 @@ class TmaPlan(Told):
         return at, stage, landed
 
     def verify(self, address: int = 0) -> int:
-        """Prove the plan: follow every element of every copy to shared memory, and compare with the tile's layout.
+        """Verify the plan: compare where every copied element lands with the tile's layout.
 
-        Law: each element of the tile is copied exactly once, to ``address`` plus its offset by the layout, and no two
-        to one place.
+        Invariant: each element of the tile is copied exactly once, to ``address`` plus its offset in the layout, and no
+        two elements to the same address.
 
         Args:
-            address: of the tile in shared memory, in bytes.
+            address: address of the tile in shared memory, in bytes.
 
         Returns:
             number of elements compared.
 
         Raises:
             DescriptorError: if the tile has more than eight million elements.
-            TmaError: if the address is not aligned, or an element goes astray.
+            TmaError: if the address is not aligned, or an element lands at another address.
 
         >>> from descriptors import derive
         >>> from descriptors import tma_plan
@@ -283,29 +287,29 @@ class TmaPlan(Told):
         import numpy as np
 
         if size(self.layout) > _MOST_ELEMENTS:
-            must = f"a tile must have at most {_MOST_ELEMENTS} elements to be compared"
-            raise DescriptorError(f"tma: {must}, found {size(self.layout)}; tile = {self.layout}")
+            fact = f"the tile has {size(self.layout)} elements, more than the {_MOST_ELEMENTS} that can be compared"
+            raise DescriptorError(f"tma: {fact}; tile = {self.layout}")
         if address % self.alignment_bytes:
-            must = f"the tile's address must be a multiple of {self.alignment_bytes}"
-            raise TmaError(f"{must}, found {address}; tile = {self.layout}", GUIDE)
+            fact = f"the tile's address {address} is not a multiple of {self.alignment_bytes} bytes"
+            raise TmaError(f"{fact}; tile = {self.layout}", GUIDE)
         bits = self.element.storage_bits
         places = offsets(self.layout).astype(np.int64) * bits + address * 8
-        # Stages are numbered along their modes, the first fastest; a tile without stages has one.
+        # Stages are numbered along their modes, the first mode fastest; a tile without stages has one stage.
         places = places.reshape(*places.shape[:2], -1, order="F")
         at, stage, landed = self.copied(address)
         times = np.zeros(places.shape, dtype=np.int64)
         np.add.at(times, (at[0], at[1], stage), 1)
         if not (times == 1).all():
-            raise TmaError(f"every element must be copied once, found {times.min()} to {times.max()} times", ALGEBRA)
+            raise TmaError(f"elements are copied {times.min()} to {times.max()} times, not once", ALGEBRA)
         homes = places[at[0], at[1], stage]
         if not (homes == landed).all():
             box, place = np.argwhere(homes != landed)[0]
             element = f"({at[0][box, place]},{at[1][box, place]})"
             raise TmaError(
-                f"element {element} must land at byte {homes[box, place] / 8:g}, lands at "
-                f"{landed[box, place] / 8:g}; tile = {self.layout}",
+                f"element {element} lands at byte {landed[box, place] / 8:g}, but the tile has it at "
+                f"{homes[box, place] / 8:g}; tile = {self.layout}",
                 ALGEBRA,
             )
         if np.unique(landed).size != landed.size:
-            raise TmaError(f"no two elements may share a place; tile = {self.layout}", ALGEBRA)
+            raise TmaError(f"two elements land at the same address; tile = {self.layout}", ALGEBRA)
         return int(landed.size)

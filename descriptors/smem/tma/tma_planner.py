@@ -1,11 +1,11 @@
-"""From a tile's layout to the largest boxes that a tensor copy can fill it with.
+"""Plan the tensor map and the copies of a tile, with the largest boxes that its layout allows.
 
-A copy writes a dense box, or rows that lie a swizzle's span apart. So the box is a dense prefix of the layout: its
-strides in increasing order, as long as each is the product of the extents before it, cut where a limit demands it. The
-strides left over are the loop over boxes.
+A copy writes a dense box, or rows that are the span of a swizzle apart. The box is therefore a dense prefix of the
+layout: its strides in increasing order, as long as each is the product of the extents before it, up to the limits of
+the engine. The remaining strides are the loop over boxes.
 
-Law: whatever the rank, every element is copied to where the layout has it; a higher rank needs no more boxes, and the
-plan of no rank in particular has the least rank that needs the fewest.
+Invariant: for every rank, every element is copied to where the layout has it. A higher rank does not need more boxes.
+The default is the smallest rank with the fewest boxes.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
@@ -54,7 +54,7 @@ from descriptors.targets import has_wgmma
 from layoutalg import Layout, flatten, size
 from layoutalg.frozen import frozen, replace
 
-#: The most boxes of a plan: far more than a tile in shared memory has bytes for.
+#: The largest number of boxes of a plan; a tile in shared memory has far fewer.
 _MOST_BOXES = 1 << 16
 
 
@@ -68,26 +68,26 @@ class _Leaf:
     step: int
 
     def tail(self, steps: int) -> _Leaf:
-        """What is left of it beyond the first ``taken`` steps."""
+        """Return the leaf over groups of ``steps`` steps."""
         return _Leaf(self.stride * steps, self.extent // steps, self.mode, self.step * steps)
 
 
 def tma_plan(derivation: Derivation, rank: int | None = None) -> TmaPlan:
-    """The tensor map and the copies that fill the derivation's tile.
+    """Plan the tensor map and the copies that fill a derivation's tile.
 
-    Law: `TmaPlan.verify` compares every element. Every box is as large as the tile's layout, the limits of the engine
-    and ``rank`` permit; stages are never joined, for they are filled at different times.
+    Invariant: `TmaPlan.verify` compares every element. Every box is as large as the tile's layout, the limits of the
+    engine and ``rank`` permit. A box never covers several stages, because they are filled at different times.
 
     Args:
-        derivation: of the tile.
-        rank: most dimensions that the tensor map may have; the least that needs the fewest boxes if left out. With 2
-            they are those of the tensor. Beyond, a dimension may appear as several digits (``K`` and ``K/64``), for
-            fewer and larger boxes; the tensor's extent along it must then be a multiple of the last digit's step, and
-            `TmaPlan.origin_multiples` grow.
+        derivation: the derivation of the tile.
+        rank: largest number of dimensions of the tensor map; the default is the smallest rank with the fewest boxes.
+            With rank 2, the dimensions are those of the tensor. With a higher rank, a dimension may appear as several
+            digits (``K`` and ``K/64``), which gives fewer and larger boxes. The tensor's extent along it must then be a
+            multiple of the last digit's step, and `TmaPlan.origin_multiples` are larger.
 
     Raises:
-        TmaError: if no copy can fill the tile, citing the rule.
-        DescriptorError: if that takes more than 65,536 copies.
+        TmaError: if no copy can fill the tile; the error cites the rule.
+        DescriptorError: if the plan needs more than 65,536 copies.
 
     Source: CUDA Driver API, ``cuTensorMapEncodeTiled``; article "Blackwell MMA SMEM Descriptor", sections 3.1, 4.1.
 
@@ -100,7 +100,7 @@ def tma_plan(derivation: Derivation, rank: int | None = None) -> TmaPlan:
     ((64, 128), [((0, 0), 0), ((0, 64), 16384)])
     """
     if not isinstance(derivation, Derivation):
-        raise DescriptorError(f"tma: the operand must be a derivation, found {brief(derivation)}")
+        raise DescriptorError(f"tma: {brief(derivation)} is not a derivation")
     ranks = range(2, MAX_RANK + 1) if rank is None else [as_integer(rank, "tma: rank", minimum=2, maximum=MAX_RANK)]
     leaves = _leaves(derivation)
     parts, rest = min((_densest(derivation, leaves, most) for most in ranks), key=lambda cut: _count(cut[1]))
@@ -119,7 +119,7 @@ def tma_plan(derivation: Derivation, rank: int | None = None) -> TmaPlan:
 
 
 def _leaves(derivation: Derivation) -> list[_Leaf]:
-    """The strides of MN and K in increasing order, those that continue each other joined."""
+    """Return the strides of MN and K in increasing order, after joining those that continue each other."""
     leaves = []
     for mode, layout in enumerate(tuple(plain(derivation.smem_tile))[:2]):
         step = 1
@@ -142,16 +142,17 @@ def _leaves(derivation: Derivation) -> list[_Leaf]:
 def _stride(part: Layout, derivation: Derivation) -> int:
     stride = part(1)
     if not isinstance(stride, int) or stride < 1:
-        raise TmaError(f"strides must be positive, found {stride}; tile = {derivation.smem_tile}", ALGEBRA)
+        raise TmaError(f"a stride is {stride}, which is not positive; tile = {derivation.smem_tile}", ALGEBRA)
     return stride
 
 
 def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[list[_Leaf], list[_Leaf]]:
-    """The box, a leaf for each of its dimensions, and the leaves of the loop over boxes."""
+    """Return the box, as a leaf for each of its dimensions, and the leaves of the loop over boxes."""
     contiguous, bits = derivation.major.contiguous_mode, derivation.element.storage_bits
     if not leaves or (leaves[0].stride, leaves[0].mode, leaves[0].step) != (1, contiguous, 1):
         raise TmaError(
-            f"dimension 0 of the tensor must have stride 1 in shared memory; tile = {derivation.smem_tile}", ALGEBRA
+            f"dimension 0 of the tensor does not have stride 1 in shared memory; tile = {derivation.smem_tile}",
+            ALGEBRA,
         )
     parts: list[_Leaf] = []
     pending, dense = list(leaves), 1
@@ -169,24 +170,24 @@ def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[li
 
 
 def _count(rest: list[_Leaf]) -> int:
-    """Boxes of a stage: one for each combination of the leaves left over."""
+    """Return the number of boxes of a stage: one for each combination of the remaining leaves."""
     return prod(leaf.extent for leaf in rest)
 
 
 def _rank(parts: list[_Leaf]) -> int:
-    """Dimensions that a tensor map needs for a box: its own, and the whole of MN or K where no part begins at 1."""
+    """Return the rank that a tensor map needs for a box: its parts, and MN or K if no part has step 1 along it."""
     return len(parts) + sum((mode, 1) not in {(part.mode, part.step) for part in parts} for mode in (0, 1))
 
 
 def _inner_limit(derivation: Derivation) -> int:
-    """Return the most elements that a row of a box may have."""
+    """Return the largest number of elements in a row of a box."""
     if derivation.swizzle is SwizzleMode.NONE:
         return MAX_BOX_EXTENT
     return derivation.swizzle.span_bytes * 8 // derivation.element.storage_bits
 
 
 def _largest(extent: int, limit: int, unit_bits: int) -> int:
-    """The largest part of an extent within a limit: all of it, or a divisor after which an aligned box can begin."""
+    """Return the largest part of an extent within a limit: all of it, or a divisor that keeps the boxes aligned."""
     if extent <= limit:
         return extent
     aligned = (n for n in range(limit, 0, -1) if extent % n == 0 and n * unit_bits % (DESTINATION_BYTES * 8) == 0)
@@ -194,26 +195,26 @@ def _largest(extent: int, limit: int, unit_bits: int) -> int:
 
 
 def _dimensions(parts: list[_Leaf]) -> tuple[Dimension, ...]:
-    """The tensor map's dimensions: the box's, then what it lacks with extent 1."""
+    """Return the dimensions of the tensor map: those of the box, then the missing ones with box extent 1."""
     steps = {mode: {1, *(part.step for part in parts if part.mode == mode)} for mode in (0, 1)}
     extents = {(part.mode, part.step): part.extent for part in parts}
     missing = [(mode, 1) for mode in (0, 1) if (mode, 1) not in extents]
     dimensions = []
     for mode, step in [*extents, *missing]:
-        above = min((one for one in steps[mode] if one > step), default=None)
+        above = min((other for other in steps[mode] if other > step), default=None)
         extent = None if above is None else above // step
         dimensions.append(Dimension(mode, step, extent, extents.get((mode, step), 1)))
     return tuple(dimensions)
 
 
 def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list[_Leaf]) -> Iterator[Box]:
-    """A box for each combination of the leaves left over, stage by stage."""
+    """Yield a box for each combination of the remaining leaves, stage by stage."""
     bits, start = derivation.element.storage_bits, start_of(derivation.smem_tile)
     modes = tuple(plain(derivation.smem_tile))[2:]
     count = prod(size(mode) for mode in modes) * _count(rest)
     if count > _MOST_BOXES:
         raise DescriptorError(
-            f"tma: a plan must have at most {_MOST_BOXES} boxes, found {count}; tile = {derivation.smem_tile}"
+            f"tma: the plan needs {count} boxes, more than {_MOST_BOXES}; tile = {derivation.smem_tile}"
         )
     stages = [sum(places) for places in product(*([mode(i) for i in range(size(mode))] for mode in reversed(modes)))]
     for stage, base in enumerate(stages):
@@ -226,27 +227,32 @@ def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list
 
 
 def _check(plan: TmaPlan, arch: str) -> None:
-    """The limits that remain; the others shaped the box."""
+    """Check the limits that did not determine the box."""
     element, tile = plan.element, f"tile = {plan.layout}"
     inner = plan.box[0]
     code = plan.data_type_code
     if has_wgmma(arch) and (code in SM100_DATA_TYPES or plan.swizzle_code in SM100_SWIZZLES):
         name = plan.data_type_name if code in SM100_DATA_TYPES else plan.swizzle_name
-        raise TmaError(f"a tensor map of sm90 must have another type and swizzle, found {name}; {tile}", MEASURED)
+        raise TmaError(f"sm90 has no tensor map with {name}; {tile}", MEASURED)
     if inner * element.storage_bits % (INNER_BYTES * 8):
-        must = f"a box must be a multiple of {INNER_BYTES} bytes along dimension 0"
-        raise TmaError(f"{must}, found {inner} {element} elements; {tile}", ENCODE)
+        fact = f"a row of a box has {inner} {element} elements, which is not a multiple of {INNER_BYTES} bytes"
+        raise TmaError(f"{fact}; {tile}", ENCODE)
     if code in PADDED and plan.swizzle not in PADDED_SWIZZLES:
         allowed = ", ".join(str(mode) for mode in SwizzleMode if mode in PADDED_SWIZZLES)
         raise TmaError(
-            f"{element} in 16-byte containers must have swizzle {allowed}, found {plan.swizzle}; {tile}", ENCODE
+            f"{element} in 16-byte containers does not support swizzle {plan.swizzle}; supported: {allowed}; {tile}",
+            ENCODE,
         )
     if code in PADDED and inner != PADDED_INNER:
-        must = f"a box of {element} in 16-byte containers must have {PADDED_INNER} elements along dimension 0"
-        raise TmaError(f"{must}, found {inner}; {tile}", f"{ENCODE}; {COPY}")
+        fact = (
+            f"a box has {inner} elements along dimension 0, but a box of {element} in 16-byte containers has "
+            f"{PADDED_INNER}"
+        )
+        raise TmaError(f"{fact}; {tile}", f"{ENCODE}; {COPY}")
     for box in plan.boxes:
         if box.offset_bytes % DESTINATION_BYTES:
-            must = f"every box must start at a multiple of {DESTINATION_BYTES} bytes of shared memory"
-            raise TmaError(
-                f"{must}, found {box.offset_bytes} for the one at ({box.origin[0]},{box.origin[1]}); {tile}", GUIDE
+            fact = (
+                f"the box at ({box.origin[0]},{box.origin[1]}) starts at byte {box.offset_bytes} of shared memory, "
+                f"which is not a multiple of {DESTINATION_BYTES}"
             )
+            raise TmaError(f"{fact}; {tile}", GUIDE)

@@ -1,6 +1,6 @@
-"""A plan of tensor copies: what the tensor map is told, how many boxes there are, where each comes from and goes to.
+"""Print a plan of tensor copies as text, and convert it into plain data.
 
-Law: text and data list the same boxes, each with the place that it goes to.
+Invariant: text and data list the same boxes, each with its address in shared memory.
 
 >>> from descriptors import derive, tma_plan
 >>> plan = tma_plan(derive((128, 128), "bf16", "K", "32B", (64, 16)), rank=2)
@@ -21,21 +21,21 @@ from descriptors.smem.operands.operand import DTYPES, Major, SwizzleMode
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import aligned, counted, known_line, known_record
 
-#: Boxes that are listed; the others are counted.
+#: The largest number of boxes in a printed table.
 _LISTED = 32
 
 
 def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") -> str:
-    """A plan for a person.
+    r"""Return the text of a plan.
 
     Args:
         plan: the plan.
-        proved: how many elements ``plan.verify()`` compared, for a last line.
-        arch: where it shall run; the copies do not depend on it, but how they are known does.
+        proved: number of elements that ``plan.verify()`` compared, for a last line.
+        arch: the architecture; the copies do not depend on it, but their evidence does.
 
     >>> from descriptors import derive, tma_plan
     >>> plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2)
-    >>> print(*tell_tma_plan(plan, plan.verify()).splitlines()[-4:], sep="\\n")
+    >>> print(*tell_tma_plan(plan, plan.verify()).splitlines()[-4:], sep="\n")
        number   K  MN  shared memory
             0   0   0              0
             1  64   0          16384
@@ -61,12 +61,12 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
 
 
 def tables_tma_plan(plan: TmaPlan) -> list[Table]:
-    """The boxes, each with the place that it comes from and goes to."""
+    """Return the table of the boxes, with their coordinates and addresses."""
     return [("boxes", list(_box_rows(plan, staged=True)))]
 
 
 def _box_rows(plan: TmaPlan, *, staged: bool) -> Iterator[tuple[object, ...]]:
-    """Yield the heading, then a row for each listed box: where it comes from and goes to, and its stage if asked."""
+    """Yield the heading, then a row for each listed box: its stage (with ``staged``), coordinates and address."""
     yield (*["stage"] * staged, *(dimension.name for dimension in plan.dimensions), "shared memory")
     for box in plan.boxes[:_LISTED]:
         yield (*[box.stage] * staged, *box.coordinates, box.offset_bytes)
@@ -82,7 +82,7 @@ def _code(label: str, path: str) -> Row:
     return Row(_CODE, value, label, lambda plan: "{} ({})".format(*value(plan)))
 
 
-#: What the driver is told.
+#: The arguments of the driver.
 TENSOR_MAP = Record(
     data_type=_code("data type", "data_type"),
     swizzle=_code("swizzle", "swizzle"),
@@ -107,19 +107,19 @@ TENSOR_MAP = Record(
 
 
 def _tensor_map(plan: TmaPlan) -> Iterator[str]:
-    """What the driver is told, and what it demands."""
+    """Yield the arguments of the driver, and the requirements on them."""
     yield "Tensor map, for cuTensorMapEncodeTiled"
     rows = list(zip(*TENSOR_MAP.table([plan]), strict=True))
     for mode, name in enumerate(("MN", "K")):
         steps = [dimension.step for dimension in plan.dimensions if dimension.mode == mode]
         if len(steps) > 1:
             digits = f"the extent along {name}, presented as {len(steps)} digits,"
-            rows.append(("", f"{digits} is a multiple of {max(steps)}; of any other --rank 2"))
+            rows.append(("", f"{digits} is a multiple of {max(steps)}; for any other extent use --rank 2"))
     yield from aligned(rows, indent=3, gap=3)
 
 
 def _copies(plan: TmaPlan) -> Iterator[str]:
-    """How many boxes, where the tile may lie, and what each box signals."""
+    """Yield the alignment of the tile, and the bytes that each box signals."""
     mn, k = plan.origin_multiples
     yield "Coordinates and shared memory count from the start of the tile"
     yield f"   The tile must start at a multiple of {plan.alignment_bytes} bytes of shared memory,"
@@ -128,7 +128,7 @@ def _copies(plan: TmaPlan) -> Iterator[str]:
 
 
 def _box_table(plan: TmaPlan) -> Iterator[str]:
-    """Where each box comes from and goes to; a column for the stage where there are several."""
+    """Yield the table of the boxes, with a column for the stage if there are several."""
     heading, *rows = _box_rows(plan, staged=any(box.stage for box in plan.boxes))
     numbered = ((number, *row) for number, row in enumerate(rows))
     yield from aligned([("number", *heading), *numbered], ">", indent=3)
@@ -154,12 +154,12 @@ BOXES = Record(
 
 
 def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") -> dict[str, Any]:
-    """A plan as plain data; names and codes are those of the driver's header.
+    """Return a plan as plain data; names and codes are those of the driver's header.
 
     Args:
         plan: the plan.
-        proved: how many elements ``plan.verify()`` compared.
-        arch: where it shall run.
+        proved: number of elements that ``plan.verify()`` compared.
+        arch: the architecture.
 
     >>> from descriptors import derive, tma_plan
     >>> plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2)
@@ -171,5 +171,5 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90"
 
 
 def _evidence(plan: TmaPlan, arch: str) -> str:
-    """How the copy model is known on an architecture: the same grade as that of the whole answer."""
+    """Return the evidence of the copy model on an architecture."""
     return known_record(arch).get("evidence", plan.evidence)

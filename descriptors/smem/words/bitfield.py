@@ -1,8 +1,9 @@
-"""Words made of bit fields: declared once as data, encoded and decoded by one generic pair of functions.
+"""Encode and decode words that consist of bit fields, which are declared as data.
 
-The only shifts and masks of the package live here. A field says where its bits are and what one step of its stored
-number is worth (``unit=16``: the word holds 16-byte units, the caller sees bytes), or which meanings its codes have.
-Laws, for every word ``w`` and every map of legal values ``v``::
+A ``Field`` declares the position of its bits and its unit (with ``unit=16``, the word stores 16-byte units and the
+caller sees bytes), or the meanings of its codes.
+
+Invariants, for every word ``w`` and every map of legal values ``v``::
 
     word.decode(word.encode(v)) == v          (names left out of v get their defaults)
     word.encode(word.decode(w)) | word.unknown_bits(w) == w
@@ -28,7 +29,7 @@ from layoutalg.frozen import frozen
 
 @frozen
 class UnknownCode:
-    """A stored code that names nothing, kept so that decoding loses no bit.
+    """A stored code without a meaning. Decoding keeps it, so that no bit is lost.
 
     >>> print(UnknownCode(5))
     invalid code 5
@@ -42,15 +43,15 @@ class UnknownCode:
 
 @frozen
 class Field:
-    """One field of a word.
+    """A field of a word.
 
     Args:
         name: name of the value, a Python identifier.
-        low: position of its lowest bit.
+        low: position of the lowest bit.
         bits: width in bits.
-        unit: what one stored step is worth; 16 for an address stored as ``address >> 4``.
-        codes: pairs (meaning, stored code) where the field is an enumeration; empty for a number.
-        default: value that encoding takes when none is given.
+        unit: value of one stored unit; 16 for an address stored as ``address >> 4``.
+        codes: pairs (meaning, stored code) of an enumeration; empty for a number.
+        default: the value that ``encode`` uses if none is given.
 
     >>> stride = Field("stride_byte_offset", low=32, bits=14, unit=16)
     >>> stride.store(1024), stride.load(64)
@@ -75,7 +76,7 @@ class Field:
 
     @property
     def limit(self) -> int:
-        """The largest value the field holds, in the caller's unit.
+        """The largest value that the field can store, in the caller's unit.
 
         >>> Field("start_address", low=0, bits=14, unit=16).limit
         262128
@@ -83,10 +84,10 @@ class Field:
         return ((1 << self.bits) - 1) * self.unit
 
     def store(self, value: Any, where: str = "field") -> int:
-        """The number that the word keeps for ``value``.
+        """Return the number that the word stores for ``value``.
 
         Args:
-            value: in the caller's unit, or one of the meanings in ``codes``.
+            value: a number in the caller's unit, or one of the meanings in ``codes``.
             where: name of the word, for the error message.
 
         Raises:
@@ -108,16 +109,16 @@ class Field:
         except TypeError:
             number = None
         if number is None:
-            raise FieldError(f"{where}: {self.name} must be an integer, found {brief(value)}", self.name)
+            raise FieldError(f"{where}: {self.name} is {brief(value)}, which is not an integer", self.name)
         limit = ((1 << self.bits) - 1) * unit
         if not 0 <= number <= limit:
-            raise FieldError(f"{where}: {self.name} must lie in [0, {limit}], found {brief(number)}", self.name)
+            raise FieldError(f"{where}: {self.name} is {brief(number)}, which is not in [0, {limit}]", self.name)
         if number % unit:
-            raise FieldError(f"{where}: {self.name} must be a multiple of {unit}, found {number}", self.name)
+            raise FieldError(f"{where}: {self.name} is {number}, which is not a multiple of {unit}", self.name)
         return number // unit
 
     def load(self, number: int) -> Any:
-        """The value that a stored number stands for; an ``UnknownCode`` where no meaning has that code."""
+        """Return the value of a stored number, or an ``UnknownCode`` if no meaning has that code."""
         if self.codes:
             return next((meaning for meaning, code in self.codes if code == number), UnknownCode(number))
         return number * self.unit
@@ -125,10 +126,10 @@ class Field:
 
 @frozen
 class Word:
-    """A machine word: its name, its width in bits, and its fields, which must not overlap.
+    """A word format: its name, its width in bits, and its fields, which must not overlap.
 
     Raises:
-        FieldError: when two fields overlap, or one reaches beyond the word.
+        FieldError: if two fields overlap, or a field exceeds the word.
 
     >>> word = Word("example", 32, (Field("rows", 0, 6), Field("address", 8, 14, unit=16)))
     >>> hex(word.encode(rows=3, address=0x100))
@@ -144,20 +145,18 @@ class Word:
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and isinstance(self.bits, int) and isinstance(self.fields, tuple)):
             raise FieldError(
-                "Word: name, bits and fields must be a text, an integer and a tuple, found "
-                f"{brief(self.name)}, {brief(self.bits)}, {brief(self.fields)}",
+                f"Word: name {brief(self.name)}, bits {brief(self.bits)} and fields {brief(self.fields)} are not a "
+                "text, an integer and a tuple",
                 brief(self.name),
             )
         covered = 0
         for field in self.fields:
             if not isinstance(field, Field):
-                raise FieldError(f"Word: a field must be a Field, found {brief(field)}", self.name)
+                raise FieldError(f"Word: {brief(field)} is not a Field", self.name)
             if field.low < 0 or field.bits < 1 or field.low + field.bits > self.bits:
-                raise FieldError(
-                    f"{self.name}: {field.name} must lie in {self.bits} bits, found {span(field)}", field.name
-                )
+                raise FieldError(f"{self.name}: {field.name} {span(field)} is not within {self.bits} bits", field.name)
             if field.mask & covered:
-                raise FieldError(f"{self.name}: fields must not overlap, found {field.name} {span(field)}", field.name)
+                raise FieldError(f"{self.name}: {field.name} {span(field)} overlaps another field", field.name)
             covered |= field.mask
 
     def __getitem__(self, name: str) -> Field:
@@ -167,30 +166,32 @@ class Word:
         raise ChoiceError(f"{self.name}: a field", name, [field.name for field in self.fields])
 
     def encode(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> int:
-        """The word whose fields have the given values; a field not named takes its default.
+        """Return the word with these field values; other fields have their defaults.
 
         Raises:
             FieldError: if a value is out of range or not a multiple of its field's unit.
-            ChoiceError: for a name that is no field, or a meaning that has no code.
+            ChoiceError: for an unknown field name, or a meaning that has no code.
         """
         all_values = {**(values or {}), **by_name}
         for name in all_values:
-            self[name]  # an unknown name is an error, not a silent no-op
+            self[name]  # raises for an unknown name
         return sum(
             field.store(all_values.get(field.name, field.default), self.name) << field.low for field in self.fields
         )
 
     def decode(self, word: int) -> dict[str, Any]:
-        """The value of every field, in the order of declaration; bits outside the fields are in ``unknown_bits``.
+        """Return the value of every field, in the order of declaration.
+
+        ``unknown_bits`` returns the bits outside the fields.
 
         Raises:
-            FieldError: if ``word`` is no integer of this word's width.
+            FieldError: if ``word`` is not an integer of this width.
         """
         number = self._check(word)
         return {field.name: field.load((number & field.mask) >> field.low) for field in self.fields}
 
     def unknown_bits(self, word: int) -> int:
-        """The set bits of ``word`` that belong to no field.
+        """Return the set bits of ``word`` that belong to no field.
 
         >>> hex(Word("example", 32, (Field("rows", 0, 6),)).unknown_bits(0x8003))
         '0x8000'
@@ -198,7 +199,7 @@ class Word:
         return self._check(word) & ~self.mask(field.name for field in self.fields)
 
     def mask(self, names: Iterable[str]) -> int:
-        """All bits of the named fields: what to ignore when two words are compared without those fields."""
+        """Return all bits of the named fields."""
         return sum({self[name].mask for name in names})
 
     def _check(self, word: int) -> int:
@@ -206,7 +207,7 @@ class Word:
 
 
 def span(field: Field) -> str:
-    """The bits of a field in the half-open notation of the documents.
+    """Return the bits of a field as a half-open interval, as text.
 
     >>> span(Field("start_address", low=0, bits=14))
     '[0,14)'
@@ -215,7 +216,7 @@ def span(field: Field) -> str:
 
 
 def field_cells(field: Field, number: int, value: Any) -> tuple[str, str]:
-    """What a field is worth and what the word holds, as two cells of a table.
+    """Return the value of a field and its stored number, as two cells of a table.
 
     >>> field_cells(Field("stride_byte_offset", low=32, bits=14, unit=16), 64, 1024)
     ('1024 bytes', '64 x 16 bytes')
@@ -226,11 +227,11 @@ def field_cells(field: Field, number: int, value: Any) -> tuple[str, str]:
 
 
 def field_kinds(words: Iterable[Word], kind: object = None) -> tuple[dict[str, object], ...]:
-    """Return the types of the fields of any of some words, as ``layoutalg.cli.schema`` writes types.
+    """Return the types of the fields of some words, in the notation of ``layoutalg.cli.schema``.
 
     Args:
-        words: the words; those with fields of the same names have one type.
-        kind: the type of each field; that of its values if it is left out.
+        words: the words; those with the same field names share one type.
+        kind: the type of each field; None for the type of its values.
     """
     alike: dict[tuple[str, ...], list[Word]] = {}
     for word in words:

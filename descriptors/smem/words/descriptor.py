@@ -1,25 +1,26 @@
-"""The shared-memory descriptor word of sm90 (``wgmma``), of sm100 and of sm107 (``tcgen05``), its fields in bytes.
+"""Shared-memory descriptors of sm90 (``wgmma``), sm100 and sm107 (``tcgen05``), with fields in bytes.
 
-Every field position of sm90 is that of PTX ISA 9.1 (wgmma, matrix descriptor format), of CUTLASS
-``include/cute/arch/mma_sm90_desc.hpp`` and of the CuTe DSL's ``WgmmaSmemDesc``. Measured on an H200: bits 14-15, 30-31,
-46-48 and 52-61 belong to no field, and setting them changes nothing. Every field position of sm100 is that of PTX ISA
-9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe
-DSL's ``Tcgen05SmemDesc``. CUTLASS draws ``version`` two bits wide where PTX and the DSL draw three; the value 1 reads
-the same in both.
+Source of sm90: PTX ISA 9.1 (wgmma, matrix descriptor format), CUTLASS ``include/cute/arch/mma_sm90_desc.hpp`` and the
+CuTe DSL's ``WgmmaSmemDesc`` agree on every field position. Measured on an H200: bits 14-15, 30-31, 46-48 and 52-61
+belong to no field, and setting them has no effect.
+Source of sm100: PTX ISA 9.1, Table 40 (tcgen05 shared memory descriptor), CUTLASS
+``include/cute/arch/mma_sm100_desc.hpp`` and the CuTe DSL's ``Tcgen05SmemDesc`` agree on every field position, except
+that ``version`` has two bits in CUTLASS and three in PTX and the DSL. The value 1 reads the same in both.
 
-sm107 has 15 bits for the start and for LBO, windows of 2**19 bytes, and bit 53, which half of a row of 48 bytes of a
-compressed B is read. Below 2**18 its words are those of sm100; what lies above no word of sm100 holds, and is refused
-where NVIDIA's builder drops the bit in silence. Source: CuTe DSL 4.8.1, ``sm107_make_umma_smem_desc``, compiled on a
-CPU; bit 53: PTX ISA 9.4, tcgen05 shared memory descriptor (Table 49). Which architecture reads which of the three words
-says the table of targets.
+sm107 has 15 bits for the start address and for LBO, which gives windows of 2**19 bytes, and bit 53, which selects the
+half of a 48-byte row of a compressed B. Below 2**18 its words equal those of sm100. Higher addresses do not fit in a
+word of sm100; they are an error here, while NVIDIA's builder drops the bit silently.
+Source of sm107: CuTe DSL 4.8.1, ``sm107_make_umma_smem_desc``, compiled on a CPU; bit 53: PTX ISA 9.4, tcgen05 shared
+memory descriptor (Table 49). The table of targets states which architecture reads which of the three formats.
 
-Law: the word of another start differs in that field alone, where it is 16-byte units added to the word.
+Invariant: the words of two start addresses differ in that field only, by the number of 16-byte units between them.
 
->>> one = SmemDescriptor("sm100", 16, 1024, SwizzleMode.B128)
->>> all(one.at(16 * step).encode() == one.encode() + step for step in range(0, 1 << 14, 99))
+>>> descriptor = SmemDescriptor("sm100", 16, 1024, SwizzleMode.B128)
+>>> all(descriptor.at(16 * step).encode() == descriptor.encode() + step for step in range(0, 1 << 14, 99))
 True
 
-Law: a code is that of the mode whose rows and swizzle the read model, which has positions and codes of its own, walks.
+Invariant: for every swizzle code, the read model, which has its own field positions and codes, reads with the swizzle
+of the mode.
 
 >>> from descriptors.smem.proof.read_model import read_rows
 >>> from layoutalg import Swizzle
@@ -32,7 +33,7 @@ Law: a code is that of the mode whose rows and swizzle the read model, which has
 ...     read = read_rows(word, arch, dtype="u8", major="K", shape=(32, 16))
 ...     assert [row[0] for row in read] == [swizzle(row) for row in rows], mode
 
-Law: the window, all that a start address can name, is what the field can hold, and all shared memory lies in it.
+Invariant: the window is the range of the start-address field, and includes all shared memory.
 
 >>> from descriptors.targets import ARCHITECTURES
 >>> all(row.shared < window_bytes(row.name) == smem_word(row.name)["start_address"].limit + 16
@@ -76,7 +77,7 @@ SM90_DESCRIPTOR = Word(
 )
 
 
-#: Codes of the swizzle field; 3, 5 and 7 name nothing.
+#: Codes of the swizzle field; 3, 5 and 7 have no meaning.
 SM100_SWIZZLE_CODES = (
     (SwizzleMode.NONE, 0),
     (SwizzleMode.B128_BASE32B, 1),
@@ -102,13 +103,15 @@ SM100_DESCRIPTOR = Word(
 )
 
 
-#: That of sm107.
+#: The 64-bit shared-memory descriptor of sm107.
 SM107_DESCRIPTOR = Word(
     "sm107 shared-memory descriptor",
     64,
     tuple(
-        Field(one.name, one.low, 15, one.unit) if one.name in ("start_address", "leading_byte_offset") else one
-        for one in SM100_DESCRIPTOR.fields[:-1]
+        Field(field.name, field.low, 15, field.unit)
+        if field.name in ("start_address", "leading_byte_offset")
+        else field
+        for field in SM100_DESCRIPTOR.fields[:-1]
     )
     + (Field("row_half", low=53, bits=1), SM100_DESCRIPTOR.fields[-1]),
 )
@@ -117,36 +120,36 @@ SM107_DESCRIPTOR = Word(
 #: The name of an architecture of the table of targets.
 Arch: TypeAlias = str
 
-#: The descriptor words, by the architecture that had them first.
+#: The word formats, by the first architecture that has them.
 WORDS: Mapping[str, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR, "sm107": SM107_DESCRIPTOR}
 
-#: What the instructions that read them are called, by generation.
+#: Names of the instructions that read descriptors, by generation.
 MNEMONICS: Mapping[str, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
 
-#: Shared memory that one thread block can use on any of them (CUDA C++ Programming Guide, compute capabilities).
+#: Shared memory that a CTA can use, in bytes (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
 
-#: What a start-address field of 14 bits can name (PTX ISA 9.1, matrix descriptor: matrix-descriptor-encode, 18 bits).
+#: Bytes that a 14-bit start address can address (PTX ISA 9.1, matrix descriptor: matrix-descriptor-encode, 18 bits).
 WINDOW_BYTES = 1 << 18
 
 
 def architecture(value: object, where: str = "derive") -> Arch:
-    """The architecture with this name, whose instructions read descriptors: ``"sm107"`` for ``"sm_107a"``.
+    """Return the architecture with this name, such as ``"sm107"`` for ``"sm_107a"``.
 
     Args:
-        value: the name, in either case of letters.
+        value: the name, in upper or lower case.
         where: the operation, for the error message.
 
     Raises:
-        ChoiceError: if there is none.
-        DescriptorError: for an architecture that reads no descriptors.
+        ChoiceError: if there is no such architecture.
+        DescriptorError: for an architecture without descriptors.
     """
     return tensor_architecture(value, where)
 
 
 @lru_cache(maxsize=1 << 6)
 def word_format(arch: Arch) -> str:
-    """The architecture that first had the words of this one: a key of ``WORDS``.
+    """Return the first architecture with the word format of this one: a key of ``WORDS``.
 
     >>> [word_format(name) for name in ("sm90", "sm103", "sm107")]
     ['sm90', 'sm100', 'sm107']
@@ -155,7 +158,7 @@ def word_format(arch: Arch) -> str:
 
 
 def smem_word(arch: Arch) -> Word:
-    """The descriptor word of an architecture.
+    """Return the word format of an architecture.
 
     >>> smem_word("sm107")["row_half"].low, smem_word("sm103") is SM100_DESCRIPTOR
     (53, True)
@@ -166,8 +169,8 @@ def smem_word(arch: Arch) -> Word:
 def with_version(word: int, arch: Arch) -> int:
     """Return a word with the version that PTX requires, if its version bits are 0.
 
-    Kernels in use leave the version of sm100 words 0 (Triton 3.5.0), so their elements are compared as those of a word
-    with the version. What the hardware reads for version 0 is not measured.
+    Existing kernels have sm100 descriptors with version 0 (Triton 3.5.0). Their elements are compared as if the version
+    were set. What the hardware reads for version 0 is not measured.
 
     >>> hex(with_version(0x4000004000010000, "sm100")), hex(with_version(0x4000004000010000, "sm90"))
     ('0x4000404000010000', '0x4000004000010000')
@@ -177,7 +180,7 @@ def with_version(word: int, arch: Arch) -> int:
 
 
 def start_mask(arch: Arch) -> int:
-    """Return the bits of a descriptor that hold the start address.
+    """Return the bits of a descriptor that store the start address.
 
     >>> hex(start_mask("sm100")), hex(start_mask("sm107"))
     ('0x3fff', '0x7fff')
@@ -186,7 +189,7 @@ def start_mask(arch: Arch) -> int:
 
 
 def window_bytes(arch: Arch) -> int:
-    """What the start address of its words can name, in bytes.
+    """Return the number of bytes that a start address of an architecture can address.
 
     >>> window_bytes("sm100") == WINDOW_BYTES, window_bytes("sm107") == 2 * WINDOW_BYTES
     (True, True)
@@ -196,13 +199,13 @@ def window_bytes(arch: Arch) -> int:
 
 
 def assumed_architecture(word: int | None = None, m: int | None = None) -> Arch:
-    """The architecture that is meant where none is named: by the version of a word, or by M of an instruction.
+    """Return the architecture to assume if none is given: by the version of a word, or by M of an instruction.
 
-    Every ``wgmma`` has M 64; of a ``tcgen05.mma`` with M 64 one has to say that it is sm100.
+    Every ``wgmma`` has M 64. A ``tcgen05.mma`` with M 64 therefore needs an explicit architecture.
 
     Args:
-        word: a descriptor word, if there is one.
-        m: M of the instruction, if one is named.
+        word: a descriptor word, or None.
+        m: M of the instruction, or None.
 
     >>> assumed_architecture(word=0x4000404000010000), assumed_architecture(m=64), assumed_architecture(m=128)
     ('sm100', 'sm90', 'sm100')
@@ -215,26 +218,25 @@ def assumed_architecture(word: int | None = None, m: int | None = None) -> Arch:
 
 @frozen
 class SmemDescriptor:
-    """What a tensor core is told about one operand in shared memory.
+    """A shared-memory descriptor: the address and layout of an operand in shared memory.
 
     Args:
         arch: an architecture with descriptors: ``"sm90"``, ``"sm100"``, ``"sm107"``, ...
         start_address: shared-memory address of the operand's first element, in bytes.
-        leading_byte_offset: step of the canonical form's leading mode, in bytes.
-        stride_byte_offset: step of the canonical form's stride mode, in bytes.
+        leading_byte_offset: leading stride of the canonical form, in bytes.
+        stride_byte_offset: the other stride of the canonical form, in bytes.
         swizzle: the swizzle mode.
         base_offset: rows by which the swizzle pattern starts before its natural alignment, 0 to 7.
-        leading_is_absolute: whether the leading byte offset is no step but the shared-memory address of the line of 128
-            bytes in which K goes on; sm100 and sm107 have the bit (``lbo_mode``), for K = 96 on sm_103a and sm_107a.
-        row_half: which half of a row of 48 bytes of a compressed B is read; sm107 alone has the bit.
+        leading_is_absolute: whether the leading byte offset is the shared-memory address of the 128-byte line in which
+            K continues, instead of a stride. sm100 and sm107 have this bit (``lbo_mode``), for K = 96 on sm_103a and
+            sm_107a.
+        row_half: which half of a 48-byte row of a compressed B is read; only sm107 has this bit.
 
-    Law: ``smem_word(arch).decode(d.encode())`` gives back every field.
+    Invariant: ``smem_word(arch).decode(d.encode())`` returns every field.
 
     Raises:
         ChoiceError: if the architecture or the swizzle mode is unknown.
-        DescriptorError: if the leading byte offset of an sm90 descriptor shall be absolute.
-
-    Source: as ``sm90`` and ``sm100``.
+        DescriptorError: if the leading byte offset of an sm90 descriptor is absolute.
 
     >>> d = SmemDescriptor("sm100", leading_byte_offset=16, stride_byte_offset=1024, swizzle="128B")
     >>> hex(d.encode()), hex(d.at(64).encode())
@@ -253,25 +255,25 @@ class SmemDescriptor:
     row_half: int = 0
 
     def __post_init__(self) -> None:
-        # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
+        # Skip the lookup for a valid name, because ``at`` constructs many descriptors.
         if type(self.arch) is not str or self.arch not in WORDS:
             object.__setattr__(self, "arch", architecture(self.arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
         if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and has_wgmma(self.arch):
             raise DescriptorError(
-                f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
+                f"descriptor: {self.arch} has no absolute leading byte offset; it exists on sm100 and sm107"
             )
 
     @property
     def word(self) -> Word:
-        """The bit fields of this architecture's word."""
+        """The word format of the architecture."""
         return smem_word(self.arch)
 
     def encode(self) -> int:
-        """The 64-bit word.
+        """Return the 64-bit word.
 
         Raises:
-            FieldError: if an offset is no multiple of 16 bytes or too large for its field.
+            FieldError: if an address or offset is not a multiple of 16 bytes, or too large for its field.
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
         half = {"row_half": self.row_half} if self.row_half else {}
@@ -288,19 +290,19 @@ class SmemDescriptor:
             beyond = {"start_address": self.start_address, "leading_byte_offset": self.leading_byte_offset}
             wider = range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16)
             if targets.has_tcgen05(self.arch) and beyond.get(error.field) in wider:
-                told = f"{error}: the words of {targets.holders('wide descriptor')} have 15 bits there"
-                raise FieldError(told, error.field) from None
+                message = f"{error}; {targets.holders('wide descriptor')} has 15 bits for this field"
+                raise FieldError(message, error.field) from None
             raise
         return word | self.word["lbo_mode"].mask if self.leading_is_absolute else word
 
     def at(self, start_address: int) -> SmemDescriptor:
-        """The same descriptor for an operand that starts elsewhere, in bytes.
+        """Return the descriptor with another start address, in bytes.
 
-        The hardware reads the address modulo 2**18, on sm107 2**19; the field may never carry into its neighbour.
+        The hardware reads the address modulo 2**18, on sm107 modulo 2**19.
         """
         return replace(self, start_address=start_address)
 
 
-#: The types of the fields of some descriptor: their values, and their stored numbers.
+#: The types of the fields of descriptors: of their values, and of their stored numbers.
 FIELDS = Named("Fields", lambda: field_kinds(WORDS.values()))
 STORED = Named("Stored", lambda: field_kinds(WORDS.values(), int))

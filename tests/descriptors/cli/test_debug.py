@@ -337,12 +337,12 @@ def test_decode_compares_with_what_was_meant(capsys: pytest.CaptureFixture[str])
     met = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "stride_byte_offset=0x400")
     assert met.splitlines()[-2:] == ["as expected: swizzle 128B", "as expected: stride_byte_offset 1024"]
     printed = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "swizzle=64B", status=1)
-    assert printed.splitlines()[-1] == "not as expected: swizzle must be 64B, is 128B"
+    assert printed.splitlines()[-1] == "not as expected: swizzle is 128B, expected 64B"
     record = json.loads(run(capsys, "decode", GOLDEN, "--expect", "stride_byte_offset=512", "--json", status=1))
     assert record["expected"] == [{"field": "stride_byte_offset", "expected": 512, "found": 1024, "met": False}]
     assert "expected" not in json.loads(run(capsys, "decode", GOLDEN, "--json"))
     assert "swizzle is " in run(capsys, "decode", GOLDEN, "--expect", "63B", status=2)
-    assert "must be a number" in run(capsys, "decode", GOLDEN, "--expect", "version=one", status=2)
+    assert "which is not a number" in run(capsys, "decode", GOLDEN, "--expect", "version=one", status=2)
     assert "a field is " in run(capsys, "decode", GOLDEN, "--expect", "start=1", status=2)
 
 
@@ -361,8 +361,8 @@ def test_diff_and_derive_accept_the_same_addresses_of_a_tile(
 @each(
     ("word", "reason", "change"),
     [
-        ("0x4000c04000010000", "the version of an sm100 word must be 1, found 3", "version 3 -> 1"),
-        ("0xe000404000010000", "the swizzle code must be 0, 1, 2, 4 or 6, found 7", "swizzle invalid code 7 -> 128B"),
+        ("0x4000c04000010000", "the version of the sm100 word 0x4000c04000010000 is 3, not 1", "version 3 -> 1"),
+        ("0xe000404000010000", "the swizzle code is 7, not 0, 1, 2, 4 or 6", "swizzle invalid code 7 -> 128B"),
         ("0x4010404000010000", "an absolute leading byte address", "lbo_mode 1 -> 0"),
     ],
 )

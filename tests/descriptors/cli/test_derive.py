@@ -306,7 +306,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
 @each(
     ("base", "reason"),
     [
-        ("8", "must be a multiple of 128 bytes, found 8"),
+        ("8", "the base address 8 is not a multiple of 128 bytes"),
         ("0x40000", "ends at 294912, beyond the 232448 bytes of shared memory; the highest aligned base is 199680"),
         ("300000", "ends at 332768, beyond the 232448 bytes of shared memory"),
     ],

@@ -148,4 +148,4 @@ def test_constexpr_is_the_header_of_the_derivation_and_takes_no_operand(capsys: 
             in capsys.readouterr().err
         )
     assert main(["derive", *SHARED, *shlex.split(A), "--emit", "constexpr"]) == 2
-    assert "; here it must be one of cuda" in refusal(capsys.readouterr().err)
+    assert "of descriptors emit constexpr; supported: cuda" in refusal(capsys.readouterr().err)

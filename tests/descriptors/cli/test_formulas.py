@@ -35,8 +35,8 @@ def test_the_command_prints_the_closed_forms(capsys: pytest.CaptureFixture[str])
         (["--tile", "64*m x 64*k", "--emit", "cuda"], "--emit cannot be combined with --symbolic"),
         (["--tile", "64*m x 64*k", "--base", "1024"], "--base cannot be combined with --symbolic"),
         (["--tile", "64*m x 64*k", "--format", "word"], "supported: text, latex, python, json"),
-        (["--tile", "64*m x ("], "derive: tile extent 1 must be a positive number or expression; notation: "),
-        ([], "derive: tile must be (MN, K) or (MN, K, stages), found "),
+        (["--tile", "64*m x ("], "derive: tile extent 1 is not a positive number or expression; notation: "),
+        ([], "is not (MN, K) or (MN, K, stages)"),
     ],
 )
 def test_the_command_refuses_in_one_line(

@@ -26,8 +26,8 @@ NARROW_128 = MAP.replace("box=64x64 swizzle=128B", "box=32x64 swizzle=64B")
 @each(
     ("arguments", "status", "line"),
     [
-        ([MAP], 0, "taken by the driver 580.159.04"),
-        ([MAP.replace("128B", "64B")], 1, "boxDim[0]: must be at most the 64 bytes of the swizzle, found 128"),
+        ([MAP], 0, "accepted by the driver 580.159.04"),
+        ([MAP.replace("128B", "64B")], 1, "boxDim[0] is 128 bytes, wider than the 64 bytes of the swizzle"),
         ([MAP, MAP], 0, "same: all arguments of the maps"),
         ([MAP, MAP.replace("128B", "none")], 1, "swizzle  128B -> default"),
         ([MAP, "0x4000404000010000", "--major", "K"], 0, "same: the word reads all 4096 elements"),
@@ -61,15 +61,19 @@ NARROW_128 = MAP.replace("box=64x64 swizzle=128B", "box=32x64 swizzle=64B")
         ([NARROW_128, "0x8002002000010008", *AT_128], 1, "right word: 0x8000002000010008"),
         ([FP4, FP4], 0, "same: all arguments of the maps"),
         ([FP4, FP4_LAYOUT, "--major", "K", "--unit", "bytes"], 0, "not measured on a Blackwell"),
-        ([MAP, "--arch", "sm90"], 0, "taken by the driver 580.159.04 of a Hopper GPU"),
-        ([MAP, "--arch", "sm100"], 0, "taken for sm100 by the rules of the driver 580.159.04"),
-        ([FP4], 1, "16U4_ALIGN16B is for sm_100 and later"),
+        ([MAP, "--arch", "sm90"], 0, "accepted by the driver 580.159.04 of a Hopper GPU"),
+        ([MAP, "--arch", "sm100"], 0, "accepted for sm100 by the rules of the driver 580.159.04"),
+        ([FP4], 1, "tensorDataType is 16U4_ALIGN16B, which needs sm_100 or later"),
         ([FP4, "--arch", "sm90"], 1, "refused by the driver 580.159.04"),
         ([FP4, "--arch", "sm100"], 0, "8 rows of 128 bytes, 128 bytes apart; a copy counts 512 bytes"),
-        ([FP4, "--arch", "sm103"], 0, "taken for sm103"),
+        ([FP4, "--arch", "sm103"], 0, "accepted for sm103"),
         ([FP4 + " address=16", "--arch", "sm100"], 1, "refused for sm100 by the rules of the driver 580.159.04"),
-        ([FP4, FP4, "--arch", "sm90"], 1, "refused: the driver does not take either map; tensorDataType"),
-        ([FP4, FP4_LAYOUT, "--major", "K", "--unit", "bytes", "--arch", "sm90"], 1, "the driver does not take the map"),
+        ([FP4, FP4, "--arch", "sm90"], 1, "refused: the driver does not accept either map; tensorDataType"),
+        (
+            [FP4, FP4_LAYOUT, "--major", "K", "--unit", "bytes", "--arch", "sm90"],
+            1,
+            "the driver does not accept the map",
+        ),
     ],
 )
 def test_the_answer_and_its_status(
@@ -84,14 +88,14 @@ def test_the_answer_and_its_status(
 @each(
     ("one", "against", "reason"),
     [
-        (NARROW, [NARROW], "the driver does not take either map; boxDim[0]: must be at most the 64 bytes of the"),
-        (MAP, [NARROW], "the driver does not take the second map; boxDim[0]"),
-        (NARROW, [MAP], "the driver does not take the first map; boxDim[0]"),
-        (NARROW, ["S<2,3,3> o 0 o (64,64):(64,1)", "--major", "K"], "the driver does not take the map; boxDim[0]"),
-        (NARROW, ["0x8000402000010000", "--major", "K"], "the driver does not take the map; boxDim[0]"),
-        (FP4 + " address=16", [FP4], "the driver does not take the first map; globalAddress: must be a multiple of 32"),
-        (FP4.replace("box=128", "box=64"), [FP4], "the driver does not take the first map; boxDim[0]: must be 128"),
-        (FP4, ["0x4000004000010000", "--major", "K", "--dtype", "e2m1_unpacksmem"], "is for sm_100 and later"),
+        (NARROW, [NARROW], "the driver does not accept either map; boxDim[0] is 128 bytes, wider than the 64 bytes"),
+        (MAP, [NARROW], "the driver does not accept the second map; boxDim[0]"),
+        (NARROW, [MAP], "the driver does not accept the first map; boxDim[0]"),
+        (NARROW, ["S<2,3,3> o 0 o (64,64):(64,1)", "--major", "K"], "the driver does not accept the map; boxDim[0]"),
+        (NARROW, ["0x8000402000010000", "--major", "K"], "the driver does not accept the map; boxDim[0]"),
+        (FP4 + " address=16", [FP4], "the driver does not accept the first map; globalAddress is 16, which is not a"),
+        (FP4.replace("box=128", "box=64"), [FP4], "the driver does not accept the first map; boxDim[0] is 64, but a "),
+        (FP4, ["0x4000004000010000", "--major", "K", "--dtype", "e2m1_unpacksmem"], "which needs sm_100 or later"),
     ],
 )
 def test_a_refused_map_is_compared_as_one(
@@ -102,27 +106,27 @@ def test_a_refused_map_is_compared_as_one(
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("refused: ") and reason in first
     assert main(["tensor-map", one, *against, "--json"]) == 1
-    assert reason.split("; ")[-1].split(":")[0] in str(json.loads(capsys.readouterr().out)["refusals"])
+    assert reason.split("; ")[-1].split(" is ")[0] in str(json.loads(capsys.readouterr().out)["refusals"])
 
 
 @each(
     ("arguments", "message"),
     [
-        (["nonsense"], "must be NAME=VALUE arguments or the bytes"),
+        (["nonsense"], "'nonsense' is not a map; a map is written as NAME=VALUE arguments"),
         ([MAP, "0x4000404000010000"], "--major is missing"),
         ([MAP, "--base", "0"], "--base needs a word as AGAINST"),
         (
             [MAP, "0x4000004000010001", "--major", "K", "--mma", "64x16", "--base", "16"],
-            "a box must begin at a multiple of 128 bytes of shared memory, found 0x10",
+            "a box begins at 0x10 of shared memory, which is not a multiple of 128 bytes",
         ),
         ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K"], "if CuTe printed the layout, use --unit cute"),
         ([MAP, MAP, "--major", "K"], "--major needs a word or a layout as AGAINST"),
         ([MAP, "(64,64):(64,1)", "--major", "K", "--mma", "64x16"], "--shape needs a word as AGAINST"),
         ([MAP, "--arch", "sm75"], "sm75"),
-        ([MAP, "(8,8):(8,1)", "--major", "K"], "the layout must have the box, 64 x 64"),
+        ([MAP, "(8,8):(8,1)", "--major", "K"], "the box, 64 x 64, does not fit in the layout"),
         (
             [MAP, "0x4000404000010000", "--major", "K", "--dtype", "e4m3"],
-            "must have as many bits as the map's BFLOAT16",
+            "e4m3 has 8 bits, but the map's BFLOAT16 has 16",
         ),
         ([MAP.replace("bf16", "FLOAT64"), "0x4000404000010000", "--major", "K"], "no operand has FLOAT64 elements"),
     ],

@@ -27,7 +27,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         (
             ["--dtype", "bf16", "--layout", CROSSING, "--mma", "64x16"],
-            "columns 8 to 15 of K must begin 16 bytes after columns 0 to 7, as lines of 128B have them, found 16272 ",
+            "columns 8 to 15 of K begin 16272 bytes after columns 0 to 7, where swizzle 128B has 16 bytes",
         ),
         (
             [*BF16, "--major", "MN", "--layout", "((32,32),16):((1,4000),64)", "--mma", "64x16", "--capacity", "none"],
@@ -61,7 +61,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         (
             ["--dtype", "nvfp4", "--swizzle", "128B", "--major", "K", "--tile", "128x256", "--mma", "128x64"],
-            "dtype: nvfp4 is e2m1 with kind mxf4nvf4; here it must be one of",
+            "dtype: nvfp4 is e2m1 with kind mxf4nvf4; supported: f16, bf16",
         ),
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
@@ -69,7 +69,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
             "cta_group must be 1, found 2; sm90 f8, whose instructions have one CTA each",
         ),
         ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "is contiguous along MN; in"),
-        ([*BF16, "--layout", "0x4000404000010000"], "found the word 0x4000404000010000; decode reads it"),
+        ([*BF16, "--layout", "0x4000404000010000"], "0x4000404000010000 is a number, not a layout; "),
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
             "wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
@@ -119,7 +119,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["draw", "tile", "(8,64):(64,1)"], "'(8,64):(64,1)' is a layout; use --layout '(8,64):(64,1)'"),
         (
             ["tma", "--dtype", "e4m3", "--swizzle", "96B", "--major", "K", "--tile", "128x96"],
-            "operand: swizzle: 96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace",
+            "operand: swizzle: descriptors and the driver do not support the 96B swizzle; it is S<1,4,3> on byte ",
         ),
         (
             ["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"],
@@ -130,7 +130,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["tma", "128x64"], "use --tile for a tile"),
         (["search", "m64n128k16"], "use --mma for an instruction"),
         (["decode", "(64,16):(64,1)"], "use `descriptors match` or `descriptors derive --layout` for a layout"),
-        (["match", "0x4000404000010000", "--dtype", "bf16"], "found the word 0x4000404000010000; decode reads it"),
+        (["match", "0x4000404000010000", "--dtype", "bf16"], "0x4000404000010000 is a number, not a layout; "),
         (["0x4000404000010000"], "no such command '0x4000404000010000'; use `descriptors decode` for a descriptor"),
         (["derieve"], "no such command 'derieve'; did you mean derive?"),
         (["nothing"], "no such command 'nothing'; one of derive, emit, formulas, search"),
@@ -169,11 +169,11 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             "--major is missing (also missing: --swizzle)",
         ),
         (["match", "(64,16)", "--dtype", "bf16"], "a layout is written shape:stride, like (64,16):(64,1)"),
-        (["match", "(64*m,16):(64,1)", "--dtype", "bf16"], "MN must be a number of rows, found symbols; substitute"),
+        (["match", "(64*m,16):(64,1)", "--dtype", "bf16"], "the number of rows of MN contains symbols; substitute"),
         (["derive", "--dtype", "bf16", "--tile", "64*m x 64"], "add --symbolic if it contains symbols"),
         (
             ["derive", "--dtype", "bf16", "--tile", "64x64", "--layout", "(64,64):(64,1)"],
-            "derive: give either a tile or a layout, found both",
+            "derive: both a tile and a layout are given",
         ),
         (
             ["idesc", "--a", "bf16", "--m", "256", "--n", "256"],

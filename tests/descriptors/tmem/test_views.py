@@ -69,7 +69,7 @@ def test_a_view_that_begins_elsewhere_is_wrong(change: dict[str, int]) -> None:
     [
         ({"stride": (1, 9)}, "must be at most 8, found 9"),
         ({"stride": (1, 3), "dilation": (1, 4)}, "must be at most 8, found 12"),
-        ({"padding": (0, 129)}, "pixelBoxLowerCorner must lie in [-128, 127], found (-129, 0)"),
+        ({"padding": (0, 129)}, "pixelBoxLowerCorner is (-129, 0), which is not in [-128, 127]"),
         ({"filters": (16, 3, 99), "padding": (0, 60)}, ""),
     ],
 )

@@ -26,7 +26,7 @@ def test_the_command_writes_what_the_function_does(capsys: pytest.CaptureFixture
     [
         ("--emit fortran", "supported: cuda, "),
         ("--name x", "--name needs --emit"),
-        ("--emit header --name 2", "emit: name must be an identifier"),
+        ("--emit header --name 2", "emit: name '2' is not an identifier"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(options: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

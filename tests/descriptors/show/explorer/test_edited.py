@@ -60,8 +60,8 @@ def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
     ("body", "message"),
     [
         ({"edit": {"roof": "1"}}, "supported: start_address"),
-        ({"edit": {"version": "9"}}, "version must lie in [0, 7], found 9"),
-        ({"edit": {"stride_byte_offset": "100"}}, "must be a multiple of 16, found 100"),
+        ({"edit": {"version": "9"}}, "version is 9, which is not in [0, 7]"),
+        ({"edit": {"stride_byte_offset": "100"}}, "is 100, which is not a multiple of 16"),
         ({"edit": {"stride_byte_offset": "much"}}, "stride_byte_offset must be a number, found 'much'"),
         ({"edit": {"swizzle": "96B"}}, "supported: none"),
         ({"word": "12"}, "a word must be hexadecimal"),

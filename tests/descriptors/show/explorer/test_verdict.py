@@ -256,4 +256,4 @@ def test_enter_before_the_answer_to_what_was_typed_is_answered_in_words(home: An
     home.wait_for_timeout(200)  # the question of what was typed is asked, and not answered yet
     home.press("#controls [name=base]", "Enter")
     let_go(home, free)
-    home.locator("#problem", has_text="the base address must be a multiple of 128 bytes, found 7").wait_for()
+    home.locator("#problem", has_text="the base address 7 is not a multiple of 128 bytes").wait_for()

@@ -109,7 +109,7 @@ def test_a_tile_of_too_many_parts_is_told_without_a_picture() -> None:
             "the number of an access must be 0, found 9",
         ),
         ({"kind": "banks", "access": Layout((2, 8), (127, 128))}, "at most 32 lines of 128 bytes, found 128"),
-        ({"kind": "word", "base": 8}, "must be a multiple of 128 bytes, found 8"),
+        ({"kind": "word", "base": 8}, "the base address 8 is not a multiple of 128 bytes"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(arguments: dict[str, object], message: str) -> None:

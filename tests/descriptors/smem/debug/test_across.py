@@ -41,15 +41,15 @@ def test_a_relative_word_reads_what_does_not_cross_and_needs_the_mode_where_it_d
 
 def test_no_word_reads_it_where_the_pattern_does_not_start_by_itself() -> None:
     difference = diff(WORDS[2], TILE, subtile=(0, 2), pattern_start=128, **KNOWN)
-    assert difference.right_word is None and "must have base offset 0, found 1" in difference.reason
+    assert difference.right_word is None and "needs base offset 0, but is used with base offset 1" in difference.reason
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"subtile": (0, 8)}, "a subtile must lie in (1,8), found (0,8)"),
-        ({"arch": "sm90"}, "found that one ends inside an atom"),
-        ({"shape": (128, 192)}, "found that one ends inside an atom"),
+        ({"subtile": (0, 8)}, "subtile (0,8) is not one of the (1,8) subtiles"),
+        ({"arch": "sm90"}, "because one ends inside an atom"),
+        ({"shape": (128, 192)}, "because one ends inside an atom"),
     ],
 )
 def test_what_is_no_such_operand_is_refused(arguments: dict[str, Any], message: str) -> None:

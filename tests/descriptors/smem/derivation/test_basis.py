@@ -110,7 +110,7 @@ def test_a_swizzle_that_has_become_strides_is_decided_bit_by_bit() -> None:
 
 def test_words_that_do_not_stand_for_the_operands_are_an_error() -> None:
     d = unproved(**K_128)
-    with pytest.raises(DescriptorError, match="a word must stand for each operand"):
+    with pytest.raises(DescriptorError, match="there is not one word per operand"):
         verdict(dataclasses.replace(d, advance=Layout((2, (4, 4)), (512, (2, 1024)))))
 
 

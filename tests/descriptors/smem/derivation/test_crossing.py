@@ -184,19 +184,19 @@ def test_the_line_moves_with_the_tile_and_the_tile_must_be_aligned() -> None:
     assert [b - a for a, b in zip(first, further_on, strict=True)] == [4096 // 16 * (1 | 1 << 16)] * 8
     assert verify(d, bases=(0, 1024, 100 * 1024)).ok
     for base in (16, 128, 512, 1040):
-        with pytest.raises(DescriptorError, match="a multiple of 1024 bytes, as base_offset must be 0"):
+        with pytest.raises(DescriptorError, match="a multiple of 1024 bytes; base_offset must be 0"):
             d.words(base)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"swizzle": "64B"}, "must have swizzle 128B (PTX ISA 9.1, absolute address mode), found 64B"),
-        ({"swizzle": "32B"}, "must have swizzle 128B (PTX ISA 9.1, absolute address mode), found 32B"),
+        ({"swizzle": "64B"}, "needs swizzle 128B (PTX ISA 9.1, absolute address mode), but swizzle is 64B"),
+        ({"swizzle": "32B"}, "needs swizzle 128B (PTX ISA 9.1, absolute address mode), but swizzle is 32B"),
         ({"tile": (128, 512)}, "tile K is 512, which is not a multiple of the instruction's K (96)"),
         ({"tile": (96, 768)}, "tile MN is 96, which is not a multiple of the instruction's MN (128)"),
-        ({"arch": "sm90"}, "found that one ends inside an atom or mode"),
-        ({"mma": (128, 192)}, "found that one ends inside an atom or mode"),
+        ({"arch": "sm90"}, "because one ends inside an atom or mode"),
+        ({"mma": (128, 192)}, "because one ends inside an atom or mode"),
     ],
 )
 def test_what_nobody_shows_is_refused_with_the_reason(wrong: dict[str, Any], message: str) -> None:
@@ -208,12 +208,15 @@ def test_what_nobody_shows_is_refused_with_the_reason(wrong: dict[str, Any], mes
 @pytest.mark.parametrize(
     ("layout", "message"),
     [
-        (ComposedLayout(Swizzle(3, 5, 3), 32, Layout((8, (256, 3)), (256, (1, 2048)))), "found steps of (16,"),
-        (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2080)))), "found steps of "),
-        (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (128, 6)), (256, (1, 2048)))), "found pieces of 16 bytes at "),
+        (ComposedLayout(Swizzle(3, 5, 3), 32, Layout((8, (256, 3)), (256, (1, 2048)))), "its steps are (16,"),
+        (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (256, 3)), (256, (1, 2080)))), "its steps are "),
+        (
+            ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (128, 6)), (256, (1, 2048)))),
+            "its pieces of 16 bytes are at ",
+        ),
         (
             ComposedLayout(Swizzle(3, 5, 3), 0, Layout(((8, 2), (256, 3)), ((256, 2080), (1, 8192)))),
-            "found steps of (0,1040,0,4096)",
+            "its steps are (0,1040,0,4096)",
         ),
         (ComposedLayout(Swizzle(3, 5, 3), 0, Layout((8, (192, 4)), (256, (1, 2048)))), None),
     ],
@@ -232,7 +235,7 @@ def test_every_line_is_whole_and_begins_where_lines_do(layout: ComposedLayout, m
 def test_without_a_swizzle_an_instruction_with_k_96_needs_no_other_line() -> None:
     d = derive(**{**TILE, "swizzle": "none"}, **PAIR)
     assert d.crossing is None and not d.descriptor.leading_is_absolute
-    with pytest.raises(DescriptorError, match="only operands that cross atoms"):
+    with pytest.raises(DescriptorError, match="no operand of this tile crosses atoms"):
         d.lines_bytes()
     assert d.line_of(0, 3) == 0
 
@@ -258,7 +261,7 @@ def test_the_report_of_the_advance_knows_the_columns_that_nobody_begins_at() -> 
 
 def test_a_tile_beyond_the_window_is_refused_where_its_words_are_made() -> None:
     d = derive(**{**TILE, "tile": (128, 768, 6)}, **PAIR, capacity=None, verify=False)
-    with pytest.raises(DescriptorError, match=r"must lie in \[0, 262128\]"):
+    with pytest.raises(DescriptorError, match=r"which is not in \[0, 262128\]"):
         verify(d)
 
 

@@ -65,10 +65,10 @@ def test_what_has_no_word_says_why() -> None:
     with pytest.raises(LayoutError, match="swizzle is "):
         match(text, "f16", "K")
     tmem = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1> 128x64xf32"
-    with pytest.raises(DescriptorError, match="must lie in shared memory, found tmem"):
+    with pytest.raises(DescriptorError, match="the layout is in tmem, not in shared memory"):
         match(tmem, "tf32", "K")
     registers = "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []}> 2x2xf16"
-    with pytest.raises(DescriptorError, match="must lie in shared memory, found linear of Triton"):
+    with pytest.raises(DescriptorError, match="the layout is not in shared memory: linear of Triton"):
         match(registers, "f16", "K")
 
 

@@ -37,11 +37,12 @@ def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
     rows = unproved(**K_128).smem_tile
     explicit = proved(derive(layout=rows, dtype="bf16", mma=(64, 16), verify=False))
     assert explicit.claim == (
-        "for this tile alone, any base that is a multiple of 1024: an explicit layout does not say how it grows"
+        "for this tile alone, any base that is a multiple of 1024: a tile of atoms is verified for all sizes, an "
+        "explicit layout is not"
     )
     other = proved(unproved(**{**K_128, "dtype": "tf32", "major": "MN", "swizzle": "128B_BASE32B", "mma": (64, 8)},
                             atom="MN_SW128_32B_4ROWS"))  # fmt: skip
-    assert other.claim.endswith(": closed forms are of the canonical atom of a mode, and this is another")
+    assert other.claim.endswith(": closed forms exist for the canonical atom of a mode only, and this is another atom")
     d = unproved(**K_128)
     idle = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, leading_byte_offset=32))
     assert not proved(idle).alone and not proved(d).alone
@@ -50,7 +51,7 @@ def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
 def test_a_wrong_word_is_an_error_with_every_element_that_is_wrong() -> None:
     d = unproved(**K_128)
     wrong = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, stride_byte_offset=512))
-    with pytest.raises(ProofError, match="the words must read the tile, disproved: 14336 of 16384") as caught:
+    with pytest.raises(ProofError, match="the words do not read the tile, disproved: 14336 of 16384") as caught:
         proved(wrong)
     assert isinstance(caught.value.proof, Report) and caught.value.proof == verify(wrong)
 
@@ -61,7 +62,8 @@ def test_what_the_theorem_leaves_open_is_compared_and_said_to_be() -> None:
     proof = proved(dataclasses.replace(d, smem_tile=Layout((3, 8), (72, 1))))
     assert proof.report is not None and not proof.family
     assert str(proof) == (
-        "proved: 24 elements in 1 subtile, each walked, for this tile at this address alone, as no theorem covers it"
+        "proved: 24 elements in 1 subtile, each walked, for this tile at this address only, because no theorem covers "
+        "it"
     )
 
 
@@ -70,14 +72,14 @@ def test_a_tile_beyond_the_window_is_proved_where_words_can_name_it() -> None:
     proof, report = proved(d), verify(d)
     assert (proof.elements, proof.subtiles, proof.beyond) == (report.elements, report.subtiles, report.beyond)
     assert f"; {report.beyond} subtiles lie beyond every word, for every tile" in str(proof) and proof.beyond > 0
-    with pytest.raises(DescriptorError, match="must lie in"):
+    with pytest.raises(DescriptorError, match="no subtile is within"):
         proved(derive(**K_128, capacity=None), base=2**18 - 1024)
 
 
 @pytest.mark.parametrize(
     ("arguments", "base", "complaint"),
     [
-        (None, 0, "proved: the operand must be a derivation"),
+        (None, 0, "proved: None is not a derivation"),
         (K_128, 64, "multiple of 128"),
         (K_128, 200704, "ends at 233472, beyond the 232448 bytes"),
         (K_128, 300000, "beyond the 232448"),

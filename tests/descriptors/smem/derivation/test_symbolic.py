@@ -155,22 +155,26 @@ def test_a_tile_without_symbols_is_derived_as_by_numbers() -> None:
         (
             {"tile": ("64*m", "16*k"), "major": "MN", "swizzle": "128B_BASE32B", "order": (0, 1), "legality": "off"},
             UndecidedError,
-            "cannot decide whether the operand has canonical form: it has for m = 1, but for other values columns "
-            "8 to 11 of K must begin 1024 bytes after columns 0 to 3, as stride_byte_offset is one step for all, found "
-            "1024*m bytes; in 16-byte units mode (1,1) has (2,2):(32,64*m), expected a single stride; ",
+            "cannot decide whether the operand has a canonical form: it has one for m = 1, but for other values "
+            "columns 8 to 11 of K begin 1024*m bytes after columns 0 to 3, where a single stride_byte_offset gives "
+            "1024 bytes; in 16-byte units mode (1,1) has (2,2):(32,64*m), expected a single stride; ",
         ),
         (
             {"tile": ("64*m", "64*k+1")},
             DescriptorError,
             "derive: tile K is 64*k+1, which is not a multiple of the atom's 64; ",
         ),
-        ({"tile": ("64*m", "0")}, DescriptorError, "derive: tile extent 1 must be a positive number or expression; "),
-        ({"tile": ("64*m", "(4,4)")}, DescriptorError, "derive: tile extent 1 must be a number or expression, "),
-        ({"tile": ("64*m",)}, DescriptorError, "derive: tile must be (MN, K) or (MN, K, stages), found ('64*m',)"),
-        ({"tile": (sympy.Symbol("m"), 64)}, DescriptorError, "derive: tile extent 0 must be a positive number"),
+        ({"tile": ("64*m", "0")}, DescriptorError, "derive: tile extent 1 is not a positive number or expression; "),
+        (
+            {"tile": ("64*m", "(4,4)")},
+            DescriptorError,
+            "derive: tile extent 1 is '(4,4)', which is not a number or expression",
+        ),
+        ({"tile": ("64*m",)}, DescriptorError, "derive: tile ('64*m',) is not (MN, K) or (MN, K, stages)"),
+        ({"tile": (sympy.Symbol("m"), 64)}, DescriptorError, "derive: tile extent 0 is not a positive number"),
         ({"mma": (64, 24)}, IllegalError, "legality: "),
         ({"mma": ("64", 16)}, DescriptorError, "derive: mma extent 0 is '64', which is not an integer"),
-        ({"order": (0, 0)}, DescriptorError, "derive: order must "),
+        ({"order": (0, 0)}, DescriptorError, "derive: order (0,0) is not "),
         ({"arch": "sm80"}, DescriptorError, "derive: arch is "),
     ],
 )

@@ -221,13 +221,13 @@ def test_a_base_that_is_no_place_for_the_tile_is_an_error(bases: Any, complaint:
 
 @pytest.mark.parametrize("value", [None, 3, "derivation", K_128])
 def test_only_a_derivation_can_be_proved(value: Any) -> None:
-    with pytest.raises(DescriptorError, match="must be a derivation"):
+    with pytest.raises(DescriptorError, match="is not a derivation"):
         verify(value)
 
 
 def test_words_that_do_not_stand_for_the_operands_are_an_error() -> None:
     d = unproved(**K_128)
-    with pytest.raises(DescriptorError, match="a word must stand for each operand"):
+    with pytest.raises(DescriptorError, match="there is not one word per operand"):
         verify(_Words(d, leaves(d.words())[:-1]))
 
 

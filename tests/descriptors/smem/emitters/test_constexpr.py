@@ -46,7 +46,7 @@ whole_16_bytes canonical crosses_atoms field""".split()
 SAYS = {
     "extent": ("the minimum is 1",),
     "capacity": ("bytes of shared memory",),
-    "atom": ("an operand must have swizzle", "atom must be", "-major operand must have another swizzle"),
+    "atom": ("has no K-major atom", "is not an atom of", "has no K-major form"),
     "type": ("types must be of one kind", "dtype must be", "kind of"),
     "major": ("major must be",),
     "swizzle": ("legality: swizzle must be",),
@@ -55,8 +55,8 @@ SAYS = {
     "crosses_atoms": ("cross from one swizzle atom to the next",),
     "whole_atoms": ("of an atom, in",),
     "whole_operands": ("not a multiple of the instruction's",),
-    "inside_atom": ("must be the same part of the tile",),
-    "whole_16_bytes": ("elements (16 bytes) along",),
+    "inside_atom": ("are not all the same part of the tile",),
+    "whole_16_bytes": ("elements (16 bytes);",),
 }
 MASK = (1 << 64) - 1
 

@@ -107,7 +107,7 @@ def test_an_operand_is_derived_for_the_instruction_of_the_name() -> None:
         ("wgmma.m64n128k16", {"arch": "sm100"}, "sm100 has no wgmma"),
         ("wgmma.m64n128k16.f32.f16.f16", {}, "dtype is bf16, but the instruction's name states f16"),
         ("tcgen05.cta_group::2.m256n128k16", {"cta_group": 1}, "cta_group is 1, but the instruction's name states 2"),
-        ("mma.m16n8k16", {}, "mma.sync reads registers and no descriptor"),
+        ("mma.m16n8k16", {}, "mma.sync reads registers and has no descriptors"),
     ):
         with pytest.raises(DescriptorError, match=reason):
             derive(**tile, mma=name, **options)

@@ -153,31 +153,29 @@ def test_a_layout_of_no_form_is_refused_naming_the_mode(
     ("text", "major", "swizzle", "why", "way_out"),
     [
         ("(64,2):(8,1)", "K", "64B",
-         "row 1 of MN must begin 64 bytes after row 0, as lines of 64B have them, found 128 bytes", ""),
+         "row 1 of MN begins 128 bytes after row 0, where swizzle 64B has 64 bytes", ""),
         ("(64,2):(9,1)", "K", "none",
-         "row 1 of MN must begin 16 bytes after row 0, as lines without a swizzle have them, found 144 bytes",
-         "no mode has rows 144 bytes apart, the hardware steps by 16, 32, 64 or 128"),
+         "row 1 of MN begins 144 bytes after row 0, where a layout without swizzle has 16 bytes",
+         "no swizzle mode has rows 144 bytes apart, only 16, 32, 64 or 128"),
         ("((8,(2,4)),2):((8,(64,256)),1)", "K", "128B",
-         "rows 16 to 23 of MN must begin 2048 bytes after rows 0 to 7, as stride_byte_offset is one step for all, "
-         "found 4096 bytes", ""),
+         "rows 16 to 23 of MN begin 4096 bytes after rows 0 to 7, where a single stride_byte_offset gives 2048 bytes",
+         ""),
         ("((8,8),2):((8,-64),1)", "K", "128B",
-         "rows 8 to 15 of MN must not begin before rows 0 to 7, as stride_byte_offset is never negative, found 1024 "
-         "bytes before", ""),
-        ("(12,2):(8,1)", "K", "128B", "MN must be a multiple of 8 rows, found 12 rows", ""),
+         "rows 8 to 15 of MN begin 1024 bytes before rows 0 to 7, but stride_byte_offset cannot be negative", ""),
+        ("(12,2):(8,1)", "K", "128B", "MN has 12 rows, which is not a multiple of 8", ""),
         ("(64,2):(8,1017)", "K", "128B",
-         "columns 8 to 15 of K must begin 16 bytes after columns 0 to 7, as lines of 128B have them, found 16272 bytes",
+         "columns 8 to 15 of K begin 16272 bytes after columns 0 to 7, where swizzle 128B has 16 bytes",
          "K crosses from one atom to the next: let a slice start at a multiple of 16 columns"),
         ("(64,16):(8,1)", "K", "64B",
-         "row 1 of MN must begin 64 bytes after row 0, as lines of 64B have them, found 128 bytes", ""),
+         "row 1 of MN begins 128 bytes after row 0, where swizzle 64B has 64 bytes", ""),
         ("(64,(8,2)):(8,(1,512))", "K", "128B",
-         "columns 64 to 71 of K must begin 128 bytes after columns 0 to 7, as lines of 128B have them, found 8192 "
-         "bytes",
-         "one instruction must read at most a line of 128 bytes along K, reads 256"),
+         "columns 64 to 71 of K begin 8192 bytes after columns 0 to 7, where swizzle 128B has 128 bytes",
+         "the instruction reads 256 bytes along K, but a swizzled row has 128"),
         ("((4,2),16):((1,1020),8)", "MN", "128B",
-         "rows 32 to 39 of MN must begin 64 bytes after rows 0 to 7, as lines of 128B have them, found 16320 bytes",
+         "rows 32 to 39 of MN begin 16320 bytes after rows 0 to 7, where swizzle 128B has 64 bytes",
          "MN crosses from one atom to the next: let a slice start at a multiple of 64 rows"),
         ("(8,(4,4)):(1,(8,1000))", "MN", "128B",
-         "column 4 of K must begin 512 bytes after column 0, as lines of 128B have them, found 16000 bytes",
+         "column 4 of K begins 16000 bytes after column 0, where swizzle 128B has 512 bytes",
          "K crosses from one atom to the next: let a slice start at a multiple of 8 columns"),
     ],
 )  # fmt: skip
@@ -189,8 +187,8 @@ def test_a_refusal_counts_rows_columns_and_bytes(text: str, major: str, swizzle:
 
 @pytest.mark.parametrize("target", FORMS, ids=str)
 def test_what_a_refusal_says_of_a_row_is_so(target: Form) -> None:
-    """The distance that is found is that of the layout itself, and the one that must be is not."""
-    sentence = re.compile(r"(\w+) (\d+)(?: to \d+)? of \w+ must begin (\d+) bytes after .* found (-?\d+) bytes$")
+    """The first distance is that of the layout itself, and the expected one is another."""
+    sentence = re.compile(r"(\w+) (\d+)(?: to \d+)? of \w+ begins? (-?\d+) bytes after .*, where .* (\d+) bytes$")
     refused = 0
     for rest, steps in product(((1, 2), (2, 1), (2, 3)), product((1, 2, 9, 64), repeat=4)):
         shape = tuple((target.chunk[i], rest[i]) for i in (0, 1))
@@ -203,7 +201,7 @@ def test_what_a_refusal_says_of_a_row_is_so(target: Form) -> None:
                 refused, mode = refused + 1, match[1].startswith("column")
                 at = int(match[2]) // (8 if mode == target.major.contiguous_mode else 1)
                 begins = operand(0, at) if mode else operand(at, 0)
-                assert 16 * begins == int(match[4]) != int(match[3]), (str(operand), str(error))
+                assert 16 * begins == int(match[3]) != int(match[4]), (str(operand), str(error))
     assert refused > 100
 
 
@@ -222,14 +220,14 @@ def test_an_operand_of_fewer_rows_than_a_piece_matches(extents: tuple[int, int],
 
 @pytest.mark.parametrize("text", ["64:1", "(8,8,2):(8,64,1)", "(64):(1)", "S<3,0,3> o 0 o (64,2):(8,1)"])
 def test_an_operand_is_a_plain_layout_of_two_modes(text: str) -> None:
-    with pytest.raises(DescriptorError, match="must be a plain layout of two modes") as caught:
+    with pytest.raises(DescriptorError, match="an operand is a plain layout of two modes") as caught:
         match_form(parse_layout(text), form(Major.K, SwizzleMode.B128))
     assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("operand", [None, 64, (64, 2), "(64,2):(8,1)"])
 def test_what_is_no_layout_is_refused(operand: Any) -> None:
-    with pytest.raises(DescriptorError, match="must be a plain layout of two modes"):
+    with pytest.raises(DescriptorError, match="an operand is a plain layout of two modes"):
         match_form(operand, form("K", "128B"))
 
 

@@ -101,7 +101,7 @@ def test_what_is_added_after_a_swizzle_may_be_any_number_of_its_periods(mode: Sw
     later = derive(layout=(d.smem_tile, mode.period_bytes // 4), dtype="tf32", mma=(64, 8), legality="off")
     assert later.descriptor == d.descriptor.at(mode.period_bytes)
     assert (offsets(later.smem_tile) == offsets(d.smem_tile) + mode.period_bytes // 4).all()
-    with pytest.raises(DescriptorError, match=f"added after a {mode} swizzle must be a multiple"):
+    with pytest.raises(DescriptorError, match=f"offset after the {mode} swizzle is .*, which is not a multiple"):
         derive(layout=(d.smem_tile, mode.period_bytes // 8), dtype="tf32", mma=(64, 8), legality="off")
 
 
@@ -125,15 +125,15 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
 @each(
     ("wrong", "message"),
     [
-        ({"layout": "(64,64):(64,2)"}, "derive: one dimension must be contiguous over 8 bf16 elements (16 bytes) to "),
-        ({"layout": "64:1"}, "derive: a layout must have modes (MN, K) or more, found 64:1"),
-        ({"layout": "(64):(1)"}, "derive: a layout must have modes (MN, K) or more, found (64):(1)"),
-        ({"layout": 7}, "derive: layout must be a layout, its notation, or a pair of a layout and an offset, found 7"),
-        ({"layout": (Layout((64, 64)), "x")}, "derive: layout must be a layout, its notation, or a pair of "),
-        ({"layout": "S<3,3,3>"}, "derive: layout must be a layout, its notation, or a pair of a layout "),
-        ({"layout": "(64,64):(1@0,1@1)"}, "derive: a layout must be plain with integer strides, or a swizzle after "),
-        ({"layout": "(64,64):(64,1)", "mma": None}, "derive: without an mma shape a layout must be partitioned, "),
-        ({"layout": "(64,64):(64,1)", "order": (0, 1)}, "derive: an explicit layout must come without an order, "),
+        ({"layout": "(64,64):(64,2)"}, "derive: neither dimension is contiguous over 8 bf16 elements (16 bytes), so "),
+        ({"layout": "64:1"}, "derive: the layout 64:1 does not have the modes (MN, K, ...)"),
+        ({"layout": "(64):(1)"}, "derive: the layout (64):(1) does not have the modes (MN, K, ...)"),
+        ({"layout": 7}, "derive: 7 is not a layout, its notation, or a pair of a layout and an offset; "),
+        ({"layout": (Layout((64, 64)), "x")}, "derive: (Layout((64, 64), (1, 64)), 'x') is not a layout, its "),
+        ({"layout": "S<3,3,3>"}, "derive: Swizzle(3, 3, 3) is not a layout, its notation, or a pair of a "),
+        ({"layout": "(64,64):(1@0,1@1)"}, "derive: (64,64):(1@0,1@1) is not a plain layout with integer strides, nor "),
+        ({"layout": "(64,64):(64,1)", "mma": None}, "derive: mma is missing, and the layout is not partitioned as "),
+        ({"layout": "(64,64):(64,1)", "order": (0, 1)}, "derive: an explicit layout has no stacking order, "),
         (
             {"layout": "(64,64):(64,1)", "unit": "bits"},
             "derive: unit is 'bits', which is not supported (did you mean bytes?); supported: elements",
@@ -142,22 +142,22 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
             {"layout": "S<2,3,3> o 0 o (64,64):(64,1)", "swizzle": "128B"},
             "operand: the layout has swizzle 64B, but swizzle 128B was given",
         ),
-        ({"layout": "S<3,3,3> o 4 o (64,64):(64,1)"}, "derive: a tile must start at a multiple of 16 bytes (8 bf16 "),
-        ({"layout": (parse_layout("S<3,3,3> o 0 o (64,64):(64,1)"), 8)}, "derive: what is added after a 128B swizzle "),
+        ({"layout": "S<3,3,3> o 4 o (64,64):(64,1)"}, "derive: the tile starts at offset 4, which is not a "),
+        ({"layout": (parse_layout("S<3,3,3> o 0 o (64,64):(64,1)"), 8)}, "derive: the offset after the 128B swizzle "),
         (
             {"layout": "S<3,4,3> o 3 o (64,64):(128,2)", "unit": "bytes"},
-            "derive: an offset must be whole bf16 elements",
+            "derive: the layout's offset is 3 bytes, which is not a whole number of bf16 elements; ",
         ),
         (
             {"layout": "(64,(16,4)):(64,(1,20))", "swizzle": "128B"},
-            "derive: every subtile must start at a multiple of ",
+            "derive: the subtiles along K are 20 elements apart, which is not a multiple of 16 bytes ",
         ),
         (
             {"layout": "(1024,128):(128,1)", "swizzle": "128B"},
             "derive: the tile needs ",
         ),
         ({"layout": "S<3,3,3> o 116160 o (64,64):(64,1)"}, "derive: the tile needs "),
-        ({"layout": "S<3,3,3> o -1024 o (64,64):(64,1)"}, "sm100 shared-memory descriptor: start_address must lie in "),
+        ({"layout": "S<3,3,3> o -1024 o (64,64):(64,1)"}, "sm100 shared-memory descriptor: start_address is "),
         (
             {"layout": "(96,64):(64,1)", "swizzle": "128B"},
             "derive: tile MN is 96, which is not a multiple of the instruction's MN (64); ",

@@ -30,5 +30,7 @@ def test_a_layout_after_a_layout_is_a_tile_where_the_algebra_makes_one_of_them()
     after = ComposedLayout(Layout((8, 8, 8, 2), (8, 64, 1, 512)), 0, Layout(((8, 8), (8, 2))))
     d = derive(layout=after, dtype="bf16", mma=(64, 16), legality="off")
     assert d.smem_tile == Layout(((8, 8), (8, 2)), ((8, 64), (1, 512)))
-    with pytest.raises(DescriptorError, match="derive: a layout must be plain, or a swizzle after a plain one; compo"):
+    with pytest.raises(
+        DescriptorError, match="derive: the layout is not a plain layout, nor a swizzle after a plain layout; compo"
+    ):
         derive(layout=ComposedLayout(Layout((6, 2), (1, 7)), 0, Layout((3, 2), (2, 3))), dtype="bf16", mma=(3, 2))

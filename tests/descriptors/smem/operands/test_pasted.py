@@ -48,10 +48,10 @@ def test_the_printed_address_is_the_base_unless_another_is_given(capsys: pytest.
 @pytest.mark.parametrize(
     ("text", "dtype", "unit", "message"),
     [
-        (PRINTS[0], "e4m3", "cute", "dtype must be what the printed layout has, elements of 16 bits, found e4m3"),
-        (PRINTS[3], "f16", "cute", "dtype must be what the printed layout has, bf16 of 16 bits, found f16"),
-        (PRINTS[0], "bf16", "bytes", "the unit of a printed pointer must be cute"),
-        ("gmem_ptr[16b](0x400) o (64,64):(64,1)", "bf16", "elements", "must lie in shared memory, found gmem"),
+        (PRINTS[0], "e4m3", "cute", "printed layout has elements of 16 bits, but dtype is e4m3, of 8 bits"),
+        (PRINTS[3], "f16", "cute", "printed layout has bf16 of 16 bits, but dtype is f16, of 16 bits"),
+        (PRINTS[0], "bf16", "bytes", "unit is bytes, but a printed tensor has unit cute"),
+        ("gmem_ptr[16b](0x400) o (64,64):(64,1)", "bf16", "elements", "the layout is in gmem, not in shared memory"),
     ],
 )
 def test_what_a_print_says_must_not_contradict_what_is_asked(text: str, dtype: str, unit: Any, message: str) -> None:

@@ -35,7 +35,7 @@ def test_with_a_step_asked_for_the_first_index_is_at_fault_where_it_has_another(
         (1, Major.K, "bf16", "columns 24 to 31"),
         (0, Major.MN, "e4m3", "rows 48 to 63"),
         (1, Major.MN, "e4m3", "column 3"),
-        (1, Major.K, None, "16-byte piece 3"),
+        (1, Major.K, None, "16-byte unit 3"),
     ],
 )
 def test_an_axis_counts_elements_wherever_their_type_is_known(
@@ -47,4 +47,5 @@ def test_an_axis_counts_elements_wherever_their_type_is_known(
 def test_one_is_one() -> None:
     assert Axis("row", "MN", 1).counted(1) == "1 row"
     assert bytes_text(1, 8) == "1 byte"
-    assert begins(Axis("row", "MN", 1), 1, 1, 8, 1, "as it is", 8).endswith("found 1 byte")
+    sentence = begins(Axis("row", "MN", 1), 1, 1, 8, 1, "a field gives", 8)
+    assert sentence == "row 1 of MN begins 1 byte after row 0, where a field gives 8 bytes"

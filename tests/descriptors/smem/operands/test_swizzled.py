@@ -9,7 +9,7 @@ from each import each
 
 from descriptors import NotCanonicalError, derive
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
-from descriptors.smem.operands.swizzled import recognise, swizzle_on_elements
+from descriptors.smem.operands.swizzled import recognize, swizzle_on_elements
 from layoutalg import Swizzle
 
 BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}
@@ -18,8 +18,8 @@ BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}
 @each("element", ELEMENT_TYPES.values(), ids=str)
 @each("mode", SwizzleMode)
 def test_every_swizzle_is_recognised_in_every_unit(mode: SwizzleMode, element: Any) -> None:
-    assert recognise(swizzle_on_elements(mode, element), element.storage_bits, "") is mode
-    assert recognise(mode.swizzle or Swizzle(0, 4, 3), 8, "") is mode
+    assert recognize(swizzle_on_elements(mode, element), element.storage_bits, "") is mode
+    assert recognize(mode.swizzle or Swizzle(0, 4, 3), 8, "") is mode
 
 
 @pytest.mark.parametrize(

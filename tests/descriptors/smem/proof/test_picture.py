@@ -18,7 +18,7 @@ def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
     text = str(marks).splitlines()
     assert text[0] == "mn \\ k  0       16      32      48      64      80      96      112"
     assert text[1] == "     0  " + marks.rows[0]
-    assert text[-1] == "a character is 2x2 elements: . right, x some wrong, X wrong"
+    assert text[-1] == "each character is 2x2 elements: '.' correct, 'x' partly wrong, 'X' wrong"
 
 
 def test_the_margin_holds_the_longest_row_number() -> None:

@@ -64,17 +64,17 @@ def test_bits_outside_the_fields_are_reported() -> None:
 @each(
     ("name", "value", "what"),
     [
-        ("stride_byte_offset", 8, "must be a multiple of 16, found 8"),
-        ("stride_byte_offset", 262144, "must lie in [0, 262128], found 262144"),
-        ("stride_byte_offset", -16, "must lie in [0, 262128], found -16"),
-        ("start_address", 10**400, "must lie in [0, 262128], found a number of 1329 bits"),
-        ("start_address", 10**9000, "must lie in [0, 262128], found a number of 29898 bits"),
-        ("base_offset", 8, "must lie in [0, 7], found 8"),
-        ("base_offset", 1.0, "must be an integer, found 1.0"),
-        ("base_offset", True, "must be an integer, found True"),
-        ("base_offset", (10**9000,), "must be an integer, found a tuple"),
-        ("base_offset", None, "must be an integer, found None"),
-        ("base_offset", "1", "must be an integer, found '1'"),
+        ("stride_byte_offset", 8, "is 8, which is not a multiple of 16"),
+        ("stride_byte_offset", 262144, "is 262144, which is not in [0, 262128]"),
+        ("stride_byte_offset", -16, "is -16, which is not in [0, 262128]"),
+        ("start_address", 10**400, "is a number of 1329 bits, which is not in [0, 262128]"),
+        ("start_address", 10**9000, "is a number of 29898 bits, which is not in [0, 262128]"),
+        ("base_offset", 8, "is 8, which is not in [0, 7]"),
+        ("base_offset", 1.0, "is 1.0, which is not an integer"),
+        ("base_offset", True, "is True, which is not an integer"),
+        ("base_offset", (10**9000,), "is a tuple, which is not an integer"),
+        ("base_offset", None, "is None, which is not an integer"),
+        ("base_offset", "1", "is '1', which is not an integer"),
     ],
     ids=lambda value: "huge" if value in (10**9000, (10**9000,)) else None,
 )
@@ -106,12 +106,12 @@ def test_only_integers_of_the_words_width_can_be_decoded(word: object) -> None:
 
 
 def test_fields_that_overlap_make_no_word() -> None:
-    with pytest.raises(FieldError, match="must not overlap"):
+    with pytest.raises(FieldError, match="overlaps another field"):
         Word("example", 32, (Field("a", 0, 8), Field("b", 7, 2)))
 
 
 def test_a_field_beyond_the_word_makes_no_word() -> None:
-    with pytest.raises(FieldError, match="must lie in 32 bits"):
+    with pytest.raises(FieldError, match="is not within 32 bits"):
         Word("example", 32, (Field("a", 30, 3),))
 
 
