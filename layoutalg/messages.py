@@ -42,14 +42,14 @@ class Message(NamedTuple):
 
     @classmethod
     def parse(cls, sentence: str, ways_out: tuple[str, ...] = ()) -> Message:
-        """Split a sentence at its semicolons, except those in quotations.
+        """Split a sentence at its semicolons, except those in quotations and parentheses.
 
         Args:
             sentence: the message of an error.
             ways_out: further ways out, which the error knows as data.
 
-        >>> Message.parse("notation: 'a; b' is no layout; give a layout")
-        Message(fact="notation: 'a; b' is no layout", notes=(), help=('give a layout',))
+        >>> Message.parse("notation: 'a; b' is no layout (see b; c); give a layout")
+        Message(fact="notation: 'a; b' is no layout (see b; c)", notes=(), help=('give a layout',))
         """
         fact, *rest = _parts(shortened(" ".join(sentence.split())))
         notes = tuple(part for part in rest if not _WAY_OUT.match(part))
@@ -86,11 +86,23 @@ class Message(NamedTuple):
 
 
 def _parts(sentence: str) -> list[str]:
-    quoted = [match.span() for match in _QUOTED.finditer(sentence)]
+    inner = [match.span() for match in _QUOTED.finditer(sentence)]
+    inner += _parentheses(sentence)
     breaks = [match.span() for match in re.finditer("; ", sentence)]
-    breaks = [span for span in breaks if not any(start < span[0] < stop for start, stop in quoted)]
+    breaks = [span for span in breaks if not any(start < span[0] < stop for start, stop in inner)]
     starts, stops = [0, *(stop for _, stop in breaks)], [*(start for start, _ in breaks), len(sentence)]
     return [sentence[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+
+def _parentheses(sentence: str) -> list[tuple[int, int]]:
+    """Return where each parenthesis that is closed begins and ends."""
+    begins, spans = list[int](), []
+    for match in re.finditer(r"[()]", sentence):
+        if match[0] == "(":
+            begins.append(match.start())
+        elif begins:
+            spans.append((begins.pop(), match.end()))
+    return spans
 
 
 def _without_operation(fact: str, place: str) -> str:
