@@ -51,7 +51,7 @@ from descriptors.smem.operands.operand import (
     major_of,
 )
 from descriptors.smem.operands.swizzled import parts, pattern_warning, plain, start_of
-from descriptors.smem.proof.addresses import address_bits, address_unit, evidence, fetched_rows, stored_rows
+from descriptors.smem.proof.addresses import address_bits, address_unit, evidence, fetched_rows, stored_rows, unread
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import Arch, architecture, smem_word, window_bytes, with_version
@@ -263,6 +263,10 @@ class Diff(Told):
     @property
     def evidence(self) -> str:
         """How what the tensor core reads for the word is known."""
+        if self.illegal or (
+            self.whole and self.reads is None and _extents_refusal(self.arch, self.element, self.shape)
+        ):
+            return unread(self.arch)
         values = smem_word(self.arch).decode(self.word)
         return evidence(self.arch, self.element, self.major, absolute=bool(values.get("lbo_mode")))
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import Decoded, decode
 from descriptors.smem.debug.warnings import as_extents
+from descriptors.smem.instructions.legality import read_evidence
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
-from descriptors.smem.proof.addresses import evidence, fetched_rows
+from descriptors.smem.proof.addresses import fetched_rows
 from descriptors.smem.words.descriptor import Arch, with_version
 from layoutalg.frozen import frozen
 
@@ -76,5 +77,7 @@ def read(
         element=element,
         major=contiguous,
         addresses=tuple(map(tuple, fetched)),
-        evidence=evidence(decoded.arch, element, contiguous, absolute=decoded.absolute),
+        evidence=read_evidence(
+            decoded.arch, element, contiguous, decoded["swizzle"], extents, absolute=decoded.absolute
+        ),
     )

@@ -60,10 +60,9 @@ from descriptors.smem.derivation.symbolic import formulas
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.atoms import atom_in_elements
 from descriptors.smem.operands.forms import LEADING, STRIDE
-from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
+from descriptors.smem.operands.operand import LINE_BYTES, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
-from descriptors.smem.proof.addresses import MOST_ELEMENTS, evidence
-from descriptors.smem.words.descriptor import Arch
+from descriptors.smem.proof.addresses import MOST_ELEMENTS
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
 from layoutalg.frozen import frozen, replace
@@ -289,9 +288,8 @@ layout does not say how it grows
 def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
     """The proof by the theorem, of so many subtiles and of the family."""
     family = family_of(d)
-    known = _evidence(d.arch, d.element, d.major, d.descriptor.leading_is_absolute)
     elements = d.mma[0] * d.mma[1] * subtiles
-    return Proof(elements, subtiles, step, family, known, beyond, alone="" if family else why_alone(d))
+    return Proof(elements, subtiles, step, family, d.evidence, beyond, alone="" if family else why_alone(d))
 
 
 def _by_comparison(d: Derivation, base: int, outcome: str, step: int) -> Proof:
@@ -315,8 +313,3 @@ def _walked(d: Derivation, base: int) -> Report:
     if not report.ok:
         raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)
     return report
-
-
-@lru_cache(maxsize=1 << 7)
-def _evidence(arch: Arch, element: ElementType, major: Major, absolute: bool) -> str:
-    return evidence(arch, element, major, absolute=absolute)
