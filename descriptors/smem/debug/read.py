@@ -46,13 +46,18 @@ class Fetched:
 
 
 def read(
-    word: int, arch: Arch = "sm100", *, dtype: ElementType | str, major: Major | MajorName, shape: tuple[int, int]
+    word: int,
+    arch: Arch | None = None,
+    *,
+    dtype: ElementType | str,
+    major: Major | MajorName,
+    shape: tuple[int, int],
 ) -> Fetched:
     """Everything that the tensor core reads for a descriptor word, element by element.
 
     Args:
         word: the 64-bit word.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"`` or ``"sm100"``; by the version bits of the word if left out.
         dtype: name of the element type.
         major: the contiguous dimension, ``"K"`` or ``"MN"``.
         shape: extents (MN, K) that one instruction reads, in elements.
