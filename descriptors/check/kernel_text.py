@@ -461,7 +461,8 @@ KERNEL_STORY = Record(
     ],
     warp_multiplications=Row(
         [{"opcode": str, "lines": [int]}],
-        lambda kernel: [{"opcode": opcode, "lines": [*lines]} for opcode, lines in kernel.warp_multiplications],
+        lambda kernel: tuple({"opcode": opcode, "lines": lines} for opcode, lines in kernel.warp_multiplications),
+        optional=True,
     ),
     **attributes(Kernel, "columns waits commits loads stores"),
     rings=[RING],

@@ -161,4 +161,4 @@ def test_a_name_that_is_no_identifier_is_refused() -> None:
 @pytest.mark.parametrize("name", ["_", "WARP_SZ"])
 def test_an_entry_cannot_have_a_name_of_ptx(name: str) -> None:
     with pytest.raises(DescriptorError, match=f"^emit: {name} cannot be the name of the kernel; "):
-        emit_plan(made(HOPPER["f16"]), "ptx", name)
+        emit_plan(made(HOPPER["blocks"]), "ptx", name)
