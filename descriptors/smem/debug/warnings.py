@@ -345,7 +345,8 @@ def _repeated(word: Reading, shape: tuple[int, int]) -> Iterator[Remark]:
         steps = [f"{STRIDE} {word.values[STRIDE]}"]
         steps += [f"{LEADING} {word.values[LEADING]}"] if word.leading_is_read else []
         text = f"{elements} elements are read from {len(places)} places ({', '.join(steps)})"
-        wrong = [name for name in (STRIDE, LEADING) if _repeats(word, name, shape)]
+        read = (STRIDE, LEADING) if word.leading_is_read else (STRIDE,)
+        wrong = [name for name in read if _repeats(word, name, shape)]
         yield Remark("repeated-rows", wrong[0] if len(wrong) == 1 else "", text)
 
 

@@ -149,6 +149,11 @@ def test_a_warning_of_repeated_reads_names_the_field_that_causes_them(leading: i
     assert (warning.kind, warning.field) == ("repeated-rows", field)
 
 
+def test_a_warning_of_repeated_reads_names_no_field_that_is_not_read() -> None:
+    (warning,) = decode(GOLDEN, "sm100", dtype="bf16", major="K", shape=(64, 256)).warnings
+    assert (warning.kind, warning.field) == ("repeated-rows", "")
+
+
 def test_a_number_that_was_not_shifted_is_a_warning() -> None:
     decoded = decode(1 << 62 | 1024 << 32, "sm90")  # 1024 stored where 64 was meant
     assert kinds(decoded) == ["unshifted"]
