@@ -404,6 +404,9 @@ def _kernel(kernel: Kernel) -> list[str]:
     lines = ["", f"{kernel.name}, line {kernel.line}"]
     for number, one in enumerate(kernel.accumulations, 1):
         lines += _accumulation(number, one)
+    for opcode, numbers in kernel.warp_multiplications:
+        place = f"line {numbers[0]}" if len(numbers) == 1 else f"lines {numbers[0]}..{numbers[-1]}"
+        lines.append(f"  {len(numbers)} x {opcode}, {place}")
     if kernel.waits:
         waits = ", ".join(f"{n} (line {line})" for line, n in kernel.waits)
         lines.append(f"  {counted(kernel.commits, 'commit')}, waits for all groups but the newest {waits}")
@@ -469,6 +472,11 @@ KERNEL_STORY = Record(
             **attributes(Accumulation, "first_adds operands in_loop"),
         )
     ],
+    warp_multiplications=Row(
+        [{"opcode": str, "lines": [int]}],
+        lambda kernel: tuple({"opcode": opcode, "lines": lines} for opcode, lines in kernel.warp_multiplications),
+        optional=True,
+    ),
     **attributes(Kernel, "columns waits commits loads stores"),
     rings=[RING],
     launch=str,

@@ -31,9 +31,10 @@ from descriptors.text import counted
 FAMILIES = ("wgmma.", "tcgen05.")
 #: Beginnings of the opcodes of multiplications of a warp.
 WARP_MMA = ("mma.",)
+#: Multiplications of a warp in the older form.
+WMMA = ("wmma.mma",)
 #: Instructions that move matrices. They are counted if the function has multiplications.
 _MATRICES = ("ldmatrix.", "stmatrix.")
-_WMMA = ("wmma.mma",)
 _ALLOCATES = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit")
 _TOUCHES = ("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.shift")
 _BULK = ("cp.async.bulk", "cp.reduce.async.bulk")
@@ -45,7 +46,7 @@ _OTHER_SPACES = ("global", "local", "param", "param::func", "param::entry")
 def read_of(module: Module) -> Judgement:
     """Return the scopes of the properties that the text decides, except descriptors: forms, order, tensor memory."""
     held = len(_having(module, *FAMILIES))
-    warp, older = len(_having(module, *WARP_MMA)), _having(module, *_WMMA)
+    warp, older = len(_having(module, *WARP_MMA)), _having(module, *WMMA)
     moves = sum(len(one.having(*_MATRICES)) for one in module.functions if one.having(*FAMILIES, *WARP_MMA))
     order = held - len(_having(module, *_ALLOCATES))
     touching = held - order + len(_having(module, *_TOUCHES))

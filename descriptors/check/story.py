@@ -27,6 +27,7 @@ from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, field_va
 from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx.ptx_module import Function, parse
+from descriptors.check.scope import FAMILIES, WARP_MMA, WMMA
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import Told, counted
 from layoutalg.frozen import frozen
@@ -61,6 +62,7 @@ class Kernel:
         name: name of the function.
         line: its first line.
         accumulations: its accumulations, in the order of the text.
+        warp_multiplications: the opcodes of ``mma.sync`` and ``wmma.mma`` instructions, with the lines of each.
         columns: columns of each allocation of tensor memory; None if a register determines them.
         waits: line and N of each ``wgmma.wait_group``.
         commits: number of ``wgmma.commit_group`` and ``tcgen05.commit``.
@@ -73,6 +75,7 @@ class Kernel:
     name: str
     line: int
     accumulations: tuple[Accumulation, ...]
+    warp_multiplications: tuple[tuple[str, tuple[int, ...]], ...]
     columns: tuple[int | None, ...]
     waits: tuple[tuple[int, int], ...]
     commits: int
@@ -124,7 +127,7 @@ def explain_ptx(text: str) -> Story:
     kernels: list[Kernel] = []
     steps = 0
     for function in module.functions:
-        if function.having("wgmma.", "tcgen05."):
+        if function.having(*FAMILIES, *WARP_MMA, *WMMA):
             graph = blocks(function)
             seen, taken = _rings(function, text) if steps <= FILE_LIMIT else ({"rings": (), "launch": ""}, 0)
             steps += taken
@@ -152,6 +155,7 @@ def _kernel(function: Function, values: Values, graph: list[Block], seen: dict[s
         name=function.name,
         line=function.line,
         accumulations=tuple(_accumulation(c, loops) for c in chains(function, found, graph) if c),
+        warp_multiplications=_warp_multiplications(function),
         columns=tuple(sizes),
         waits=tuple((line, n) for line, n in waits if isinstance(n, int)),
         commits=sum(one.opcode.startswith(("wgmma.commit_group", "tcgen05.commit")) for one in code),
@@ -159,6 +163,14 @@ def _kernel(function: Function, values: Values, graph: list[Block], seen: dict[s
         stores=sum(one.opcode.startswith("tcgen05.st") for one in code),
         **seen,
     )
+
+
+def _warp_multiplications(function: Function) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    lines: dict[str, list[int]] = {}
+    for index in function.having(*WARP_MMA, *WMMA):
+        instruction = function.code[index]
+        lines.setdefault(instruction.opcode, []).append(instruction.line)
+    return tuple((opcode, tuple(numbers)) for opcode, numbers in lines.items())
 
 
 def _rings(function: Function, text: str) -> tuple[dict[str, Any], int]:

@@ -89,8 +89,8 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     Each (major, swizzle, stacking order of the atoms) is checked against the tables of instructions, derived, and
     compared with what the tensor core reads, element by element, at every stage. What fits, does not carry, is as
     contiguous as the data and is not padded comes first; then, with --producer tma, the fewest boxes and waste; with
-    plain stores the fewest wavefronts, waste and boxes. --all says what the columns mean. Exit status 1 if nothing was
-    found.
+    plain stores the fewest wavefronts, waste and boxes. --all says what the columns mean. Exit status 1 if no result
+    fits.
     """
     result_table = survey(**options)
     if options["mma"] is None:
@@ -104,7 +104,8 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
         if not every:
             note("--all prints all columns with their meaning, and all refusals in full", "more")
         say(for_terminal(tell(result_table, top=top, everything=every, because=take_assumption())))
-    return Status.ANSWER if result_table.findings else Status.DIFFERENCE
+    fits = any(finding.fits for finding in result_table.findings)
+    return Status.ANSWER if fits else Status.DIFFERENCE
 
 
 @click.command()

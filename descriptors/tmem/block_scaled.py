@@ -40,7 +40,7 @@ from descriptors.tmem.columns import ColumnPlan, tmem_plan
 from descriptors.tmem.geometry import weakest
 from descriptors.tmem.landing_proof import Landing
 from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 
 def scaled_kind(
@@ -298,6 +298,7 @@ def block_scaled(
     for i, (at_a, at_b) in enumerate(zip(sfa.places, sfb.places, strict=True)):
         pointers = (at.pointer(plan.part(name).column) for at, name in ((at_a, "SFA"), (at_b, "SFB")))
         steps.append(MmaStep(_word(a, i), _word(b, i), word(at_a.byte, at_b.byte), *pointers))
+    sfa, sfb = (replace(factors, first=plan.part(name).column) for factors, name in ((sfa, "SFA"), (sfb, "SFB")))
     return BlockScaled(mma_kind, qualifier, m, n, depth, cta_group, dtype, a, b, sfa, sfb, plan, tuple(steps))
 
 

@@ -148,8 +148,8 @@ record_factors = Record(
     **attributes(ScaleFactors, "mn k vector memory bytes"),
     cells=record_fragment,
     **attributes(ScaleFactors, "columns copy"),
-    copies=Row([PLACED], "steps"),
-    k_steps=Row([{"column": int, "id": Row(int, "byte")}], "places"),
+    copies=[PLACED],
+    k_steps=[{"column": int, "id": Row(int, "byte")}],
     proof=Row((record_landing, None), Option("report")),
     evidence=str,
 )
@@ -178,7 +178,7 @@ def tell_block_scaled(multiplication: BlockScaled, reports: _Reports | None = No
         lines.append(f"   {name}    {tile}, swizzle {operand.swizzle}, {size} bytes: {operand.smem_tile}")
     for name, scales in (("SFA", multiplication.sfa), ("SFB", multiplication.sfb)):
         lines.append(f"   {name}  {scales.bytes} bytes: {scales.memory}")
-        words = [f"{word_text(step.word)} to column {step.column}" for step in scales.steps]
+        words = [f"{word_text(step.word)} to column {step.column}" for step in scales.copies]
         lines.append(f"        tcgen05.cp.{scales.copy}: {', '.join(words)}")
     lines += ["", tell_columns(multiplication.plan), "", "Words; addresses of shared memory from that of each part"]
     lines += aligned(STEP.table(multiplication.steps, number="K step"), indent=3)

@@ -204,6 +204,7 @@ class ScaleFactors(Told):
         steps: the copies, from address 0 of shared memory.
         places: what each K step of an instruction reads.
         group: columns of four factors of all rows.
+        first: column of tensor memory where they begin.
     """
 
     mn: int
@@ -215,6 +216,17 @@ class ScaleFactors(Told):
     steps: tuple[Step, ...]
     places: tuple[Place, ...]
     group: int = FACTORS
+    first: int = 0
+
+    @property
+    def copies(self) -> tuple[Step, ...]:
+        """The copies, with the columns of tensor memory."""
+        return tuple(step._replace(column=self.first + step.column) for step in self.steps)
+
+    @property
+    def k_steps(self) -> tuple[Place, ...]:
+        """What each K step reads, with the columns of tensor memory."""
+        return tuple(place._replace(column=self.first + place.column) for place in self.places)
 
     @property
     def headline(self) -> str:

@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
+from descriptors.errors import DescriptorError
+
 #: The options of the files; each is 0 if a plan does not set it.
 OPTIONS = (
     "ALPHA_BETA", "BARRIERS_USED", "BIAS", "CLUSTERED", "CONVOLUTION", "D_F16", "D_S32", "EARLY_RELEASE",
@@ -23,6 +25,26 @@ OPTIONS = (
     "ROW_SCALES", "SCALED", "SELECTED", "SPARSE", "SPLIT", "STAGED", "STORED_MATRICES", "TERMS", "TURNS",
 )  # fmt: skip
 _CONDITION = re.compile(r"#(if|elif|else|endif|ifdef|ifndef)\b *(.*)")
+#: Comments and quoted texts, whose words are not identifiers.
+_NO_CODE = re.compile(r"""//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""")
+#: Keywords of C++, and names that the headers of C, C++ and CUDA declare outside a namespace or define as macros.
+_RESERVED = frozenset(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await
+    co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do
+    double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
+    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
+    requires return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
+    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+    EOF NULL alloca assert dim3 errno fd_mask fd_set half half2 libraryPropertyType linux main nv offsetof std stderr
+    stdin stdout uint ulong unix ushort va_list warpSize
+    """.split()
+)
+#: Families of such names: reserved ones, types of C, vectors of CUDA, and what CUDA's headers begin their names with.
+_RESERVED_FAMILY = re.compile(
+    r"_[_A-Z]\w*|\w*__\w*|\w+_t|u_\w+|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4](?:_\w+)?|nv_\w+"
+    r"|(?:CU|cu[A-Z]|cuda|cuuint|PFN_)\w*"
+)
 #: Stands in for a condition that is resolved.
 _SEAM = "\0"
 _WIDTH = 120
@@ -38,13 +60,36 @@ def assemble(name: str, pieces: Mapping[str, str], options: Mapping[str, int], k
         options: the options of the plan that are not 0.
         kernel: name of the kernel and the program, which is ``gemm`` in the files.
 
+    Raises:
+        DescriptorError: if C++, CUDA or the program itself uses the name for something else.
+
     >>> text = assemble("barriers", {"plan": "// constants"}, {}, "product")
     >>> text.splitlines()[:3], "mbarrier" in text
     (['// Addresses in shared memory, and the barriers there.', '// constants', ''], False)
     """
     text = resolve(f'#include "{name}.cuh"', options, pieces)
     text = re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
-    return text if kernel == "gemm" else re.sub(r"\bgemm\b", kernel, text)
+    if kernel == "gemm":
+        return text
+    if _is_used(kernel, text):
+        raise DescriptorError(
+            f"emit: {kernel} cannot be the name of the kernel; C++, CUDA or the program uses this name for something "
+            f"else; use another name, for example gemm_{kernel.strip('_')}"
+        )
+    return re.sub(r"\bgemm\b", kernel, text)
+
+
+def _is_used(name: str, program: str) -> bool:
+    """Whether C++, CUDA or a program uses a name.
+
+    >>> [_is_used(name, "int a = 'b'; // c") for name in ("a", "b", "c", "class", "uint4")]
+    [True, False, False, True, True]
+    """
+    return (
+        name in _RESERVED
+        or _RESERVED_FAMILY.fullmatch(name) is not None
+        or re.search(rf"\b{name}\b", _NO_CODE.sub("", program)) is not None
+    )
 
 
 def resolve(text: str, options: Mapping[str, int], pieces: Mapping[str, str] | None = None) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from descriptors.errors import DescriptorError
 from descriptors.gemm.plan import Plan
 from descriptors.smem.emitters.recipe import check_identifier
 from descriptors.smem.words.descriptor import smem_word
@@ -22,6 +23,8 @@ from descriptors.text import word_text
 
 #: The lowest PTX version of a ``tcgen05`` loop.
 _LEAST = "8.7"
+#: Identifiers that PTX defines itself.
+_RESERVED = ("_", "WARP_SZ")
 #: The lowest PTX version in which ptxas accepts ``wgmma.mma_async.sp`` for all types; 8.2 lacks u8 by s8.
 _SPARSE_VERSION = "8.4"
 #: The parameters of a loop (type and name), and the comment about them.
@@ -57,9 +60,14 @@ def frame(
         sparse: whether the body has instructions for a sparse A.
 
     Raises:
-        DescriptorError: if the name is not an identifier.
+        DescriptorError: if the name is not an identifier, or PTX uses it for something else.
     """
     check_identifier(name)
+    if name in _RESERVED:
+        raise DescriptorError(
+            f"emit: {name} cannot be the name of the kernel; PTX uses this name for something else; use another name, "
+            "for example gemm"
+        )
     version, target = version_and_target(arch)
     version = max(version, _SPARSE_VERSION, key=as_version) if sparse else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)

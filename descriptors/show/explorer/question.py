@@ -306,12 +306,13 @@ def comparison(view: View) -> dict[str, Any] | None:
         return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {why}", "text": why}
     placed, line = judge(view.derivation, view.base), verdict(compared_word)
     agrees = not compared_word.differing
-    warned = not compared_word.ok or bool(placed.warnings or compared_word.warnings)
+    with_tile = agrees and not compared_word.pattern_assumed
+    warned = not compared_word.ok or bool((with_tile and placed.warnings) or compared_word.warnings)
     return words | {
         "ok": compared_word.ok,
         "tone": ("warn" if warned else "good") if agrees else "bad",
         "verdict": f"{line} (read model: {placed.evidence})" if compared_word.ok else line,
-        "warnings": tuple(dict.fromkeys((*(placed.warnings if agrees else ()), *map(str, compared_word.warnings)))),
+        "warnings": tuple(dict.fromkeys((*(placed.warnings if with_tile else ()), *map(str, compared_word.warnings)))),
         "headline": compared_word.headline,
         "text": tell(compared_word),
         "wrong": misread(view)[:64] if compared_word.mismatches else [],
@@ -332,19 +333,41 @@ def verdict(compared_word: Diff) -> str:
     if not compared_word.differing:
         if compared_word.open_questions:
             return f"undecided: all {elements} agree, but {compared_word.doubt}"
-        return f"right: all {elements}"
+        assumed = f"; assumed: a swizzle pattern starts at {compared_word.pattern_start:#x}"
+        return f"right: all {elements}{assumed if compared_word.pattern_assumed else ''}"
     change = f"change {', '.join(map(str, compared_word.changes))}" if compared_word.changes else compared_word.reason
-    return f"WRONG: {compared_word.differing} of {elements}{'; ' if change else ''}{change}"
+    moved = any(one.field in ("start_address", "base_offset") for one in compared_word.changes)
+    of = f" for a tile at {compared_word.base:#x}" if moved else ""
+    return f"WRONG{of}: {compared_word.differing} of {elements}{'; ' if change else ''}{change}"
 
 
 def difference(view: View, word: int) -> Diff:
-    """Compare a word with the chosen subtile of the tile, whose swizzle pattern starts at the tile."""
+    """Compare a word with the chosen subtile of the tile.
+
+    The swizzle pattern starts at the tile, as in the descriptor of the tile, or at address 0 if the word agrees with
+    that alone.
+    """
+    compared = _difference(view, word, view.base)
+    if compared.differing and view.base:
+        assumed = _difference(view, word, None)
+        return compared if assumed.differing else assumed
+    return compared
+
+
+def _difference(view: View, word: int, pattern_start: int | None) -> Diff:
     d = view.derivation
     return diff(
         word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma,
-        subtile=(*view.subtile, *view.anatomy.stage_coordinate), base=view.base,
-        pattern_start=view.base,
+        subtile=(*view.subtile, *view.anatomy.stage_coordinate), base=view.base, pattern_start=pattern_start,
     )  # fmt: skip
+
+
+def is_pattern_assumed(view: View, word: int) -> bool:
+    """Whether a word agrees with the chosen subtile only if the swizzle pattern starts at address 0."""
+    try:
+        return difference(view, word).pattern_assumed
+    except LayoutError:  # a word that no instruction reads
+        return False
 
 
 def _word(text: str) -> int:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from shlex import join
 from typing import Any
 
-from descriptors.show.explorer.question import Question, own_word, word_fields
+from descriptors.show.explorer.question import Question, is_pattern_assumed, own_word, word_fields
 from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation_text import layout_steps
 from descriptors.smem.derivation.explanation import explain, names
@@ -36,7 +36,6 @@ def summary(q: Question, view: View) -> dict[str, Any]:
     stages = len(d.tile) > 2
     few = view.anatomy.subtile_grid[0] * view.anatomy.subtile_grid[1] <= MOST_LISTED
     return {
-        "headline": d.headline,
         "summary": f"{extents_text(d.tile)} {d.element} {d.major}-major {d.swizzle}, mma {extents_text(d.mma)}, "
         f"{d.arch}",
         "word": word_text(word),
@@ -133,7 +132,9 @@ def diff_command(view: View, word: int) -> str:
     subtile = ",".join(map(str, (*view.subtile, *view.anatomy.stage_coordinate)))
     options = [word_text(word), str(d.smem_tile), "--arch", d.arch, "--dtype", d.element.name, "--major", str(d.major)]
     options += ["--shape", extents_text(d.mma), "--subtile", subtile, "--base", str(view.base)]
-    return join(["descriptors", "diff", *options, *(["--pattern-start", str(view.base)] if view.base else [])])
+    if view.base and not is_pattern_assumed(view, word):
+        options += ["--pattern-start", str(view.base)]
+    return join(["descriptors", "diff", *options])
 
 
 def _operand(q: Question) -> list[str]:

@@ -204,15 +204,23 @@ def wrong(view: View) -> Numbers:
 
 
 def misread(view: View) -> tuple[tuple[int, int], ...]:
-    """The elements (MN, K) of the tile that the view's word reads from elsewhere than where they are stored."""
-    return () if view.word is None else _misread(view)
+    """Return the elements (MN, K) of the tile that the view's word reads from elsewhere than where they are stored.
+
+    The swizzle pattern starts at the tile, or at address 0 if the word agrees with that alone.
+    """
+    if view.word is None:
+        return ()
+    wrong = _misread(view, view.base)
+    return wrong if not wrong or _misread(view, 0) else ()
 
 
 @lru_cache(maxsize=8)
-def _misread(view: View) -> tuple[tuple[int, int], ...]:
+def _misread(view: View, pattern_start: int) -> tuple[tuple[int, int], ...]:
     assert view.word is not None
     d, (high, deep), (i, j) = view.derivation, view.derivation.mma, view.subtile
-    whole = stored_rows(d.smem_tile, d.element, base=view.base, pattern_start=view.base, window=window_bytes(d.arch))
+    whole = stored_rows(
+        d.smem_tile, d.element, base=view.base, pattern_start=pattern_start, window=window_bytes(d.arch)
+    )
     block = [row[j * deep : (j + 1) * deep] for row in whole[i * high : (i + 1) * high]]
     for stage in view.anatomy.stage_coordinate:
         block = [[one[stage] for one in row] for row in block]

@@ -37,7 +37,7 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
 )
 from descriptors.smem.words.bitfield import Field, UnknownCode
-from descriptors.smem.words.descriptor import Arch, architecture, smem_word
+from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture, smem_word
 from descriptors.targets import has_tcgen05, holders
 from descriptors.text import Told, word_text
 from layoutalg.frozen import frozen, replace
@@ -118,7 +118,7 @@ class Decoded(Told):
 
 def decode(
     word: int,
-    arch: Arch = "sm100",
+    arch: Arch | None = None,
     *,
     dtype: str | ElementType | None = None,
     major: Major | MajorName | None = None,
@@ -131,7 +131,7 @@ def decode(
 
     Args:
         word: the 64-bit word.
-        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; by default from the version bits.
         dtype: the element type, if known.
         major: the contiguous dimension, if known.
         shape: extents (MN, K) that one instruction reads, in elements, if known.
@@ -146,8 +146,8 @@ def decode(
     >>> print(decoded.warnings[0])
     bit 52 belongs to no field and is ignored (measured on a Hopper GPU); the swizzle has bits [62,64)
     """
-    name = architecture(arch, "decode")
     number = as_integer(word, "decode: a word", maximum=2**64 - 1)
+    name = architecture(assumed_architecture(number) if arch is None else arch, "decode")
     element = None if dtype is None else as_element_type(dtype)
     contiguous = None if major is None else as_major(major)
     extents = None if shape is None else as_extents(shape, "decode: shape", "decode: an extent")

@@ -51,10 +51,17 @@ from descriptors.smem.operands.operand import (
     major_of,
 )
 from descriptors.smem.operands.swizzled import parts, pattern_warning, plain, start_of
-from descriptors.smem.proof.addresses import address_bits, address_unit, evidence, fetched_rows, stored_rows
+from descriptors.smem.proof.addresses import address_bits, address_unit, evidence, fetched_rows, stored_rows, unread
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.descriptor import Arch, architecture, smem_word, window_bytes, with_version
+from descriptors.smem.words.descriptor import (
+    Arch,
+    architecture,
+    assumed_architecture,
+    smem_word,
+    window_bytes,
+    with_version,
+)
 from descriptors.targets import generation
 from descriptors.text import Told, counted, extents_text, tuple_text
 from layoutalg import ComposedLayout, Layout, cosize, size
@@ -263,6 +270,10 @@ class Diff(Told):
     @property
     def evidence(self) -> str:
         """How what the tensor core reads for the word is known."""
+        if self.illegal or (
+            self.whole and self.reads is None and _extents_refusal(self.arch, self.element, self.shape)
+        ):
+            return unread(self.arch)
         values = smem_word(self.arch).decode(self.word)
         return evidence(self.arch, self.element, self.major, absolute=bool(values.get("lbo_mode")))
 
@@ -339,7 +350,7 @@ class Diff(Told):
 def diff(
     word: int,
     layout: Given,
-    arch: Arch = "sm100",
+    arch: Arch | None = None,
     *,
     dtype: str | ElementType,
     major: Major | MajorName,
@@ -359,7 +370,7 @@ def diff(
     Args:
         word: the 64-bit descriptor.
         layout: modes (MN, K), further ones are stages: plain, a swizzle after a plain layout, or notation of either.
-        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; by default from the version bits.
         dtype: name of the element type.
         major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
         shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out, which the
@@ -390,8 +401,9 @@ def diff(
     >>> found.differing, *map(str, found.changes)
     (896, 'stride_byte_offset 512 -> 1024')
     """
-    name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major_of(swizzle, major))
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
+    name = architecture(assumed_architecture(number) if arch is None else arch)
+    element, contiguous = as_element_type(dtype), as_major(major_of(swizzle, major))
     multiple = as_integer(alignment, "diff: alignment", minimum=1)
     tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
     extents, at = as_shape(shape, tile), _subtile(subtile, tile)

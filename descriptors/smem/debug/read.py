@@ -16,8 +16,9 @@ from __future__ import annotations
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import Decoded, decode
 from descriptors.smem.debug.warnings import as_extents
+from descriptors.smem.instructions.legality import read_evidence
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
-from descriptors.smem.proof.addresses import evidence, fetched_rows
+from descriptors.smem.proof.addresses import fetched_rows
 from descriptors.smem.words.descriptor import Arch, with_version
 from layoutalg.frozen import frozen
 
@@ -45,13 +46,18 @@ class Fetched:
 
 
 def read(
-    word: int, arch: Arch = "sm100", *, dtype: ElementType | str, major: Major | MajorName, shape: tuple[int, int]
+    word: int,
+    arch: Arch | None = None,
+    *,
+    dtype: ElementType | str,
+    major: Major | MajorName,
+    shape: tuple[int, int],
 ) -> Fetched:
     """Return the address of every element that the tensor core reads for a descriptor word.
 
     Args:
         word: the 64-bit word.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"`` or ``"sm100"``; by the version bits of the word if left out.
         dtype: name of the element type.
         major: the contiguous dimension, ``"K"`` or ``"MN"``.
         shape: extents (MN, K) that one instruction reads, in elements.
@@ -76,5 +82,7 @@ def read(
         element=element,
         major=contiguous,
         addresses=tuple(map(tuple, fetched)),
-        evidence=evidence(decoded.arch, element, contiguous, absolute=decoded.absolute),
+        evidence=read_evidence(
+            decoded.arch, element, contiguous, decoded["swizzle"], extents, absolute=decoded.absolute
+        ),
     )

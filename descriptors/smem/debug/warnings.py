@@ -345,7 +345,21 @@ def _repeated(word: Reading, shape: tuple[int, int]) -> Iterator[Remark]:
         steps = [f"{STRIDE} {word.values[STRIDE]}"]
         steps += [f"{LEADING} {word.values[LEADING]}"] if word.leading_is_read else []
         text = f"{elements} elements are read from {len(places)} places ({', '.join(steps)})"
-        yield Remark("repeated-rows", STRIDE, text)
+        read = (STRIDE, LEADING) if word.leading_is_read else (STRIDE,)
+        wrong = [name for name in read if _repeats(word, name, shape)]
+        yield Remark("repeated-rows", wrong[0] if len(wrong) == 1 else "", text)
+
+
+def _repeats(word: Reading, name: str, shape: tuple[int, int]) -> bool:
+    """Whether elements share an address even where the operand has one group only along the other step."""
+    assert word.element is not None and word.major is not None and isinstance(word.mode, SwizzleMode)
+    canonical, extents = walked(word.major, word.mode), list(shape)
+    for other, (mode, *_) in canonical.steps:
+        if other != name:
+            unit = word.element.per_16_bytes if mode == word.major.contiguous_mode else 1
+            extents[mode] = min(extents[mode], canonical.chunk[mode] * unit)
+    part = (extents[0], extents[1])
+    return len(_places(replace(word, shape=part))) < part[0] * part[1]
 
 
 def _unshifted(word: Reading) -> Iterator[Remark]:

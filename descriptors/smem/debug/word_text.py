@@ -125,7 +125,7 @@ def tell_fetched(fetched: Fetched, everything: bool = False) -> str:
 
     >>> from descriptors.smem.debug.read import read
     >>> print(tell_fetched(read(0x4000404000010000, "sm100", dtype="bf16", major="K", shape=(2, 16))))
-    read model: documented, not measured on a Blackwell GPU
+    read model: no tcgen05 instruction reads such an operand
     mn \ k     0    8
          0   0x0 0x10
          1  0x90 0x80

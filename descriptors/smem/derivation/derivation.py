@@ -37,10 +37,12 @@ from descriptors.smem.derivation.advance import (
     sums,
 )
 from descriptors.smem.derivation.crossing import Crossing
+from descriptors.smem.instructions.legality import read_evidence
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
 from descriptors.smem.operands.swizzled import pattern_warning, plain
+from descriptors.smem.proof.addresses import evidence
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor, window_bytes
 from descriptors.targets import shared_bytes
 from descriptors.text import Told, counted, extents_text, word_text
@@ -239,6 +241,14 @@ class Derivation(PlacedSubtiles):
     def arch(self) -> Arch:
         """The architecture of the descriptor."""
         return self.descriptor.arch
+
+    @property
+    def evidence(self) -> str:
+        """How the read model is known for an operand of the tile."""
+        absolute = self.descriptor.leading_is_absolute
+        if self.instruction != "mma":
+            return evidence(self.arch, self.element, self.major, absolute=absolute)
+        return read_evidence(self.arch, self.element, self.major, self.swizzle, self.mma, absolute=absolute)
 
     @property
     def dont_care(self) -> tuple[str, ...]:

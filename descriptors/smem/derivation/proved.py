@@ -61,10 +61,9 @@ from descriptors.smem.derivation.symbolic import formulas
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.atoms import atom_in_elements
 from descriptors.smem.operands.forms import LEADING, STRIDE
-from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
+from descriptors.smem.operands.operand import LINE_BYTES, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
-from descriptors.smem.proof.addresses import MOST_ELEMENTS, evidence
-from descriptors.smem.words.descriptor import Arch
+from descriptors.smem.proof.addresses import MOST_ELEMENTS
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
 from layoutalg.frozen import frozen, replace
@@ -293,9 +292,8 @@ atoms is verified for all sizes, an explicit layout is not
 def _proof_by_theorem(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
     """Return the proof by the theorem, for this number of subtiles and for the family."""
     family = family_of(d)
-    known = _evidence(d.arch, d.element, d.major, d.descriptor.leading_is_absolute)
     elements = d.mma[0] * d.mma[1] * subtiles
-    return Proof(elements, subtiles, step, family, known, beyond, alone="" if family else why_alone(d))
+    return Proof(elements, subtiles, step, family, d.evidence, beyond, alone="" if family else why_alone(d))
 
 
 def _prove_by_comparison(d: Derivation, base: int, outcome: str, step: int) -> Proof:
@@ -323,8 +321,3 @@ def _walk(d: Derivation, base: int) -> Report:
     if not report.ok:
         raise ProofError(f"derive: the words do not read the tile, {report}; smem_tile = {d.smem_tile}", report)
     return report
-
-
-@lru_cache(maxsize=1 << 7)
-def _evidence(arch: Arch, element: ElementType, major: Major, absolute: bool) -> str:
-    return evidence(arch, element, major, absolute=absolute)

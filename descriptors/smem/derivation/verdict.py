@@ -20,7 +20,7 @@ from descriptors.records import Record, attributes
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.verify import Report
-from descriptors.smem.proof.addresses import evidence, is_measured
+from descriptors.smem.proof.addresses import is_measured, unread
 from descriptors.text import counted
 from layoutalg.frozen import frozen
 
@@ -31,7 +31,8 @@ class DerivationVerdict:
 
     Args:
         state: ``proved``, ``disproved``, or ``not proved`` if no proof was requested.
-        grade: evidence of the read model: ``measured`` or ``documented``.
+        grade: evidence of the read model: ``measured``, ``documented``, or ``none`` if no instruction reads the
+            operand.
         evidence: the evidence as text.
         compared: what was compared, and how; "" without a proof.
         scope: the tiles and the bases that the proof covers; "" if it covers only what was compared.
@@ -75,7 +76,7 @@ class DerivationVerdict:
 VERDICT = Record(
     "DerivationVerdict",
     state={"proved", "disproved", "not proved"},
-    grade={"measured", "documented"},
+    grade={"measured", "documented", "none"},
     **attributes(DerivationVerdict, "evidence compared scope warnings"),
 )
 
@@ -96,8 +97,7 @@ def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) ->
     >>> print(warning.partition("; ")[0])
     base 128 is not a multiple of 1024, so base_offset is 1 and the swizzle pattern starts at the tile
     """
-    absolute = d.descriptor.leading_is_absolute
-    measured = is_measured(d.arch, d.element, d.major, absolute=absolute)
+    measured = is_measured(d.arch, d.element, d.major, absolute=d.descriptor.leading_is_absolute)
     state, compared, scope = "not proved", "", ""
     if isinstance(report, Proof):
         state, compared, scope = "proved", report.compared, report.claim
@@ -105,8 +105,8 @@ def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) ->
         state, compared = "proved" if report.ok else "disproved", str(report)
     return DerivationVerdict(
         state,
-        "measured" if measured else "documented",
-        evidence(d.arch, d.element, d.major, absolute=absolute),
+        "none" if d.evidence == unread(d.arch) else "measured" if measured else "documented",
+        d.evidence,
         compared,
         scope,
         d.warnings_at(base),

@@ -29,7 +29,7 @@ from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.derivation.advance import named_subtiles, numbers
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.proof.addresses import address_unit, evidence, fetched_rows, stored_rows
+from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import window_bytes
@@ -115,11 +115,9 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
             count, first = _compare(d, base, subtile, SHOWN - len(mismatches))
             differing += count
             mismatches += first
-    absolute = d.descriptor.leading_is_absolute
-    known = evidence(d.arch, d.element, d.major, absolute=absolute)
     warnings = tuple(dict.fromkeys(warning for base in places for warning in d.warnings_at(base)))
     elements = words * d.mma[0] * d.mma[1]
-    return Report(elements, words, places, differing, tuple(mismatches), known, beyond, warnings)
+    return Report(elements, words, places, differing, tuple(mismatches), d.evidence, beyond, warnings)
 
 
 def _bases(bases: object, window: int) -> tuple[int, ...]:

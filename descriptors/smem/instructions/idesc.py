@@ -365,7 +365,7 @@ class DecodedInstruction:
         word: the word.
         values: (name, value) of every field, lowest bits first; an ``UnknownCode`` where a code names nothing.
         unknown_bits: set bits that belong to no field; PTX has them reserved, to be zero.
-        warnings: what is illegal about it, leniently read.
+        warnings: what is illegal about it, leniently read; if nothing is, what the sources do not agree on.
         arch: the architecture it was read for.
     """
 
@@ -541,14 +541,19 @@ def decode_idesc(word: int, kind: str, arch: str = "sm100") -> DecodedInstructio
     return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(dict.fromkeys(warnings)), arch)
 
 
-def _complaints(kind: str, values: Mapping[str, Any], arch: str) -> Iterator[str]:
-    """What no reading of the word makes legal; what the word does not hold is taken as it fits."""
-    told = [
-        list(illegal(kind, values, cta_group=cta_group, ws=ws, scale_vector=vector, arch=arch))
+def _complaints(kind: str, values: Mapping[str, Any], arch: str) -> list[str]:
+    """Return what no reading of the word makes legal, or else what only a lenient reading does.
+
+    What the word does not hold is taken as it fits.
+    """
+    readings: list[dict[str, Any]] = [
+        {"cta_group": cta_group, "ws": ws, "scale_vector": vector, "arch": arch}
         for cta_group, ws in ((1, False), (2, False), *(((1, True),) if kind_row(arch, kind).ws else ()))
         for vector in _vectors(kind, values, arch)
     ]
-    yield from min(told, key=len)
+    lenient = [list(illegal(kind, values, **known)) for known in readings]
+    legal = [known for known, complaints in zip(readings, lenient, strict=True) if not complaints]
+    return min([list(illegal(kind, values, "strict", **known)) for known in legal] or lenient, key=len)
 
 
 def _vectors(kind: str, values: Mapping[str, Any], arch: str) -> tuple[int | None, ...]:
@@ -557,12 +562,13 @@ def _vectors(kind: str, values: Mapping[str, Any], arch: str) -> tuple[int | Non
     return tuple(dict.fromkeys(known)) or ((32,) if kind.startswith("mx") else (None,))
 
 
-def illegal(kind: str, values: Mapping[str, Any], **known: Any) -> Iterator[str]:
-    """What is illegal about the fields of a word, leniently read; a code that names nothing hides no other fault.
+def illegal(kind: str, values: Mapping[str, Any], legality: Legality = "lenient", /, **known: Any) -> Iterator[str]:
+    """What is illegal about the fields of a word; a code that names nothing hides no other fault.
 
     Args:
         kind: the kind of the instruction that the word goes to.
         values: the fields, as ``decode_idesc`` has them.
+        legality: how the tables are read.
         known: what the word does not hold, by the names of ``Instruction``.
 
     >>> told = illegal("f16", dict(decode_idesc(0xFFFFFFFF, "f16").values), cta_group=2)
@@ -576,7 +582,7 @@ def illegal(kind: str, values: Mapping[str, Any], **known: Any) -> Iterator[str]
     k = extent_of(kind, held, held["sparse"], arch)
     held = {name: value for name, value in held.items() if not name.startswith("k_is_")}
     held.setdefault("d_dtype", "f32")
-    for error in refusals(Instruction(**{"kind": kind, "k": k, **held, **known}), "lenient"):
+    for error in refusals(Instruction(**{"kind": kind, "k": k, **held, **known}), legality):
         if not (wrong and error.rule.startswith("types must")):
             yield str(error).removeprefix("legality: ")
 

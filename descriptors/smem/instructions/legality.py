@@ -59,6 +59,7 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
     choose,
 )
+from descriptors.smem.proof.addresses import evidence, unread
 from descriptors.targets import generation, has_tcgen05, has_wgmma
 from descriptors.text import extents_text
 
@@ -649,6 +650,31 @@ def operand_refusal(
         return ""
     form = {None: "", True: "sparse ", False: "dense "}[sparse]
     return f"no {form}{arch} instruction reads a {extents_text(extents)} {as_element_type(dtype)} operand"
+
+
+@lru_cache(maxsize=1 << 10)
+def read_evidence(
+    arch: str,
+    element: ElementType,
+    major: Major,
+    swizzle: SwizzleMode,
+    extents: tuple[int, int],
+    *,
+    absolute: bool = False,
+) -> str:
+    """Return how the read model is known for an operand of these extents, or that no instruction reads it.
+
+    Args:
+        arch, element, major, absolute: as in ``evidence``.
+        swizzle: the swizzle mode.
+        extents: MN and K that one instruction reads, in elements.
+
+    >>> bf16 = as_element_type("bf16")
+    >>> [read_evidence("sm90", bf16, Major.K, SwizzleMode.B128, (64, k)) for k in (16, 17)]
+    ['measured on a Hopper GPU', 'no wgmma instruction reads such an operand']
+    """
+    refused = not absolute and operand_refusal(arch, element, major, swizzle, extents)
+    return unread(arch) if refused else evidence(arch, element, major, absolute=absolute)
 
 
 def split_refusal(refusal: str) -> tuple[str, str]:

@@ -161,7 +161,16 @@ def evidence(arch: str, element: ElementType, major: Major, *, absolute: bool = 
         _, _, rest = known(arch).partition(", ")
         return f"documented in part, completed by NVIDIA's kernels for sm_103a, {rest}"
     measured = is_measured(arch, element, major)
-    return known(arch) if measured or not has_wgmma(arch) else "no wgmma instruction reads such an operand"
+    return known(arch) if measured or not has_wgmma(arch) else unread(arch)
+
+
+def unread(arch: str) -> str:
+    """Return the evidence of a read model for an operand that no instruction reads.
+
+    >>> unread("sm90")
+    'no wgmma instruction reads such an operand'
+    """
+    return f"no {'wgmma' if has_wgmma(arch) else 'tcgen05'} instruction reads such an operand"
 
 
 def is_measured(arch: str, element: ElementType, major: Major, *, absolute: bool = False) -> bool:

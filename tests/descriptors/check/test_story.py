@@ -55,3 +55,14 @@ def test_the_rings_of_a_kernel_are_told_with_the_warps_that_use_them() -> None:
         [("arrivals", (0, 1, 2, 3)), ("waits", (4,))],
     ]
     assert "3 from [smem+49152]: 1 arrival, 16384 bytes a phase" in str(explain_ptx(ring_sm90(3)))
+
+
+@pytest.mark.parametrize(
+    "opcode", ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"]
+)
+def test_the_multiplications_of_a_warp_are_part_of_the_story(opcode: str) -> None:
+    text = f".version 8.8\n.target sm_80\n.entry k() {{\n{opcode} {{a}}, {{b}}, {{c}}, {{d}};\n ret;\n}}"
+    story = explain_ptx(text)
+    assert story.headline == "sm_80: 1 function with tensor-core instructions"
+    assert [kernel.warp_multiplications for kernel in story.kernels] == [((opcode, (4,)),)]
+    assert f"1 x {opcode}, line 4" in str(story)

@@ -60,7 +60,7 @@ def test_the_best_and_its_command_come_first_then_a_row_for_each_that_copies_can
 
 
 def test_no_mode_is_called_the_best_if_none_fits(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = table(capsys, *ARGUMENTS, "--smem", "1024").splitlines()
+    lines = table(capsys, *ARGUMENTS, "--smem", "1024", status=1).splitlines()
     assert lines[0].startswith("nothing fits 1024 bytes of shared memory; the cheapest: K-major 128B: word 0x")
     assert ", none of which fits, " in survey(tile=(128, 64), dtype="bf16", smem=1024).headline
     assert table(capsys, *ARGUMENTS, "--smem", "16384").startswith("best: ")

@@ -9,7 +9,8 @@ import pytest
 from each import each
 from places import VECTORS
 
-from descriptors import DescriptorError
+from descriptors import DescriptorError, tell
+from descriptors.answers import record
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.tmem.block_scaled import BlockScaled, block_scaled, factors_of
 from descriptors.tmem.columns import tmem_plan
@@ -130,3 +131,15 @@ def test_the_scale_vector_that_is_left_out_is_the_same_everywhere(kind: str, sca
     assert left_out == given
     made = block_scaled(128, 64, k, a, kind=kind, scale_dtype=scale_dtype)
     assert (made.plan.parts[1].fragment, dtype) == (left_out[1].fragment, made.scale_dtype)
+
+
+@pytest.mark.parametrize("k", [64, 256])
+def test_the_copies_of_scale_factors_go_to_their_columns(k: int) -> None:
+    made = block_scaled(128, 8, k, "e2m1", scale_dtype="ue4m3")
+    text, data = str(tell(made)), record(made)
+    for name, factors in (("SFA", made.sfa), ("SFB", made.sfb)):
+        first = made.plan.part(name).column
+        columns = [one["column"] for one in data["scale_factors"][name]["copies"]]
+        assert first > 0 and columns == [first + step.column for step in factors.steps]
+        assert columns[0] == first and all(f" to column {column}" in text for column in columns)
+    assert "to column 0" not in text

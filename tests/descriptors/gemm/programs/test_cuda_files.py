@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gemm_plans import need_nvcc
+from gemm_plans import compiled, need_nvcc
 
-from descriptors import emit_plan, mma_plan, plan
+from descriptors import DescriptorError, emit_plan, mma_plan, plan
 from descriptors.gemm.programs import cuda_files, mma_kernel, sm90_kernel, sm100_kernel
 from descriptors.gemm.programs.cuda_files import OPTIONS, assemble, resolve, source
 
@@ -98,3 +98,20 @@ def test_a_file_compiles_by_itself_with_what_a_plan_says(
 def test_the_folder_has_no_other_template() -> None:
     assert cuda_files.source("barriers").startswith("// ")
     assert not [one.name for one in FOLDER.iterdir() if one.name.endswith(".in")]
+
+
+@pytest.mark.parametrize("program", ALONE)
+@pytest.mark.parametrize(
+    "name", ["a", "main", "check", "int", "THREADS", "class", "uint4", "cudaMalloc", "linux", "time_t", "_Reserved"]
+)
+def test_a_kernel_cannot_have_a_name_that_means_something_else(program: str, name: str) -> None:
+    with pytest.raises(DescriptorError, match=rf"^emit: {name} cannot be the name of the kernel; .*gemm_"):
+        emit_plan(ALONE[program][2], "cuda", name)
+
+
+@need_nvcc
+@pytest.mark.parametrize("program", ["sm90", "sm100"])
+def test_a_word_of_comments_and_texts_can_be_the_name_of_a_kernel(program: str, tmp_path: Path) -> None:
+    text = emit_plan(ALONE[program][2], "cuda", "sync")
+    assert "sync(const __grid_constant__" in text
+    assert compiled(text, program, tmp_path) == ""

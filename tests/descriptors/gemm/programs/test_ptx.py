@@ -156,3 +156,9 @@ def test_steps_that_are_all_alike_are_a_product_and_others_are_chosen() -> None:
 def test_a_name_that_is_no_identifier_is_refused() -> None:
     with pytest.raises(DescriptorError, match=r"^emit: name .* is not an identifier"):
         emit_plan(made(HOPPER["tf32"]), "ptx", "a b")
+
+
+@pytest.mark.parametrize("name", ["_", "WARP_SZ"])
+def test_an_entry_cannot_have_a_name_of_ptx(name: str) -> None:
+    with pytest.raises(DescriptorError, match=f"^emit: {name} cannot be the name of the kernel; "):
+        emit_plan(made(HOPPER["blocks"]), "ptx", name)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 from derived import K_128
 from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive, diff
+from descriptors.cli.command import main
 from descriptors.show.explorer.answer import answer
 from descriptors.show.explorer.question import comparison, edited_word, own_word, question, word_fields
 from descriptors.show.stages.view import View
@@ -80,10 +83,18 @@ BASE_640 = {
 }  # fmt: skip
 
 
-def test_a_word_of_another_pattern_start_is_wrong_for_the_tile_on_the_page() -> None:
-    for word, ok in (("0x400a004000010028", True), ("0x4000004000010028", False)):  # base offset 5, the tile's, and 0
-        edited = answer({**BASE_640, "word": word, "want": ["edited"]})["edited"]
-        assert (edited["ok"], len(edited["warnings"])) == (ok, 1), edited["verdict"]
+@pytest.mark.parametrize(("base_offset", "verdict", "warnings"), [
+    (5, "right: all 1024 elements (read model", 1),
+    (0, "right: all 1024 elements; assumed: a swizzle pattern starts at 0x0 (read model", 0),
+    (1, "WRONG for a tile at 0x280: 1024 of 1024 elements; change base_offset 1 -> 5", 1),
+])  # fmt: skip
+def test_a_word_is_right_if_the_pattern_starts_at_the_tile_or_at_zero(
+    base_offset: int, verdict: str, warnings: int
+) -> None:
+    word = hex(0x4000004000010028 | base_offset << 49)
+    edited = answer({**BASE_640, "word": word, "want": ["edited"]})["edited"]
+    assert edited["verdict"].startswith(verdict) and edited["ok"] is verdict.startswith("right")
+    assert len(edited["warnings"]) == warnings
 
 
 def test_a_word_of_an_operand_that_no_instruction_reads_is_undecided() -> None:
@@ -91,3 +102,28 @@ def test_a_word_of_an_operand_that_no_instruction_reads_is_undecided() -> None:
     edited = comparison(View(d, word=0x4000004000010000))
     assert edited is not None and (edited["ok"], edited["tone"]) == (False, "warn")
     assert edited["verdict"].startswith("undecided: all 64 elements agree, but no sm90 instruction reads a 4x16")
+
+
+def test_a_word_is_right_where_the_pattern_starts_at_zero_as_it_is_for_the_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = {"tile": "128x64", "arch": "sm90", "base": "256", "word": "0x4000004000010010"}
+    reply = answer({**asked, "want": ["told", "edited", "stage"]})
+    edited, line = reply["edited"], reply["told"]["commands"][-1]["line"]
+    assert edited["ok"] and edited["wrong"] == [] and edited["warnings"] == ()
+    right = "right: all 1024 elements; assumed: a swizzle pattern starts at 0x0 (read model"
+    assert edited["verdict"].startswith(right)
+    assert main(shlex.split(line)[1:]) == 0
+    assert edited["headline"].partition(" (")[0] in capsys.readouterr().out
+
+
+def test_a_word_that_is_wrong_for_the_address_of_the_tile_names_that_address() -> None:
+    asked = {"tile": "128x64", "arch": "sm90", "cell": "0,16", "word": "0x4000004000010042", "want": ["edited"]}
+    verdict = "WRONG for a tile at 0x0: 1024 of 1024 elements; change start_address 1056 -> 32"
+    assert answer(asked)["edited"]["verdict"] == verdict
+    assert answer({**asked, "base": "1024"})["edited"]["verdict"].startswith("right: all 1024 elements (read model")
+
+
+def test_no_key_of_the_tile_has_the_word_of_another_address() -> None:
+    told = answer({"tile": "128x64", "arch": "sm90", "base": "1024", "want": ["told"]})["told"]
+    assert told["first"] == "0x4000004000010040" and "0x4000004000010000" not in str(told)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive, diff, tell
 from descriptors.smem.debug.decode import Decoded, decode
+from descriptors.smem.debug.read import read
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.smem.words.descriptor import WORDS
 
@@ -117,3 +118,11 @@ def test_an_absolute_leading_address_is_told_as_one_and_whether_it_is_read() -> 
     assert meanings[1] == meanings[0] + "; K ends in its own line, so that it is not read"
     assert decode(0x4010404004000006).dont_care == ()
     assert decode(0x4010404008000805, **operand).dont_care == ("leading_byte_offset",)  # it ends where its line does
+
+
+@pytest.mark.parametrize(("word", "arch"), [(0x4000004000010000, "sm90"), (0x4000404000010000, "sm100")])
+def test_every_function_reads_a_word_for_the_architecture_of_its_version_bits(word: int, arch: str) -> None:
+    operand: dict[str, Any] = {"dtype": "bf16", "major": "K"}
+    assert decode(word) == decode(word, arch)  # type: ignore[arg-type]
+    assert read(word, **operand, shape=(64, 16)) == read(word, arch, **operand, shape=(64, 16))  # type: ignore[arg-type]
+    assert diff(word, "S<3,3,3> o 0 o (64,16):(64,1)", **operand).arch == arch

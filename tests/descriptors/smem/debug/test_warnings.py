@@ -139,6 +139,21 @@ def test_with_the_operand_known_repeated_reads_are_counted() -> None:
     assert kinds(none) == ["repeated-rows"]
 
 
+@pytest.mark.parametrize(
+    ("leading", "stride", "field"),
+    [(16, 1024, "leading_byte_offset"), (1024, 16, "stride_byte_offset"), (16, 16, ""), (1024, 1024, "")],
+)
+def test_a_warning_of_repeated_reads_names_the_field_that_causes_them(leading: int, stride: int, field: str) -> None:
+    word = sm90(leading=leading, stride=stride)
+    (warning,) = decode(word, "sm90", dtype="bf16", major="MN", shape=(128, 16)).warnings
+    assert (warning.kind, warning.field) == ("repeated-rows", field)
+
+
+def test_a_warning_of_repeated_reads_names_no_field_that_is_not_read() -> None:
+    (warning,) = decode(GOLDEN, "sm100", dtype="bf16", major="K", shape=(64, 256)).warnings
+    assert (warning.kind, warning.field) == ("repeated-rows", "")
+
+
 def test_a_number_that_was_not_shifted_is_a_warning() -> None:
     decoded = decode(1 << 62 | 1024 << 32, "sm90")  # 1024 stored where 64 was meant
     assert kinds(decoded) == ["unshifted"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from itertools import product
 from typing import Any
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.proved import proved
+from descriptors.smem.derivation.verdict import judge
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.proof.addresses import stored_rows
@@ -236,3 +239,18 @@ def test_a_report_is_a_value() -> None:
     assert one == other == dataclasses.replace(one)
     assert len({one, other}) == 1
     assert repr(one).startswith("Report(elements=16384, subtiles=16, bases=(0,), differing=0, mismatches=(), ")
+
+
+@pytest.mark.parametrize(
+    ("arch", "dtype", "major", "mma"),
+    [("sm90", "e4m3", "MN", (64, 32)), ("sm90", "bf16", "K", (64, 64)), ("sm100", "bf16", "K", (64, 64))],
+)
+def test_a_verdict_on_an_operand_that_no_instruction_reads_has_no_grade(
+    arch: Any, dtype: str, major: Any, mma: tuple[int, int]
+) -> None:
+    d = derive((128, 64), dtype, major, "128B", mma, arch=arch, legality="off")
+    for report in (None, verify(d), proved(d)):
+        verdict = judge(d, report=report)
+        assert (verdict.grade, verdict.evidence) == ("none", d.evidence)
+        assert re.fullmatch("no (wgmma|tcgen05) instruction reads such an operand", d.evidence)
+    assert judge(derive((128, 64), "bf16", "K", "128B", (64, 16), arch=arch, legality="off")).grade != "none"

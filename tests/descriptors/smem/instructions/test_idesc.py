@@ -90,7 +90,13 @@ def test_what_is_written_legally_reads_back_without_a_warning(case: tuple[str, d
     kind, options = case
     word = idesc(kind=kind, legality="lenient", **options)
     decoded = decode_idesc(word, kind)
-    assert decoded.warnings == () and decoded.unknown_bits == 0
+    assert decoded.unknown_bits == 0 and all("(sources disagree: " in warning for warning in decoded.warnings)
+    try:
+        idesc(kind=kind, **options)
+    except DescriptorError:  # only a lenient reading has it
+        pass
+    else:
+        assert decoded.warnings == ()
     assert all(decoded[name] == value for name, value in options.items() if name in dict(decoded.values))
     assert idesc(kind=kind, legality="off", **options) == word
 
@@ -105,6 +111,15 @@ def test_an_instruction_repeats_itself(case: tuple[str, dict[str, Any]]) -> None
 
 
 # Examples: warnings and errors
+
+
+def test_a_word_that_only_a_lenient_reading_has_is_decoded_with_a_warning() -> None:
+    options: dict[str, Any] = {"a_dtype": "bf16", "b_dtype": "f16", "m": 128, "n": 128}
+    with pytest.raises(DescriptorError) as refused:
+        idesc(**options)
+    (warning,) = decode_idesc(idesc(**options, legality="lenient"), "f16").warnings
+    assert warning in str(refused.value) and "(sources disagree: " in warning
+    assert decode_idesc(0x08200490, "f16").warnings == ()
 
 
 @each(
