@@ -85,7 +85,5 @@ def test_the_text_of_a_map_says_what_of_its_box_lands() -> None:
     assert list(remarks(one)) == ["a box has one slice along dimension 1, that of its coordinate there"]
     with pytest.raises(DescriptorError, match=r"boxes=0,0,0@0;0,0,0@0x4000$"):
         chain(["tensor (256,8):(8,1)", f"tma {arguments_text(one)}"], tile="256x8", dtype="bf16").verify()
-    with pytest.raises(
-        DescriptorError, match="a box must not be larger than the tile of 64x8, found a box of 8x8x1x16"
-    ):
+    with pytest.raises(DescriptorError, match=r"the box of 8x8x1x16 .* is larger than the tile of 64x8"):
         chain(["tensor (64,8):(8,1)", f"tma {arguments_text(one)}"], tile="64x8", dtype="bf16").verify()

@@ -172,10 +172,10 @@ def check_identifier(name: object) -> None:
     >>> check_identifier("gemm")
     >>> check_identifier("2")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
+    descriptors.errors.DescriptorError: emit: name '2' is not an identifier of at most 64 letters and digits
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+        raise DescriptorError(f"emit: name {brief(name)} is not an identifier of at most 64 letters and digits")
 
 
 def recipe(derivation: Derivation, name: str) -> Recipe:

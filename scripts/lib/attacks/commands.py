@@ -195,6 +195,10 @@ def may_find(program: str) -> set[str]:
     }
 
 
+#: What a command prints when it refuses its input: a fact, notes and ways out.
+_REFUSAL = re.compile(r"(?:[^\n]+: error: [^\n]+\n(?:  (?:note|help): [^\n]+\n)*)+")
+
+
 def complaint(case: dict[str, Any], outcome: isolated.Outcome) -> str | None:
     """What is wrong with the end of a command."""
     errors = outcome.errors.decode("utf-8", "replace")
@@ -209,8 +213,8 @@ def complaint(case: dict[str, Any], outcome: isolated.Outcome) -> str | None:
         return (
             None if "json" in " ".join(case["arguments"]) else f"JSON that nobody asked for: {outcome.output[:200]!r}"
         )
-    if outcome.value == 2 and (len(errors.rstrip("\n").split("\n")) > 1 or (not errors and case["closed"] != "stderr")):
-        return f"not one line on standard error: {errors[:200]!r}"
+    if outcome.value == 2 and case["closed"] != "stderr" and not _REFUSAL.fullmatch(errors):
+        return f"not a refusal on standard error: {errors[:200]!r}"
     if outcome.value == 2 and case["closed"] == "stderr" and outcome.output:
         return f"a refusal on standard output: {outcome.output[:200]!r}"
     colored = any(word.startswith("--co") for word in case["arguments"])

@@ -76,11 +76,11 @@ def test_a_name_that_is_too_long_is_refused_in_a_short_line() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[operand.a]\na = " + "9" * 10_000, "a number in a TOML file"),
-        ("[operand.a]\na = " + "[" * 900, "nested at most"),
-        ("[operand.a]\na = " + "{a=" * 3000, "nested at most"),
-        ("[operand.a.expect]\n" + ".".join(["a"] * (MOST_DEPTH + 1)) + " = 1", "nested at most"),
-        ("[operand.a]\n" + ".".join(["a"] * MOST_KEY) + " = 1", "a key must have at most"),
+        ("[operand.a]\na = " + "9" * 10_000, "a number in the TOML file has more than"),
+        ("[operand.a]\na = " + "[" * 900, "are nested more than"),
+        ("[operand.a]\na = " + "{a=" * 3000, "are nested more than"),
+        ("[operand.a.expect]\n" + ".".join(["a"] * (MOST_DEPTH + 1)) + " = 1", "are nested more than"),
+        ("[operand.a]\n" + ".".join(["a"] * MOST_KEY) + " = 1", "a key has more than"),
         ("[plan.a]\n", "are missing"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("cp 128x256b --swizzle 64B", "--tile and --dtype need each other and a SHAPE"),
         ("cp 128x256b --tile 64x64 --dtype bf16", "must"),
         ("scale-factors --mn 128 --k 64 --vector 8", "must be one of 16, 32"),
-        ("scale-factors --mn 128 --k 64 --vector 16 --base 8", "must be a multiple of 16"),
+        ("scale-factors --mn 128 --k 64 --vector 16 --base 8", "is not a multiple of 16"),
         ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle is "),
         (

@@ -198,7 +198,9 @@ def test_a_narrower_box_leaves_the_rest_of_the_tile_where_it_was() -> None:
     assert str(first) == "tma leaves (0,32) nowhere in shared memory, layout has it at byte 0x40, where no element is"
     assert report.legs[0].links[1].differing == 128 * 32
     whole = [links[0] + ";32,0@64"]
-    with pytest.raises(DescriptorError, match="multiple of 128 bytes of shared memory, found 0x40"):
+    with pytest.raises(
+        DescriptorError, match="a box begins at 0x40 of shared memory, which is not a multiple of 128 bytes"
+    ):
         chain([*whole, "layout S<3,3,3> o 0 o (128,64):(64,1)"], tile="128x64").verify()
 
 
@@ -550,7 +552,7 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     yield [layout, "fragment mma.m16n8k16.C"], "it has elements in registers, but layout leaves them in shared memory"
     yield (
         ["tma type=bf16 extents=64x64 strides=128 box=128x64 swizzle=128B"],
-        "must be at most the 128 bytes of the swizzle",
+        "wider than the 128 bytes of the swizzle",
     )
     yield (
         ["tma type=u8 extents=64x64 strides=128 box=64x64"],
@@ -865,5 +867,5 @@ def test_an_advance_of_one_list_is_refused_with_the_form_of_two(tile: str, advan
 
 def test_two_lists_of_an_advance_with_other_counts_than_the_blocks_are_refused() -> None:
     links = ["layout S<3,3,3> o 0 o (128,64):(64,1)", "word 0x4000004000010000 mma=64x16 advance=0;0,2,4,6"]
-    with pytest.raises(DescriptorError, match="an advance must have 2 and 4 numbers, found 1 and 4"):
+    with pytest.raises(DescriptorError, match="the advance has 1 and 4 numbers, and the tile 2 and 4 blocks"):
         chain(links, tile="128x64", arch="sm90").verify()

@@ -109,7 +109,7 @@ def test_a_plan_that_no_program_has_registers_for_is_refused_and_its_advice_is_a
 
 
 def test_a_name_is_an_identifier() -> None:
-    with pytest.raises(DescriptorError, match="identifier of at most 64 letters and digits, found 'a b'"):
+    with pytest.raises(DescriptorError, match="name 'a b' is not an identifier of at most 64 letters and digits"):
         kernel(PLANS[0], "a b")
     assert kernel(PLANS[0], "a" * 64)
 
