@@ -225,7 +225,7 @@ def check_extents(
 
     >>> check_extents("sm90", "f16", (64, 44, 16))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, found 44; sm90 f16 dense, M 64,
+    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, not 44; sm90 f16 dense, M 64,
     K 16; the nearest shapes are m64n40k16, m64n48k16 (PTX ISA ...
     """
     m, n, k = extents

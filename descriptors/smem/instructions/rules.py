@@ -71,14 +71,14 @@ class IllegalError(DescriptorError):
     ...     check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
     ... except IllegalError as error:
     ...     print(error)  # doctest: +ELLIPSIS
-    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (sources ...
+    legality: N must be 16..256 step 16, not 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (sources ...
     """
 
     def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
         self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
         note = f"sources disagree: {wider.disputed}" if wider else row.source
         proposals = [Advice({"legality": "lenient"})] if wider else []
-        super().__init__(f"legality: {rule}, found {found}; {about} ({note})", proposals=proposals)
+        super().__init__(f"legality: {rule}, not {found}; {about} ({note})", proposals=proposals)
 
 
 def as_arch(name: object) -> str:

@@ -66,7 +66,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
              "sm90", "--cta-group", "2"],
-            "cta_group must be 1, found 2; sm90 f8, whose instructions have one CTA each",
+            "cta_group must be 1, not 2; sm90 f8, whose instructions have one CTA each",
         ),
         ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "is contiguous along MN; in"),
         ([*BF16, "--layout", "0x4000404000010000"], "0x4000404000010000 is a number, not a layout; "),
@@ -177,7 +177,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         ),
         (
             ["idesc", "--a", "bf16", "--m", "256", "--n", "256"],
-            "found 256; sm100 f16 dense, cta_group 1; cta_group 2 has",
+            "not 256; sm100 f16 dense, cta_group 1; cta_group 2 has",
         ),
         (
             [

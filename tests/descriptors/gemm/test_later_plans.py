@@ -99,7 +99,7 @@ def test_a_plan_of_k_96_begins_and_goes_on_where_nvidias_main_loop_does(arch: st
 
 
 def test_the_ids_of_k_96_by_vectors_of_32_are_disputed() -> None:
-    with pytest.raises(IllegalError, match=r"scale factor ids must be 0, 2, found 3 and 3.*sources disagree: .*"):
+    with pytest.raises(IllegalError, match=r"scale factor ids must be 0, 2, not 3 and 3.*sources disagree: .*"):
         plan("m256n64k96", arch="sm103", scale_dtype="ue8m0", **K96)
     one = plan("m256n64k96", arch="sm103", scale_dtype="ue8m0", legality="lenient", **K96)
     assert one.scales is not None and one.verify().ok
@@ -107,7 +107,7 @@ def test_the_ids_of_k_96_by_vectors_of_32_are_disputed() -> None:
 
 
 def test_what_k_96_asks_for_is_said() -> None:
-    with pytest.raises(DescriptorError, match=r"K 96 is of sm_103a and sm_107a, found arch sm100; .*use arch='sm103'"):
+    with pytest.raises(DescriptorError, match=r"K 96 is of sm_103a and sm_107a, not arch sm100; .*use arch='sm103'"):
         plan("m256n64k96", arch="sm100", scale_dtype="ue4m3", **K96)
     one = plan("m256n64k96", arch="sm103", scale_dtype="ue4m3", verify=False, **K96)
     for language in ("cuda", "ptx", "header"):

@@ -97,7 +97,7 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"m": 128, "n": 8, "k": 96, "a_dtype": "e2m1"}, "K must be a multiple of 64, found 96; kind mxf4"),
+        ({"m": 128, "n": 8, "k": 96, "a_dtype": "e2m1"}, "K must be a multiple of 64, not 96; kind mxf4"),
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16"}, "types must be of one kind"),
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16", "kind": "f16"}, "the kind must have scale factors, found f16"),
         ({"m": 64, "n": 8, "k": 64, "a_dtype": "e2m1"}, "M must be 128"),

@@ -45,7 +45,7 @@ def test_copies_of_few_rows_fill_the_lanes() -> None:
     [
         ({"m": 64, "k": 32, "dtype": "f16"}, "a CTA must have 128 rows of A, found 64; ws = False"),
         ({"m": 16, "k": 32, "dtype": "f16", "ws": True}, "must have 128 or 64 or 32 rows"),
-        ({"m": 128, "k": 16, "dtype": "f16"}, "K must be a multiple of 32, found 16"),
+        ({"m": 128, "k": 16, "dtype": "f16"}, "K must be a multiple of 32, not 16"),
         ({"m": 128, "k": 32, "dtype": "f16", "ws": 1}, "ws is 1, which is neither"),
     ],
 )

@@ -26,7 +26,7 @@ def test_two_wrong_extents_and_a_wrong_option_are_three_faults() -> None:
 
 def test_scale_factors_are_read_as_the_type_of_the_word_has_them() -> None:
     (told,) = decode_idesc(0x28020480, "mxf4nvf4").warnings
-    assert told.startswith("scale factor ids must be 0, found 1 and 0")
+    assert told.startswith("scale factor ids must be 0, not 1 and 0")
     assert "ue4m3 by 16" in told
 
 
