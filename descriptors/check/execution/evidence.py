@@ -42,6 +42,8 @@ ALL = ("barriers", "bytes", "proxies", "reuse")
 UNFILLED = "the contents of the operands", "no instruction of this file writes the shared memory of an operand"
 #: What is undecided if a run cannot continue.
 AFTER = "the code after this line"
+#: What is undecided about an address of tensor memory on which sources disagree; the run follows it all the same.
+LANES = "the lanes of an address"
 #: Name of the unknown size of a tensor copy.
 BOX = "the box of a tensor copy"
 #: Rules whose violations a copy of unknown size may explain.
@@ -354,6 +356,8 @@ def _skipped(machine: Machine) -> Iterator[Blind]:
     for index, why in machine.notes.unseen.items():
         instruction = _instruction(machine, index)
         yield Blind(("tensor memory",), instruction.line, _opcode_stem(instruction), why)
+    for index, why in machine.notes.disputed.items():
+        yield Blind(("tensor memory",), _instruction(machine, index).line, LANES, why)
     if machine.notes.unwritten and not machine.notes.filled:
         line = _instruction(machine, min(machine.notes.unwritten)).line
         yield Blind(("reuse",), line, *UNFILLED)

@@ -82,6 +82,7 @@ class Notes:
         self.skipped: dict[int, str] = {}  # why an instruction was skipped
         self.unpooled: dict[int, str] = {}  # why the register pool of a setmaxnreg is unknown
         self.unseen: dict[int, str] = {}  # why an access of tensor memory was not followed
+        self.disputed: dict[int, str] = {}  # the lane of an address of tensor memory on whose meaning sources disagree
         self.tensor_unknown = False  # whether columns may have been written by an instruction that was not followed
         # operands of multiplications, and what fills them
         self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, key of the box, address
