@@ -384,6 +384,8 @@ def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Ite
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
+_UNAWAITED = "a bulk load that nothing waits for before its CTA exits"
+_UNAWAITED_WHY = "no thread of the CTA waits for the phase of its mbarrier"
 _UNREAD = "a bulk store without a wait before its CTA exits"
 _UNREAD_WHY = "no cp.async.bulk.wait_group waits until it has read shared memory"
 
@@ -397,12 +399,18 @@ def _doubts(run: Run) -> Iterator[Blind]:
         yield Blind(("barriers",), _instruction(machine, index).line, "the phase of an arrival", why)
     # Lanes that met share their groups: a group is complete if the lane that waited for it knows so.
     pending = waited = 0
-    for fragment in machine.fragments if run.stop is None and not machine.hung else ():
+    known = [0] * machine.ctas
+    at_end = run.stop is None and not machine.hung
+    for fragment in machine.fragments if at_end else ():
         pending |= fragment.groups.all("bulk")
         waited |= fragment.known
+        known[fragment.cta] |= fragment.known
     for index, bits in machine.notes.bulk_stores.items():
         if bits & pending & ~waited:  # kernels in use omit the wait
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
+    for (index, rank), bits in machine.notes.bulk_loads.items() if at_end else ():
+        if rank < machine.ctas and bits & ~known[rank]:
+            yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, _UNAWAITED_WHY)
     for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if witness.rule in (
             "barrier-hang",

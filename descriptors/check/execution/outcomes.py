@@ -102,6 +102,7 @@ class Notes:
             int, bool
         ] = {}  # whether enough columns were free, but not adjacent, when an allocation waited
         self.unordered: dict[int, str] = {}  # why an arrival may belong to an earlier phase
+        self.bulk_loads: dict[tuple[int, int], int] = {}  # accesses of bulk loads, as bits, by instruction and CTA
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
     def add_witness(self, witness: Witness, *, released: bool = False) -> None:
@@ -119,6 +120,10 @@ class Notes:
     def reach(self, place: int, rank: int, bit: int) -> None:
         """Record an access of the shared memory of another CTA."""
         self.reaches.setdefault((place, rank), set()).add(bit)
+
+    def load_bulk(self, place: int, rank: int, bit: int) -> None:
+        """Record a bulk load into the shared memory of a CTA."""
+        self.bulk_loads[place, rank] = self.bulk_loads.get((place, rank), 0) | 1 << bit
 
 
 class Reason(Enum):

@@ -133,6 +133,16 @@ def test_a_fault_of_a_ring_is_told(name: str) -> None:
     assert wrong & rules, wrong
 
 
+def test_a_copy_that_nothing_waits_for_before_the_exit_is_undecided() -> None:
+    """A consumer that makes one iteration fewer leaves the last copies in flight."""
+    right, old = ring_sm90(), "CONSUME: setp.ge.u32 pd, k, n;"
+    assert right.count(old) == 1
+    report = check_ptx(right.replace(old, "CONSUME: add.u32 r, k, 1;\nsetp.ge.u32 pd, r, n;"))
+    assert not report.errors and report.verdict == "incomplete"
+    undecided = [row.what for row in report.undecided if row.property == "reuse"]
+    assert undecided == ["a bulk load that nothing waits for before its CTA exits"] * 2
+
+
 @pytest.mark.parametrize("name", SM100)
 def test_a_fault_of_a_ring_with_tensor_memory_is_told(name: str) -> None:
     (old, new), rules = SM100[name]
