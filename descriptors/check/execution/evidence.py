@@ -410,7 +410,9 @@ def _doubts(run: Run) -> Iterator[Blind]:
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
     for (index, rank), bits in machine.notes.bulk_loads.items() if at_end else ():
         if rank < machine.ctas and bits & ~known[rank]:
-            yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, _UNAWAITED_WHY)
+            values = _parameters_text(machine)
+            why = f"{_UNAWAITED_WHY}{f', where {values}' if values else ''}"
+            yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, why)
     for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if witness.rule in (
             "barrier-hang",
