@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from places import ROOT
+from ring_kernels import ring_sm90
 
 from descriptors import check_ptx
 from descriptors.check.kernel_report import Report
@@ -469,3 +470,17 @@ def test_a_wait_that_never_ends_and_those_that_wait_for_it_are_one_finding() -> 
     also = "the wait in line 40 on the mbarrier at [smem+32832] never completes: phase 0 has 0 of 128 arrivals"
     assert hang.line == 94
     assert hang.found == f"{cause}; {also}"
+
+
+def test_a_hang_with_an_assumed_number_of_threads_is_undecided() -> None:
+    """A producer in thread 128 exists only if the launch has more threads than are assumed."""
+    text = ring_sm90()
+    directive = next(line for line in text.splitlines() if ".reqntid" in line)
+    assert check_ptx(text).verdict == "clean"
+    free = text.replace(directive, directive.replace(" .reqntid 160", ""))
+    assert free != text and check_ptx(free, threads=(160,)).verdict == "clean"
+    unknown = check_ptx(free)
+    assert not unknown.errors and verdict(unknown, "barriers") == "incomplete"
+    row = next(row for row in unknown.undecided if row.property == "barriers")
+    assert row.what == "barrier-hang with an assumed number of threads" and "--threads" in row.decides
+    assert rules(check_ptx(free, threads=(128,))) == {"barrier-hang"}
