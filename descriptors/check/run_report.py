@@ -180,7 +180,7 @@ def _agreed(told: RunJudgement, function: Function, text: str, known: Configurat
     cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
     bytes_ = "expected bytes"
     if cause is None:
-        free = known._replace(tensor_maps={}, box_rows={})
+        free = known._replace(tensor_maps={}, box_rows={}, box_types={})
         consistent = judge(function, text, free, target)
         if not consistent.ended or is_wrong(consistent.witnesses):
             return told

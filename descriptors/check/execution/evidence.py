@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from descriptors.check.execution.boxes import NAME_LETTERS, row_mismatch, suggestion
+from descriptors.check.execution.boxes import NAME_LETTERS, row_mismatch, suggestion, type_mismatch
 from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, address_text
@@ -411,7 +411,7 @@ def _doubts(run: Run) -> Iterator[Blind]:
     for (index, rank), bits in machine.notes.bulk_loads.items() if at_end else ():
         if rank < machine.ctas and bits & ~known[rank]:
             values = _parameters_text(machine)
-            why = f"{_UNAWAITED_WHY}{f', where {values}' if values else ''}"
+            why = f"{_UNAWAITED_WHY}{f' ({values})' if values else ''}"
             yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, why)
     for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if witness.rule in (
@@ -429,8 +429,8 @@ def _unknown_boxes(machine: Machine) -> Iterator[Blind]:
     """Yield tensor copies whose boxes have a size that the text does not give."""
     for index, name, place in machine.notes.copies:
         if name in machine.launch.boxes:
-            if why := row_mismatch(machine, _instruction(machine, index), name, place):
-                instruction = _instruction(machine, index)
+            instruction = _instruction(machine, index)
+            if why := row_mismatch(machine, instruction, name, place) or type_mismatch(machine, name, place):
                 yield Blind(
                     ("bytes",), instruction.line, BOX, why, decides=suggestion(machine, instruction, name, place)
                 )

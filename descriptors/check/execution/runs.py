@@ -157,6 +157,7 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
     tried: list[Trial] = []
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
+        launch = launch._replace(box_types=known.types(kernel.names))
         shape_assumed = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # If assumed data do not lead to the end in one shape, they do not in the others.
         is_hopeless = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)
