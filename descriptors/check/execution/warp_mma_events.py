@@ -25,7 +25,6 @@ Invariant: a fragment of a matrix in memory is accepted with any pitch; with two
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache, reduce
 from itertools import pairwise
 from math import gcd
@@ -75,7 +74,8 @@ class Matrix(NamedTuple):
         return _unit(self.steps[::size])
 
 
-def _unit(element_steps: Sequence[int]) -> int:
+@lru_cache(maxsize=1024)
+def _unit(element_steps: tuple[int, ...]) -> int:
     return reduce(gcd, (step - min(element_steps) for step in element_steps), 0) or 1
 
 
@@ -110,7 +110,8 @@ def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
     return Matrix(bases, steps, rest, apart)
 
 
-def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
+@lru_cache(maxsize=1024)
+def order_of(steps: tuple[int, ...], size: int) -> tuple[tuple[int, ...], bool]:
     """Return the steps of K per element, from 0 on and in their own unit, and whether the bytes of each are contiguous.
 
     >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
