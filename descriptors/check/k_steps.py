@@ -42,7 +42,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, field_value, read_as
 from descriptors.errors import DescriptorError
 from descriptors.smem.operands.canonical import walked
-from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.forms import LEADING, STRIDE, Form
 from descriptors.smem.operands.operand import Major, SwizzleMode, as_element_type, as_major
 from descriptors.smem.words.descriptor import smem_word, start_mask
 from descriptors.text import counted
@@ -116,18 +116,11 @@ def lines_of(one: SmemOperand) -> Lines | None:
 def _lines(
     mode: SwizzleMode, lbo: int | None, sbo: int | None, dtype: str, major: Literal["K", "MN"], shape: tuple[int, int]
 ) -> Lines | None:
-    dtype, extents = read_as(dtype, shape)
-    wanted, element = walked(as_major(major), mode), as_element_type(dtype)
-    contiguous = wanted.major.contiguous_mode
-    units = list(extents)
-    units[contiguous] = -(-units[contiguous] // element.per_16_bytes)
+    wanted = walked(as_major(major), mode)
+    units, extent = _extents(wanted, dtype, shape)
     strides: dict[tuple[int, int], int | None] = {wanted.leading: lbo, wanted.stride: sbo}
     strides |= {path: 16 * step for path, step in wanted.fixed}
-    extent = {(i, 0): min(units[i], wanted.chunk[i]) for i in (0, 1)}
-    extent |= {(i, 1): -(-units[i] // wanted.chunk[i]) for i in (0, 1)}
     swizzled, k_major = mode is not SwizzleMode.NONE, wanted.major is Major.K
-    if swizzled:  # a line is one unit
-        extent[contiguous, 1 if k_major else 0] = 1
     starts = [(0, 0)]
     for (dimension, part), many in extent.items():
         step = strides.get((dimension, part)) if many > 1 else 0
@@ -141,6 +134,38 @@ def _lines(
     dense = many * last if last and many > 1 and not block else 0
     span = mode.span_bytes
     return None if block > span else Lines(tuple(starts), span, wanted.rows if swizzled else 1, block, dense)
+
+
+def _extents(wanted: Form, dtype: str, shape: tuple[int, int]) -> tuple[list[int], dict[tuple[int, int], int]]:
+    """Return MN and K of an operand in units of 16 bytes, and how many steps its lines take along each path."""
+    dtype, extents = read_as(dtype, shape)
+    contiguous, units = wanted.major.contiguous_mode, list(extents)
+    units[contiguous] = -(-units[contiguous] // as_element_type(dtype).per_16_bytes)
+    extent = {(i, 0): min(units[i], wanted.chunk[i]) for i in (0, 1)}
+    extent |= {(i, 1): -(-units[i] // wanted.chunk[i]) for i in (0, 1)}
+    if wanted.mode is not SwizzleMode.NONE:  # a line is one unit
+        extent[contiguous, 1 if wanted.major is Major.K else 0] = 1
+    return units, extent
+
+
+def _read_bits(one: SmemOperand) -> int:
+    """Return the bits outside of the start address that change how an operand is read; all bits if that is not known.
+
+    >>> from descriptors.check.ptx.known_bits import Known
+    >>> word = Known(0x4000004000010000, START_FREE)
+    >>> hex(START_FREE ^ _read_bits(SmemOperand("A", "sm90", "bf16", "K", (16, 16), word)))
+    '0x3fff0000'
+    """
+    mode = field_value(one, "swizzle")
+    if not isinstance(mode, SwizzleMode) or field_value(one, "lbo_mode"):
+        return START_FREE
+    try:
+        wanted = walked(as_major(one.major), mode)
+        _, extent = _extents(wanted, one.dtype, one.shape)
+    except DescriptorError:  # a type that no operand has
+        return START_FREE
+    unread = {name for name, path in wanted.steps if extent[path] == 1} | {*wanted.unread}
+    return START_FREE & ~sum(field.mask for field in smem_word(one.arch).fields if field.name in unread)
 
 
 def wrong_steps(lines: Lines, starts: Sequence[int], first: int | None) -> list[Fault]:
@@ -319,7 +344,7 @@ def replace_offset(one: SmemOperand, offset: int) -> SmemOperand:
 def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
     """Yield the descriptors of an operand whose fields or major differ from those of the first instruction."""
     for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
-        known = before.word.mask & after.word.mask & START_FREE
+        known = before.word.mask & after.word.mask & _read_bits(before)
         changed = (before.word.value ^ after.word.value) & known
         if changed and before.word.base == after.word.base:
             names = [f.name for f in smem_word(after.arch).fields if f.mask & changed] or ["bits of no field"]
@@ -387,7 +412,7 @@ def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fau
 
 
 def _alike(one: SmemOperand, other: SmemOperand) -> bool:
-    changed = (one.word.value ^ other.word.value) & one.word.mask & other.word.mask & START_FREE
+    changed = (one.word.value ^ other.word.value) & one.word.mask & other.word.mask & _read_bits(one)
     return one.major == other.major and one.shape == other.shape and one.dtype == other.dtype and not changed
 
 

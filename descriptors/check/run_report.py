@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterator
 from descriptors.check.execution.boxes import disagreement, misfit
 from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.counts import Counts
-from descriptors.check.execution.evidence import AFTER, ALL, UNFILLED, Blind
+from descriptors.check.execution.evidence import AFTER, ALL, LANES, UNFILLED, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.machine import Machine
@@ -108,7 +108,8 @@ def executed(
         told = judgements[number]
         steps += told.steps
         ran = ran and bool(told.ended)
-        if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
+        unfollowed = [row for row in told.blind if row.what != LANES]
+        if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in unfollowed):
             settled.add(function.name)
         findings += _findings(function, told)
         undecided += _undecided(function, told)
@@ -179,7 +180,7 @@ def _agreed(told: RunJudgement, function: Function, text: str, known: Configurat
     cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
     bytes_ = "expected bytes"
     if cause is None:
-        free = known._replace(tensor_maps={}, box_rows={})
+        free = known._replace(tensor_maps={}, box_rows={}, box_types={})
         consistent = judge(function, text, free, target)
         if not consistent.ended or is_wrong(consistent.witnesses):
             return told

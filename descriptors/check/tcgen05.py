@@ -56,7 +56,7 @@ from descriptors.text import counted
 from descriptors.tmem import allocations
 from descriptors.tmem.allocations import Alloc, Dealloc, Fault
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.geometry import COLUMNS, EXCLUSIVE_COLUMNS, LANES, LEAST_COLUMNS, quarter_of
+from descriptors.tmem.geometry import COLUMNS, EXCLUSIVE_COLUMNS, LANES, LEAST_COLUMNS, is_reached, quarter_of
 from descriptors.tmem.moves import tmem_move
 from layoutalg.frozen import frozen, replace
 
@@ -410,7 +410,8 @@ def _quarter(state: TensorState, event: Load | Store) -> _Found:
     if lane % move.lanes:
         fact = f"the lane of .{move.shape} is {lane}, which is not a multiple of {move.lanes}"
         yield broken("tcgen05-lane", fact)
-    elif event.warp is not None and (first not in (reach := quarter_of(event.warp)) or last not in reach):
+    elif event.warp is not None and not is_reached(event.warp, first, last):
+        reach = quarter_of(event.warp)
         fact = f"warp {event.warp} accesses lanes {first} to {last}, but it reaches lanes {reach[0]} to {reach[-1]}"
         yield broken("tcgen05-warp", fact)
 

@@ -41,7 +41,7 @@ from descriptors.check.ptx.kernel_words import (
 )
 from descriptors.check.ptx.multiplications import Multiplication, TensorMma, chains
 from descriptors.check.ptx.ptx_module import Function
-from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
+from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS, refusals
 from descriptors.smem.operands.forms import LEADING
 from descriptors.smem.words.descriptor import smem_word
 from layoutalg.frozen import replace
@@ -96,6 +96,11 @@ def _idesc(one: Multiplication) -> Iterator[tuple[str, str, str]]:
     elif one.described is None and len(one.idescs) > 1:
         why = f"it has one of {len(one.idescs)} values, with different extents, types or majors"
         yield "instruction descriptor", why, "the one value"
+    elif one.described is not None:
+        for error in refusals(one.described, "strict"):
+            if error.lenient and error.row is not None:
+                why = f"sources disagree on {error.found}: {error.row.disputed}"
+                yield "instruction descriptor", why, "a form that all sources allow: descriptors idesc"
 
 
 def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:

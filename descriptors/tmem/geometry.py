@@ -155,6 +155,27 @@ def quarter_of(warp: int) -> range:
     return range(first, first + QUARTER)
 
 
+def is_reached(warp: int, first: int, last: int) -> bool | None:
+    """Return whether ``tcgen05.ld`` or ``tcgen05.st`` of a warp reaches the lanes of its address; None if disputed.
+
+    The CuTe DSL takes a lane modulo 32, so that lanes of the first quarter mean those of any warp's quarter. The manual
+    and CUTLASS name the lanes of the warp's quarter.
+
+    Args:
+        warp: number of the warp in the warpgroup or the CTA.
+        first: first lane.
+        last: last lane.
+
+    Source: PTX ISA 9.1, tcgen05.ld, access restrictions; CuTe DSL 4.8.1.
+
+    >>> is_reached(1, 32, 63), is_reached(1, 0, 31), is_reached(1, 64, 95)
+    (True, None, False)
+    """
+    if all(lane in quarter_of(warp) for lane in (first, last)):
+        return True
+    return None if last < QUARTER else False
+
+
 class Issue(NamedTuple):
     """Who issues an instruction, and what of tensor memory it reaches."""
 

@@ -138,6 +138,24 @@ def row_mismatch(machine: Machine, copy: Instruction, box: Box, place: int) -> s
     return f"its rows have {row_bytes} bytes, and multiplications read lines of {line} bytes (swizzle {line}B)"
 
 
+def type_mismatch(machine: Machine, box: Box, place: int) -> str:
+    """State that a given box has another type than the multiplications that read its bytes; "" if it has the same.
+
+    A tensor map of ``u8`` may hold any elements, because tensor maps have no other type of 8 bits.
+
+    Args:
+        machine: the run.
+        box: key of the box.
+        place: destination address.
+    """
+    dtype = machine.launch.box_types.get(box, "")
+    read, _ = _read_tile(machine, place, machine.launch.boxes.get(box, 0))
+    same = read.removesuffix("_unpacksmem") == dtype.removesuffix("_unpacksmem")
+    if not dtype or not read or same or dtype == "u8":
+        return ""
+    return f"its elements are {dtype}, and multiplications read {read}"
+
+
 def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[object, int]) -> Witness | None:
     """Return the first tensor copy whose given box has other bytes than those that are expected and read.
 
@@ -180,7 +198,7 @@ def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
         machine: a run without these boxes, in which a phase ends whatever its copies bring.
         boxes: bytes of the given boxes.
     """
-    for phase in _phases(machine):
+    for phase in map(_without_repeats, _phases(machine)):
         counts: Counter[Box] = Counter(copy.map for copy in phase.landings)
         expected = sum(count for _, count in phase.expected) - phase.came
         brought = sum(boxes[box] * count for box, count in counts.items() if box in boxes)
@@ -198,6 +216,15 @@ def _phases(machine: Machine) -> Iterator[Phase]:
         yield from (phase for phase in barrier.ended if phase.landings)
         if barrier.landings and not barrier.pending:
             yield Phase(barrier.address, tuple(barrier.expected), barrier.came, tuple(barrier.landings))
+
+
+def _without_repeats(phase: Phase) -> Phase:
+    """Return a phase with one copy to each place if it expects no bytes.
+
+    Such a phase ends without its copies, so that those of several iterations are counted in one phase.
+    """
+    first = {copy.place: copy for copy in reversed(phase.landings)}
+    return phase if phase.expected else phase._replace(landings=tuple(first.values())[::-1])
 
 
 def _disagreement_witness(

@@ -43,6 +43,7 @@ class Configuration(NamedTuple):
         parameters: values of scalar parameters.
         tensor_maps: bytes of the boxes of tensor maps.
         box_rows: bytes of the first extent of each box whose extents are known.
+        box_types: element type of each box whose type is known.
     """
 
     threads: tuple[int, int, int] | None = None
@@ -50,6 +51,7 @@ class Configuration(NamedTuple):
     parameters: Mapping[Parameter, int] = {}
     tensor_maps: Mapping[Parameter, int] = {}
     box_rows: Mapping[Parameter, int] = {}
+    box_types: Mapping[Parameter, str] = {}
 
     def scalars(self, names: Sequence[str]) -> dict[Parameter, int]:
         """Return the values of the scalar parameters of a kernel with these parameter names."""
@@ -62,6 +64,10 @@ class Configuration(NamedTuple):
     def rows(self, names: Sequence[str]) -> dict[Box, int]:
         """Return the bytes of a row of each box, by its key."""
         return _by_box(self.box_rows, names)
+
+    def types(self, names: Sequence[str]) -> dict[Box, str]:
+        """Return the element type of each box, by its key."""
+        return _by_box(self.box_types, names)
 
     def require(self, kernels: Iterable[Sequence[str]]) -> None:
         """Raise an error for a parameter that no kernel has.
@@ -83,9 +89,9 @@ class Configuration(NamedTuple):
                 )
 
 
-def _by_box(values: Mapping[Parameter, int], names: Sequence[str]) -> dict[Box, int]:
+def _by_box(values: Mapping[Parameter, T], names: Sequence[str]) -> dict[Box, T]:
     """Return values by the key of the tensor map that a parameter holds or points to."""
-    boxes: dict[Box, int] = {}
+    boxes: dict[Box, T] = {}
     for number, offset, value in _numbered(values, names):
         boxes[Box(True, PARAMETERS + (number << 16) + offset)] = value
         boxes[Box(True, pointer(names[number], offset))] = value
@@ -111,7 +117,7 @@ def _has_parameter(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
     return any(key[0] in names or _parameter_number(key[0]) in range(len(names)) for names in kernels)
 
 
-def _numbered(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
+def _numbered(values: Mapping[Parameter, T], names: Sequence[str]) -> Iterable[tuple[int, int, T]]:
     """Yield number of the parameter, offset and value, for the parameters that a kernel has."""
     for (name, offset), value in values.items():
         if name in names:
@@ -154,8 +160,9 @@ def configuration(
             _parse_parameter(name): as_integer(value, f"check: parameter {brief(name)}")
             for name, value in _check_mapping(parameters, "parameters")
         },
-        {parameter: size for parameter, (size, _) in boxes.items()},
-        {parameter: row_bytes for parameter, (_, row_bytes) in boxes.items() if row_bytes},
+        {parameter: size for parameter, (size, _, _) in boxes.items()},
+        {parameter: row_bytes for parameter, (_, row_bytes, _) in boxes.items() if row_bytes},
+        {parameter: dtype for parameter, (_, _, dtype) in boxes.items() if dtype},
     )
 
 
@@ -198,15 +205,15 @@ def _parse_parameter(text: str) -> Parameter:
     return name, int(offset or 0)
 
 
-def _parse_box(name: str, box: int | str) -> tuple[int, int]:
-    """Return the bytes of a box and of its first extent; 0 if the latter is unknown or not whole.
+def _parse_box(name: str, box: int | str) -> tuple[int, int, str]:
+    """Return the bytes of a box, those of its first extent (0 if unknown or not whole), and its type ("" if unknown).
 
     >>> _parse_box("a", "64x128xe4m3"), _parse_box("a", 8192)
-    ((8192, 64), (8192, 0))
+    ((8192, 64, 'e4m3'), (8192, 0, ''))
     """
     if not isinstance(box, str) or (box.isascii() and box.isdigit() and len(box) < 8):
         number = int(box) if isinstance(box, str) else box
-        return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20), 0
+        return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20), 0, ""
     match = _BOX.fullmatch(box)
     if match is None or match[2] not in ELEMENT_TYPES:
         plain, colon, _ = box.partition(":")
@@ -217,4 +224,4 @@ def _parse_box(name: str, box: int | str) -> tuple[int, int]:
             f"write a box as in 64x128xbf16{hint}"
         )
     extents, bits = [int(extent) for extent in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
-    return prod(extents) * bits // 8, extents[0] * bits // 8 if bits % 8 == 0 else 0
+    return prod(extents) * bits // 8, extents[0] * bits // 8 if bits % 8 == 0 else 0, match[2]

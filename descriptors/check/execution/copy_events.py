@@ -171,6 +171,7 @@ def _deliver(machine: Machine, fragment: Fragment, step: Step, copy: Landing, ad
         machine.memory.origins.clear()
     else:
         machine.memory.origins.forget(copy.place, size)
+    machine.notes.load_bulk(step.place, copy.place >> RANK, copy.issue)
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
         if reached >> RANK != fragment.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)
@@ -260,6 +261,7 @@ def _cancel(machine: Machine, fragment: Fragment, step: Step) -> None:
         kind, iteration = "an answer of clusterlaunchcontrol", machine.iteration(fragment, step)
         access = Access(machine.new_bit(), step.instruction.line, kind, iteration=iteration)
         check_async_write(machine, fragment, step, [(destination, destination + 16)], access)
+        machine.notes.load_bulk(step.place, destination >> RANK, access.bit)
         machine.memory.bytes.store(destination, 16, request if request <= TILES else 0)
         barrier = find_barrier(machine, fragment, step, of_cta(address, destination >> RANK))
         known, published = machine.release_set(fragment)

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from descriptors.check.execution.boxes import NAME_LETTERS, row_mismatch, suggestion
+from descriptors.check.execution.boxes import NAME_LETTERS, row_mismatch, suggestion, type_mismatch
 from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, address_text
@@ -42,6 +42,8 @@ ALL = ("barriers", "bytes", "proxies", "reuse")
 UNFILLED = "the contents of the operands", "no instruction of this file writes the shared memory of an operand"
 #: What is undecided if a run cannot continue.
 AFTER = "the code after this line"
+#: What is undecided about an address of tensor memory on which sources disagree; the run follows it all the same.
+LANES = "the lanes of an address"
 #: Name of the unknown size of a tensor copy.
 BOX = "the box of a tensor copy"
 #: Rules whose violations a copy of unknown size may explain.
@@ -341,6 +343,8 @@ def _skipped(machine: Machine) -> Iterator[Blind]:
     for index, why in machine.notes.unseen.items():
         instruction = _instruction(machine, index)
         yield Blind(("tensor memory",), instruction.line, _opcode_stem(instruction), why)
+    for index, why in machine.notes.disputed.items():
+        yield Blind(("tensor memory",), _instruction(machine, index).line, LANES, why)
     if machine.notes.unwritten and not machine.notes.filled:
         line = _instruction(machine, min(machine.notes.unwritten)).line
         yield Blind(("reuse",), line, *UNFILLED)
@@ -367,6 +371,8 @@ def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Ite
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
+_UNAWAITED = "a bulk load that nothing waits for before its CTA exits"
+_UNAWAITED_WHY = "no thread of the CTA waits for the phase of its mbarrier"
 _UNREAD = "a bulk store without a wait before its CTA exits"
 _UNREAD_WHY = "no cp.async.bulk.wait_group waits until it has read shared memory"
 
@@ -380,12 +386,20 @@ def _doubts(run: Run) -> Iterator[Blind]:
         yield Blind(("barriers",), _instruction(machine, index).line, "the phase of an arrival", why)
     # Lanes that met share their groups: a group is complete if the lane that waited for it knows so.
     pending = waited = 0
-    for fragment in machine.fragments if run.stop is None and not machine.hung else ():
+    known = [0] * machine.ctas
+    at_end = run.stop is None and not machine.hung
+    for fragment in machine.fragments if at_end else ():
         pending |= fragment.groups.all("bulk")
         waited |= fragment.known
+        known[fragment.cta] |= fragment.known
     for index, bits in machine.notes.bulk_stores.items():
         if bits & pending & ~waited:  # kernels in use omit the wait
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
+    for (index, rank), bits in machine.notes.bulk_loads.items() if at_end else ():
+        if rank < machine.ctas and bits & ~known[rank]:
+            values = _parameters_text(machine)
+            why = f"{_UNAWAITED_WHY}{f' ({values})' if values else ''}"
+            yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, why)
     for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if witness.rule in (
             "barrier-hang",
@@ -402,8 +416,8 @@ def _unknown_boxes(machine: Machine) -> Iterator[Blind]:
     """Yield tensor copies whose boxes have a size that the text does not give."""
     for index, name, place in machine.notes.copies:
         if name in machine.launch.boxes:
-            if why := row_mismatch(machine, _instruction(machine, index), name, place):
-                instruction = _instruction(machine, index)
+            instruction = _instruction(machine, index)
+            if why := row_mismatch(machine, instruction, name, place) or type_mismatch(machine, name, place):
                 yield Blind(
                     ("bytes",), instruction.line, BOX, why, decides=suggestion(machine, instruction, name, place)
                 )

@@ -162,6 +162,9 @@ def _moving(operation: IntegerOperation | None, copy: Handler) -> Handler:
         vectors = [operand for operand in instruction.operands if isinstance(operand, Vector)]
         if len(instruction.operands) != 2 or not vectors:
             copy(machine, fragment, step)
+            value = machine.value(fragment, instruction.operands[-1])
+            if isinstance(value, Unknown) and value.why is Cause.ACCUMULATOR:
+                machine.set(fragment, instruction.operands[0], value)
             return
         target, source = instruction.operands
         if operation is None:

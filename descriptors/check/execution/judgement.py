@@ -49,6 +49,7 @@ from descriptors.check.execution.run_policy import (
     SMALL,
 )
 from descriptors.check.execution.runs import (
+    ASSUMED_THREADS,
     Run,
     Trial,
     bounding_parameters,
@@ -119,6 +120,12 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target
         known: what is known of its launch.
         target: the ``.target`` of its module; "" if any target is possible.
     """
+    judgement = _judge_clusters(function, text, known, target)
+    return _without_thread_errors(judgement, function) if ASSUMED_THREADS in judgement.assumed else judgement
+
+
+def _judge_clusters(function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
+    """Check a kernel with the first cluster shapes until one has no violation."""
     kernel = program(function, target)
     first_runs, steps = trials(kernel, text, known)
     judgements: list[RunJudgement] = []
@@ -165,6 +172,21 @@ def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJ
         if is_wrong(judgement.witnesses)
         else judgement
     )
+
+
+def _without_thread_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
+    """Return a judgement whose violations are undecided, because a launch may have another number of threads."""
+    rows = [
+        Blind(
+            PROPERTIES_OF[witness.rule.partition("-")[0]],
+            function.code[witness.place].line,
+            f"{witness.rule} with an assumed number of threads",
+            f"{witness.fact}, if a CTA has {judgement.launch.threads[0]} threads",
+            decides="the launch: --threads N",
+        )
+        for witness in judgement.witnesses
+    ]
+    return judgement._replace(witnesses=(), blind=(*judgement.blind, *rows))
 
 
 class _Record:

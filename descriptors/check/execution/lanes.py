@@ -23,6 +23,7 @@ class Cause(StrEnum):
 
     GLOBAL = "a value loaded from global memory"  # its value may be assumed
     PARAMETER = "a floating-point parameter"  # it is constant in a run, so that both ways may be run
+    ACCUMULATOR = "an accumulator of mma.sync"  # it continues the accumulation that began in its line
 
 
 class Unknown(NamedTuple):

@@ -54,6 +54,7 @@ class Launch(NamedTuple):
         sources: start addresses of bulk tensor stores, as the first run saw them.
         content: whether 32-bit integers in global memory are assumed to be multiples of ``size``.
         box_rows: bytes of the first extent of each known box, by tensor map.
+        box_types: element type of each known box, by tensor map.
     """
 
     threads: tuple[int, int, int]
@@ -68,6 +69,7 @@ class Launch(NamedTuple):
     sources: frozenset[int] = frozenset()
     content: bool = False
     box_rows: Mapping[Any, int] = {}
+    box_types: Mapping[Any, str] = {}
 
     def bytes_of(self, box: object) -> int | None:
         """Return the bytes of a copy, known or inferred; None if they are neither."""

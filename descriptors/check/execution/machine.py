@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from descriptors.check.execution.contents import Contents, Origins
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
@@ -141,6 +141,7 @@ class Machine(Schedule):
         self.follows = True  # whether origins are followed
         self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane
         self.requests: Counter[int] = Counter()  # requests for another tile, by instruction
+        self.accumulations: dict[tuple[int, int, int], Any] = {}  # first A and B, by CTA, warp and line
         self.notes = Notes()
         self.executing: Fragment | None = None
 

@@ -82,6 +82,7 @@ class Notes:
         self.skipped: dict[int, str] = {}  # why an instruction was skipped
         self.unpooled: dict[int, str] = {}  # why the register pool of a setmaxnreg is unknown
         self.unseen: dict[int, str] = {}  # why an access of tensor memory was not followed
+        self.disputed: dict[int, str] = {}  # the lane of an address of tensor memory on whose meaning sources disagree
         self.tensor_unknown = False  # whether columns may have been written by an instruction that was not followed
         # operands of multiplications, and what fills them
         self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, key of the box, address
@@ -99,6 +100,7 @@ class Notes:
         self.doubts: dict[int, tuple[str, str]] = {}  # accesses of undecided order: subject, and why
         self.apart: dict[int, bool] = {}  # allocations that waited: whether enough columns were free, but apart
         self.unordered: dict[int, str] = {}  # why an arrival may belong to an earlier phase
+        self.bulk_loads: dict[tuple[int, int], int] = {}  # accesses of bulk loads, as bits, by instruction and CTA
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
     def add_witness(self, witness: Witness, *, released: bool = False) -> None:
@@ -116,6 +118,10 @@ class Notes:
     def reach(self, place: int, rank: int, bit: int) -> None:
         """Record an access of the shared memory of another CTA."""
         self.reaches.setdefault((place, rank), set()).add(bit)
+
+    def load_bulk(self, place: int, rank: int, bit: int) -> None:
+        """Record a bulk load into the shared memory of a CTA."""
+        self.bulk_loads[place, rank] = self.bulk_loads.get((place, rank), 0) | 1 << bit
 
 
 class Reason(Enum):

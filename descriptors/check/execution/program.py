@@ -145,7 +145,7 @@ class Program:
         self._nearest = postdominators([self._with_fall_through(number) for number in range(len(self.graph))])
         self._regions: dict[int, Region] = {}
         self.carries, self.followed = _find_carried(function)
-        needed = self._find_needed() | self.carries
+        needed = self._find_needed() | self.carries | _find_accumulator_writers(function)
         self.steps: list[Step] = []
         self.behind_sync: set[int] = set()  # steps before which lanes met in an instruction that is no step
         self.first: list[int] = []
@@ -475,6 +475,34 @@ def _find_carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
             for name in _registers_of(code[index].operands[1:])
         ]
     return frozenset(carrying), frozenset(followed)
+
+
+def _find_accumulator_writers(function: Function) -> frozenset[int]:
+    """Find the instructions other than ``mma.sync`` that write or move the first register of an accumulator.
+
+    They decide which multiplications are of one accumulation. A load with a guard is left out, since an unknown guard
+    would leave memory undecided.
+    """
+    code = function.code
+    writers: dict[str, list[int]] = {}
+    for index, instruction in enumerate(code):
+        for name in targets(instruction):
+            writers.setdefault(name, []).append(index)
+    multiplications = function.having("mma.")
+    waiting = [name for index in multiplications for name in _registers_of(code[index].operands[3:4])[:1]]
+    found, seen = set[int](), set[str]()
+    while waiting:
+        if (name := waiting.pop()) in seen:
+            continue
+        seen.add(name)
+        for index in set(writers.get(name, ())).difference(multiplications):
+            instruction = code[index]
+            if is_event(instruction) or (instruction.predicate and instruction.opcode.startswith(("ld", "call"))):
+                continue
+            found.add(index)
+            if instruction.opcode.startswith("mov"):
+                waiting += _registers_of(instruction.operands[1:])
+    return frozenset(found)
 
 
 def _copies_bytes(instruction: Instruction) -> bool:

@@ -53,6 +53,9 @@ from descriptors.errors import DescriptorError, brief
 #: Cluster shapes that are tried if the text gives none.
 CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
 
+#: What is assumed if neither the text nor the user gives the threads of a CTA.
+ASSUMED_THREADS = "128 threads a CTA"
+
 #: Largest size and address of a shared variable; the rank of the CTA is in the address bits above.
 _LARGEST, _FARTHEST = 1 << 40, 1 << 23
 
@@ -147,13 +150,14 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
     if why := unlaunchable(kernel.function, known):
         raise DescriptorError(f"check: {brief(kernel.function.name)} cannot be launched: {why}")
     threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
-    assumed = () if threads else ("128 threads a CTA",)
+    assumed = () if threads else (ASSUMED_THREADS,)
     shapes = (known.cluster,) if known.cluster else _clusters(kernel.function)
     scalars, boxes, rows = known.scalars(kernel.names), known.boxes(kernel.names), known.rows(kernel.names)
     variables, threads = shared_variables(text), threads or (128, 1, 1)
     tried: list[Trial] = []
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
+        launch = launch._replace(box_types=known.types(kernel.names))
         shape_assumed = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # If assumed data do not lead to the end in one shape, they do not in the others.
         is_hopeless = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)

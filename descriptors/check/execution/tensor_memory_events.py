@@ -40,7 +40,7 @@ from descriptors.check.execution.tensor_memory import GROUP
 from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 from descriptors.tmem.allocations import Alloc, Fault
-from descriptors.tmem.geometry import quarter_of
+from descriptors.tmem.geometry import is_reached, quarter_of
 
 
 def note_unseen(machine: Machine, step: Step, why: str) -> None:
@@ -191,15 +191,20 @@ def _move(machine: Machine, fragment: Fragment, step: Step) -> None:
     bit, (lane, column) = machine.new_bit(), place
     kind, iteration = f"tcgen05.{words[1]}", machine.iteration(fragment, step)
     access = Access(bit, step.instruction.line, kind, ordered=order_key(fragment, 2), iteration=iteration)
-    # Kernels in use name lanes of the first quarter in the address: each warp accesses its own quarter.
-    reach = range(32) if lane < 32 else quarter_of(fragment.warp)
-    if lane not in reach or lane + move.lanes - 1 not in reach:
+    reached = is_reached(fragment.warp, lane, lane + move.lanes - 1)
+    if reached is False:
         fact = (
             f"warp {fragment.warp} accesses lanes {lane} to {lane + move.lanes - 1}, which are not all in its quarter"
         )
         machine.report("tcgen05-warp", step, fact)
-    elif lane < 32:
-        lane += quarter_of(fragment.warp)[0]
+    elif reached is None:  # kernels in use do this, and each warp accesses its own quarter
+        first = quarter_of(fragment.warp)[0]
+        why = (
+            f"warp {fragment.warp} names lane {lane}, and sources disagree whether this means lane {first + lane} of "
+            "its quarter"
+        )
+        machine.notes.disputed.setdefault(step.place, why)
+        lane += first
     groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
     half = move.num * (1 + move.packed)

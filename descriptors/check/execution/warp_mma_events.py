@@ -3,7 +3,8 @@
 If the origins of all bytes of a fragment are known, it must be a matrix there, with the rows and K of the instruction:
 the address of a byte is the sum of a term for its row and a term for its K. A and B must have the same K at the same
 position: if their steps of K are the same, they must be in the same order. Rows may be in any order, because the stores
-of D may restore it; if they do not follow one another, the fragment is undecided.
+of D may restore it; if they do not follow one another, the fragment is undecided. From one multiplication of an
+accumulation to the next, A and B must advance by the same number of elements of K; otherwise the fragment is undecided.
 
 A multiplication of bytes that are computed, or that a tensor copy brings, is not checked, and reported as undecided.
 
@@ -24,7 +25,6 @@ Invariant: a fragment of a matrix in memory is accepted with any pitch; with two
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache, reduce
 from itertools import pairwise
 from math import gcd
@@ -32,9 +32,9 @@ from typing import NamedTuple
 
 from descriptors.check.execution.contents import addresses_of
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.lanes import Unknown, lane_values
+from descriptors.check.execution.lanes import Cause, Unknown, first_unknown, lane_values
 from descriptors.check.execution.launch import WARP
-from descriptors.check.execution.machine import Handler, Machine
+from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.origins import origins
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import check_whole_warp
@@ -63,6 +63,20 @@ class Matrix(NamedTuple):
     steps: tuple[int, ...]
     rest: tuple[int, int] | None
     apart: int
+
+    @property
+    def start(self) -> int:
+        """The least address of row 0."""
+        return self.rows[0] + min(self.steps)
+
+    def unit(self, size: int) -> int:
+        """Return the distance from one element of K to the next in bytes, where an element has ``size`` bytes."""
+        return _unit(self.steps[::size])
+
+
+@lru_cache(maxsize=1024)
+def _unit(element_steps: tuple[int, ...]) -> int:
+    return reduce(gcd, (step - min(element_steps) for step in element_steps), 0) or 1
 
 
 @lru_cache(maxsize=1024)
@@ -96,7 +110,8 @@ def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
     return Matrix(bases, steps, rest, apart)
 
 
-def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
+@lru_cache(maxsize=1024)
+def order_of(steps: tuple[int, ...], size: int) -> tuple[tuple[int, ...], bool]:
     """Return the steps of K per element, from 0 on and in their own unit, and whether the bytes of each are contiguous.
 
     >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
@@ -104,8 +119,20 @@ def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
     """
     element_steps = steps[::size]
     together = all(step == element_steps[index // size] + index % size for index, step in enumerate(steps))
-    unit = reduce(gcd, (step - min(element_steps) for step in element_steps), 0) or 1
+    unit = _unit(element_steps)
     return tuple([(step - min(element_steps)) // unit for step in element_steps]), together
+
+
+def _advance_together(operands: tuple[Matrix, Matrix], first: tuple[Matrix, Matrix], size: int) -> bool:
+    """Check that A and B are at the same element of K, counted from the first multiplication of the accumulation.
+
+    >>> a, b, c = (Matrix((start, start + 512), (0, 1, 2, 3), None, 0) for start in (4096, 4128, 4160))
+    >>> _advance_together((b, c), (a, b), 2), _advance_together((b, a), (a, a), 2)
+    (True, False)
+    """
+    moved = [matrix.start - before.start for matrix, before in zip(operands, first, strict=True)]
+    units = [matrix.unit(size) for matrix in operands]
+    return moved[0] * units[1] == moved[1] * units[0]
 
 
 def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
@@ -116,9 +143,23 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
         return
     if view.scaled:
         _check_selectors(machine, fragment, step, view)
-    why = _check_operands(machine, fragment, step, view)
+    why = _check_operands(machine, fragment, step, view, _accumulation(machine, fragment, step))
     if not machine.notes.fragments.get(step.place):
         machine.notes.fragments[step.place] = why
+
+
+def _accumulation(machine: Machine, fragment: Fragment, step: Step) -> tuple[int, int, int]:
+    """Return the accumulation of a multiplication: CTA, warp, and the line of the first one, which D takes along."""
+    target, source = (items_of(step.instruction.operands[place])[0] for place in (0, 3))
+    value = first_unknown(machine.value(fragment, source))
+    line = step.instruction.line
+    key = (fragment.cta, fragment.warp, line)
+    if value is not None and value.why is Cause.ACCUMULATOR:
+        key = (fragment.cta, fragment.warp, value.line)
+    else:
+        machine.accumulations.pop(key, None)
+    machine.set(fragment, target, Unknown(Cause.ACCUMULATOR, key[2]))
+    return key
 
 
 @lru_cache(maxsize=4096)
@@ -127,7 +168,9 @@ def _view(instruction: Instruction) -> WarpMma | None:
     return view if len(instruction.operands) > 3 else None
 
 
-def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: WarpMma) -> str:
+def _check_operands(
+    machine: Machine, fragment: Fragment, step: Step, view: WarpMma, accumulation: tuple[int, int, int]
+) -> str:
     """Check the operands of a multiplication and report what is wrong; return why it is undecided, or ""."""
     bits = stored_bits(view)
     if bits in (0, 64):
@@ -137,7 +180,10 @@ def _check_operands(machine: Machine, fragment: Fragment, step: Step, view: Warp
         return a
     if isinstance(b, str):
         return b
-    why = _compare_operands(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
+    size = max(1, bits // 8)
+    why = _compare_operands(machine, step, a, b, size, bool(view.sparse))
+    if not why and not _advance_together((a, b), machine.accumulations.setdefault(accumulation, (a, b)), size):
+        why = "A and B advance differently along K in one accumulation"
     return why or (_check_scales(machine, fragment, step, view) if view.scaled else "")
 
 

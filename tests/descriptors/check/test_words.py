@@ -7,11 +7,12 @@ from typing import Literal
 import pytest
 
 from descriptors import derive
-from descriptors.check.k_steps import Step, advance_findings, distance
+from descriptors.check.k_steps import Step, advance_findings, distance, places
 from descriptors.check.ptx.constant_folding import fold
 from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, smem_findings
 from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.ptx_module import parse
+from layoutalg.frozen import replace
 
 WORD = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
 
@@ -80,6 +81,25 @@ def test_another_field_in_one_accumulation_is_told() -> None:
     assert [found for _, _, found in advance_findings(steps)] == [
         "the descriptor of A has another stride_byte_offset than in the first instruction"
     ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "word", "bit", "found"),
+    [
+        ((64, 16), WORD, 16, []),  # LBO of a swizzled K-major operand
+        ((8, 16), WORD, 33, []),  # SBO of an operand with one group of 8 rows
+        ((16, 16), WORD, 33, ["stride_byte_offset"]),
+        ((64, 16), WORD & ~(3 << 62), 16, ["leading_byte_offset"]),
+        ((64, 16), WORD & ~(3 << 62), 49, []),  # base offset without a swizzle
+        ((64, 16), WORD, 49, ["base_offset"]),
+    ],
+)
+def test_only_fields_that_are_read_must_agree(shape: tuple[int, int], word: int, bit: int, found: list[str]) -> None:
+    first, second = (replace(operand(by, w), shape=shape) for by, w in ((0, word), (2, word ^ 1 << bit)))
+    told = [text for _, _, text in advance_findings([Step(0, (first,)), Step(1, (second,))])]
+    differ = [text for text in told if "in the first instruction" in text]
+    assert differ == [f"the descriptor of A has another {name} than in the first instruction" for name in found]
+    assert len(places([(0, first), (1, second)])[0]) == 2 - bool(found)
 
 
 def test_distances_are_known_from_a_base_or_from_constants() -> None:

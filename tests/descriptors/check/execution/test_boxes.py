@@ -52,6 +52,34 @@ def test_a_suggestion_that_is_followed_makes_the_bytes_of_a_right_kernel_clean(s
     assert not report.errors and {one.property: one.verdict for one in report.properties}["bytes"] == "clean"
 
 
+@pytest.mark.parametrize(
+    ("box", "why"),
+    [
+        ("64x64xf16", "its elements are f16, and multiplications read bf16"),
+        ("32x64xtf32", "its elements are tf32, and multiplications read bf16"),
+        ("128x64xu8", ""),  # bytes of any meaning
+        ("8192", ""),
+    ],
+)
+def test_a_box_of_another_type_than_the_multiplications_read_is_undecided(box: str, why: str) -> None:
+    report = check_ptx(ring(), tensor_maps={"2": "64x64xbf16", "3": box})
+    assert not report.errors
+    assert [row.why for row in report.undecided] == [why] * bool(why)
+    assert all("k_param_3=64x64xbf16" in row.decides for row in report.undecided)
+
+
+def test_an_arrival_that_expects_nothing_is_told_with_the_bytes_of_one_phase() -> None:
+    """The phase ends without its copies, so that those of the next iteration come into the same phase."""
+    old, new = (
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 16384;",
+        "mbarrier.arrive.shared::cta.b64 _, [full];",
+    )
+    assert ring().count(old) == 1
+    report = check_ptx(ring().replace(old, new), tensor_maps={"2": "64x64xbf16", "3": "64x64xbf16"})
+    (error,) = report.errors
+    assert "expects 0 bytes and its copies bring 16384: k_param_2 with 8192 bytes (line" in error.found
+
+
 @pytest.mark.parametrize("name", ["product_bf16_128x64x32_nn_sm90", "product_f8e5_128x64x64_nt_sm100"])
 def test_suggestions_for_kernels_of_compilers_create_no_error(name: str) -> None:
     text = kernels()[name]

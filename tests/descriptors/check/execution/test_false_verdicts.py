@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from places import ROOT
+from ring_kernels import ring_sm90
 
 from descriptors import check_ptx
 from descriptors.check.kernel_report import Report
@@ -254,10 +255,17 @@ FREE = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r12, 32;\nEND: ret;"
 
 
 @pytest.mark.parametrize(
-    "lane", ["", "shl.b32 %r13, %r1, 16;\nand.b32 %r13, %r13, 0x600000;\nadd.u32 %r12, %r12, %r13;"]
+    ("lane", "decided"),
+    [
+        ("", False),
+        ("shl.b32 %r13, %r1, 16;\nand.b32 %r13, %r13, 0x600000;\nadd.u32 %r12, %r12, %r13;", True),
+    ],
 )
-def test_each_warp_stores_to_the_quarter_of_its_own(lane: str) -> None:
-    """Four warps that leave the quarter out of the address store to other lanes, and so do those that write it."""
+def test_each_warp_stores_to_the_quarter_of_its_own(lane: str, decided: bool) -> None:
+    """Four warps that leave the quarter out of the address store to other lanes, and so do those that write it.
+
+    Sources disagree on an address without the quarter, so that it is undecided.
+    """
     use = """mov.u32 %r14, %r12;
 LANE
 tcgen05.st.sync.aligned.32x32b.x2.b32 [%r12], {%r20, %r20};
@@ -270,6 +278,9 @@ mov.u32 %r12, %r14;
 """.replace("LANE", lane)
     one = report(f"@%p3 bra PAST;\n{ALLOCATE}{use}{FREE}", threads=128, target="sm_100a")
     assert not one.errors, one.errors
+    why = "warp 1 names lane 0, and sources disagree whether this means lane 32 of its quarter"
+    assert {row.why for row in one.undecided if row.property == "tensor memory"} == (set() if decided else {why})
+    assert verdict(one, "tensor memory") == ("clean" if decided else "incomplete")
 
 
 @pytest.mark.parametrize(
@@ -455,8 +466,21 @@ ret;"""
 
 def test_a_wait_that_never_ends_and_those_that_wait_for_it_are_one_finding() -> None:
     (hang,) = check_ptx((ROOT / "docs" / "kernels" / "hang.ptx").read_text("utf-8")).errors
+    cause = "this wait on the mbarrier at [smem+32768] never completes: phase 0 has 1 of 2 arrivals"
+    also = "the wait in line 40 on the mbarrier at [smem+32832] never completes: phase 0 has 0 of 128 arrivals"
     assert hang.line == 94
-    assert hang.found == (
-        "this wait on the mbarrier at [smem+32768] never completes: phase 0 has 1 of 2 arrivals; "
-        "the wait in line 40 on the mbarrier at [smem+32832] never completes: phase 0 has 0 of 128 arrivals"
-    )
+    assert hang.found == f"{cause}; {also}"
+
+
+def test_a_hang_with_an_assumed_number_of_threads_is_undecided() -> None:
+    """A producer in thread 128 exists only if the launch has more threads than are assumed."""
+    text = ring_sm90()
+    directive = next(line for line in text.splitlines() if ".reqntid" in line)
+    assert check_ptx(text).verdict == "clean"
+    free = text.replace(directive, directive.replace(" .reqntid 160", ""))
+    assert free != text and check_ptx(free, threads=(160,)).verdict == "clean"
+    unknown = check_ptx(free)
+    assert not unknown.errors and verdict(unknown, "barriers") == "incomplete"
+    row = next(row for row in unknown.undecided if row.property == "barriers")
+    assert row.what == "barrier-hang with an assumed number of threads" and "--threads" in row.decides
+    assert rules(check_ptx(free, threads=(128,))) == {"barrier-hang"}

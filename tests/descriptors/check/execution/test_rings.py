@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from kernels import kernels
-from ring_kernels import SM100_WORD, ring_sm90, ring_sm100, stored_sm90
+from ring_kernels import IDESC, SM100_WORD, ring_sm90, ring_sm100, stored_sm90
 
 from descriptors import check_ptx, explain_ptx
 from descriptors.check.kernel_text import tell_story
@@ -133,6 +133,16 @@ def test_a_fault_of_a_ring_is_told(name: str) -> None:
     assert wrong & rules, wrong
 
 
+def test_a_copy_that_nothing_waits_for_before_the_exit_is_undecided() -> None:
+    """A consumer that makes one iteration fewer leaves the last copies in flight."""
+    right, old = ring_sm90(), "CONSUME: setp.ge.u32 pd, k, n;"
+    assert right.count(old) == 1
+    report = check_ptx(right.replace(old, "CONSUME: add.u32 r, k, 1;\nsetp.ge.u32 pd, r, n;"))
+    assert not report.errors and report.verdict == "incomplete"
+    undecided = [row.what for row in report.undecided if row.property == "reuse"]
+    assert undecided == ["a bulk load that nothing waits for before its CTA exits"] * 2
+
+
 @pytest.mark.parametrize("name", SM100)
 def test_a_fault_of_a_ring_with_tensor_memory_is_told(name: str) -> None:
     (old, new), rules = SM100[name]
@@ -140,6 +150,20 @@ def test_a_fault_of_a_ring_with_tensor_memory_is_told(name: str) -> None:
     assert right.count(old) >= 1
     wrong = {one.rule.name for one in check_ptx(right.replace(old, new)).errors}
     assert wrong & rules, wrong
+
+
+@pytest.mark.parametrize(
+    ("idesc", "verdict"),
+    [
+        (IDESC, "clean"),
+        (IDESC ^ 1 << 10, "incomplete"),  # B in f16, A in bf16: the CuTe DSL has one type for both
+        (IDESC & ~(9 << 7), "clean"),  # both in f16
+    ],
+)
+def test_an_instruction_descriptor_on_which_sources_disagree_is_undecided(idesc: int, verdict: str) -> None:
+    report = check_ptx(ring_sm100().replace(f"mov.u32 w, {IDESC};", f"mov.u32 w, {idesc};"))
+    assert not report.errors and report.verdict == verdict
+    assert all(row.why.startswith("sources disagree on bf16 by f16 into f32: ") for row in report.undecided)
 
 
 #: The word of A, less its start, in the block-scaled kernel of the record.

@@ -161,7 +161,19 @@ WRONG_RINGS = {
 #: What no error tells, and yet is not clean.
 OPEN_RINGS = {
     "rows of A exchanged": (("and.b32 %r15, %r3, 15;", "xor.b32 %r15, %r3, 8; and.b32 %r15, %r15, 15;"), "rows of A"),
-    "A computed": (("mma.sync.aligned", "add.f16x2 %r40, %r40, %r40;\nmma.sync.aligned"), "the origin of A is unknown"),
+    "A computed": (("mma.sync.aligned", "add.f16x2 %r40, %r40, %r40;\nmma.sync.aligned"), "the origin of A"),
+    "the same K of B again": (
+        ("add.u64 %rd8, %rd8, 32; add.u64 %rd9, %rd9, 32;", "add.u64 %rd8, %rd8, 32;"),
+        "advance differently along K",
+    ),
+    "K of B backward": (
+        ("add.u64 %rd8, %rd8, 32; add.u64 %rd9, %rd9, 32;", "add.u64 %rd8, %rd8, 32; sub.u64 %rd9, %rd9, 32;"),
+        "advance differently along K",
+    ),
+    "every other K of A": (
+        ("add.u64 %rd8, %rd8, 32; add.u64 %rd9, %rd9, 32;", "add.u64 %rd8, %rd8, 64; add.u64 %rd9, %rd9, 32;"),
+        "advance differently along K",
+    ),
     "B by K": (("x2.shared", "x2.trans.shared"), "A and B have different steps of K"),
 }
 WRONG_BULK = {
@@ -203,6 +215,24 @@ def told(text: str) -> tuple[set[str], str, list[str]]:
 def test_a_right_kernel_is_clean(text: str) -> None:
     assert told(text) == (set(), "clean", [])
     assert check(text).verdict == "clean"
+
+
+@each(
+    "advance",
+    [
+        "",  # one accumulation
+        "mov.f32 %f0, 0f00000000; add.u64 %rd8, %rd8, 512;",  # another one in each iteration, of other rows of A
+        "mul.f32 %f0, %f0, %f0; add.u64 %rd8, %rd8, 512;",
+        "mov.f32 %f4, %f0; mov.f32 %f0, %f4;",  # the same one, in other registers
+    ],
+    ids=["one", "set to zero", "computed", "moved"],
+)
+def test_an_accumulation_begins_where_its_registers_are_set(advance: str) -> None:
+    loop = "add.u32 %r31, %r31, 1;\nbra LOOP;"
+    assert told(changed(RING, (loop, advance + loop))) == (set(), "clean", [])
+    backward = changed(RING, ("add.u64 %rd9, %rd9, 32;", "sub.u64 %rd9, %rd9, 32;"))
+    moved = "%f4" in advance or not advance
+    assert told(changed(backward, (loop, advance + loop)))[1] == ("incomplete" if moved else "clean")
 
 
 @each("name", WRONG_RINGS)
