@@ -13,7 +13,7 @@ from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.cli.console import standard_input
 from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment
-from layoutalg.fragments.fragment_accesses import named, said, transfers
+from layoutalg.fragments.fragment_accesses import moves_of_name, split_access, transfers
 from layoutalg.fragments.fragment_names import is_name
 from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
@@ -148,9 +148,9 @@ def access_of(
     >>> print(access_of("(8,8):(1,8)@16B,store", Layout((8, 8), (8, 1)), 2, None, False, "banks"))
     AccessPattern(Layout((8, 8), (1, 8)), 16, True)
     """
-    lanes, bytes_moved, direction = said(text)
+    lanes, bytes_moved, direction = split_access(text)
     if is_name(lanes):
-        return named(text, tile, element_bytes, width, store)
+        return moves_of_name(text, tile, element_bytes, width, store)
     bytes_moved = width if bytes_moved is None else bytes_moved
     stores = store if direction is None else direction
     fragment = _fragment_of(lanes, stores)
