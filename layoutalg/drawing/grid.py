@@ -159,8 +159,8 @@ def frame(
     limit, less = (MOST_CELLS, "fewer rows or columns") if most is None else (most, "a slice or a tile of it")
     if rows.shown * columns.shown * count > limit:
         raise LayoutError(
-            f"draw: a picture must have at most {limit} cells, found {rows.shown} rows of {columns.shown} columns "
-            f"in {count} table{'s' * (count != 1)}; draw {less}"
+            f"draw: the picture has {rows.shown} rows of {columns.shown} columns in {count} table{'s' * (count != 1)}, "
+            f"more than {limit} cells; draw {less}"
         )
     return rows, columns, rest, count
 

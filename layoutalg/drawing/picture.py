@@ -102,14 +102,14 @@ class Picture:
         ...     draw(Layout(4)).save("picture.png")
         ... except LayoutError as error:
         ...     print(str(error).partition(";")[0])
-        save: a file's name must end in .svg, .tex, .txt, .html, found picture.png
+        save: the name picture.png does not end in .svg, .tex, .txt or .html
         """
         target = Path(path)
         write = self._writers().get(target.suffix.lower())
         if write is None:
             raise LayoutError(
-                f"save: a file's name must end in {', '.join(SUFFIXES)}, found {target.name}; for a PNG convert "
-                "an SVG, with a browser or rsvg-convert"
+                f"save: the name {target.name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}; a browser "
+                "or rsvg-convert converts SVG to PNG"
             )
         _write(target, write(), replace)
 
@@ -171,6 +171,4 @@ def _write(path: Path, text: str, replace: bool) -> None:
         raise
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise LayoutError(
-            f"save: {path} must be a file that can be written, found: {reason}; give another path"
-        ) from error
+        raise LayoutError(f"save: {path} cannot be written: {reason}; give another path") from error

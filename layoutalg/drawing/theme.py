@@ -110,5 +110,5 @@ def ink(role: str) -> Ink:
     """
     colours = INKS.get(role)
     if colours is None:
-        raise LayoutError(f"canvas: a role must be one of {', '.join(INKS)}, found {brief(role)}")
+        raise LayoutError(f"canvas: {brief(role)} is not a role; supported: {', '.join(INKS)}")
     return colours
