@@ -240,9 +240,10 @@ def _of_node(node: Node, tensor: Tensor, compiler: str) -> Encoding:
     """Return the encoding of an attribute and a tensor."""
     name, space = node.name.rpartition(".")[2], space_of(node)
     if not space:
+        if not node.fields and "." not in node.name:
+            raise NotationError(f"notation: #{node.name} is not defined; give the line that defines #{node.name} too")
         known = ", ".join(sorted({name for name, _ in GLUON.values()}))
-        undefined = f"; give the line that defines #{node.name} too" if not node.fields and "." not in node.name else ""
-        raise NotationError(f"notation: {node.name} is not a supported encoding; supported: {known}{undefined}")
+        raise NotationError(f"notation: {node.name} is not a supported encoding; supported: {known}")
     width = node.fields.get("elementBitWidth")
     if width is not None and tensor.bits not in (None, width):
         raise NotationError(f"{name}: elementBitWidth is {width}, and {tensor.type} has {tensor.bits} bits")

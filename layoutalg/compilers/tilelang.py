@@ -85,11 +85,11 @@ def registers(match: re.Match[str]) -> tuple[tuple[int, ...], Layout]:
     if sorted(cells) != list(range(threads * values)):
         _refuse(
             f"{len(elements)} of the {threads * values} values of all threads hold an element; each value of a "
-            "fragment holds one"
+            "fragment holds one element"
         )
     layout = from_table([elements[cell] for cell in range(threads * values)], (threads, values))
     if not isinstance(layout, Layout):
-        _refuse(f"the thread-value layout {layout} has a swizzle; a fragment has none")
+        _refuse(f"the thread-value layout {layout} has a swizzle; a fragment has no swizzle")
     return shape, layout
 
 

@@ -101,7 +101,7 @@ def wgmma(shape: str, operand: str, dtype: str) -> TileFragment:
     if operand in ("C", "D"):
         need_type(dtype, "f16 f32 s32", f"wgmma.{shape}.{operand}")
         return (64, n), quads(2, n // 8, 2, warps=4)
-    raise LayoutError(f"fragment: wgmma has no operand {operand} in registers; A and D have; B is in shared memory")
+    raise LayoutError(f"fragment: wgmma has no operand {operand} in registers; supported: A, D; B is in shared memory")
 
 
 def sparse_wgmma(shape: str, operand: str, dtype: str) -> TileFragment:

@@ -54,7 +54,7 @@ def test_a_name_is_a_layout_wherever_an_expression_is() -> None:
         ("mma.sp.m16n8k8.SFA", "of mma.sp.m16n8k8; supported: A, B, C, D, E, and SFA, SFB of m16n8k64 and m16n8k128"),
         ("mma.m16n8k16.f32.f16.f16.f32", "no operand follows the shape of mma.m16n8k16"),
         ("mma.m16n8k8.A.e4m3", "e4m3 is not a type of mma.m16n8k8.A; supported: f16, bf16, tf32, f64"),
-        ("wgmma.m64n8k16.B", "wgmma has no operand B in registers; A and D have; B is in shared memory"),
+        ("wgmma.m64n8k16.B", "wgmma has no operand B in registers; supported: A, D; B is in shared memory"),
         ("wgmma.m64n12k16.D", "m64n12k16 is not a shape of wgmma; supported: m64nNkK with N = 8, 16, ..., 256"),
         ("wgmma.m128n8k16.D", "m128n8k16 is not a shape of wgmma; supported: m64nNkK"),
         ("wgmma.m64n8k32.A.f16", "f16 is not a type of wgmma.m64n8k32.A; supported: e4m3, e5m2, s8, u8"),
