@@ -17,10 +17,10 @@ from layoutalg.tuples.int_tuple import text
 MOST_CELLS = 1 << 20
 
 
-def tell(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a value as ``eval`` prints it: in CuTe notation, with Python's names of ``None`` and truth values.
 
-    >>> tell((8, (None, 4))), tell(None), tell(True)
+    >>> value_text((8, (None, 4))), value_text(None), value_text(True)
     ('(8,(_,4))', 'None', 'True')
     """
     try:
@@ -39,7 +39,7 @@ def record(value: Any) -> dict[str, Any]:
     >>> record((8, 2))
     {'kind': 'tuple', 'text': '(8,2)', 'value': [8, 2]}
     """
-    text_field = {"text": tell(value)}
+    text_field = {"text": value_text(value)}
     match value:
         case Layout():
             return {
@@ -113,7 +113,7 @@ def need_few_cells(layout: Any, otherwise: str) -> None:
 def difference(first: Any, second: Any) -> str:
     """Describe the difference of two values in one line; return an empty text if there is none."""
     if not all(isinstance(value, (Layout, ComposedLayout)) for value in (first, second)):
-        return "" if first == second else f"{tell(first)} is not {tell(second)}"
+        return "" if first == second else f"{value_text(first)} is not {value_text(second)}"
     if symbols_of(first) or symbols_of(second):
         proof = prove(first, second)
         return "" if proof else str(proof)
@@ -124,5 +124,5 @@ def difference(first: Any, second: Any) -> str:
     need_few_cells(first, "larger layouts are not compared")
     for index in range(size(first)):
         if first(index) != second(index):
-            return f"differ at index {index}: {tell(first(index))} and {tell(second(index))}"
+            return f"differ at index {index}: {value_text(first(index))} and {value_text(second(index))}"
     return ""

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from layoutalg.compilers.syntax import Fields, Node, extents_text, is_power, value_text
+from layoutalg.compilers.syntax import Fields, Node, extents_text, field_text, is_power
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import merge
 from layoutalg.layouts.layout import Layout
@@ -85,7 +85,7 @@ def _fields(node: Node) -> Fields:
     if node.items:
         fields.refuse(f"there are {len(node.items)} arguments without a name; the only argument is {name}")
     if fields.get("rounding", None) is not None:
-        fields.refuse(f"rounding is {value_text(fields.get('rounding'))}; supported: None")
+        fields.refuse(f"rounding is {field_text(fields.get('rounding'))}; supported: None")
     return fields
 
 

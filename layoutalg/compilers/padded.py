@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutalg.compilers.syntax import Fields, Node, extents_text, is_power, value_text
+from layoutalg.compilers.syntax import Fields, Node, extents_text, field_text, is_power
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout
 
@@ -30,12 +30,12 @@ def padded(node: Node, shape: Sequence[int]) -> tuple[Layout, int]:
     fields = Fields(node, "intervals order shape offset block CGALayout")
     pairs = fields.get("intervals", next(iter(node.items), None))
     if type(pairs) is not tuple or not pairs or not all(type(pair) is tuple and len(pair) == 2 for pair in pairs):
-        fields.refuse(f"{value_text(pairs)} are not intervals with their paddings, such as [64:+8]")
+        fields.refuse(f"{field_text(pairs)} are not intervals with their paddings, such as [64:+8]")
     if not all(is_power(number) for pair in pairs for number in pair):
-        fields.refuse(f"the intervals and paddings {value_text(pairs)} are not all powers of two")
+        fields.refuse(f"the intervals and paddings {field_text(pairs)} are not all powers of two")
     if "shape" in node.fields and fields.numbers("shape") != tuple(shape):
         fields.refuse(
-            f"the tensor is {extents_text(shape)}, and the field shape is {value_text(fields.numbers('shape'))}"
+            f"the tensor is {extents_text(shape)}, and the field shape is {field_text(fields.numbers('shape'))}"
         )
     if any(any(row) for name in ("block", "CGALayout") for row in fields.bases(name, len(shape))):
         fields.refuse("several thread blocks share the tensor; supported: the layout of one thread block")

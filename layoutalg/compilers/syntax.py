@@ -276,39 +276,39 @@ class Fields:
         """Return a field that is one of ``choices``, or without choices a power of two."""
         value = self.get(name)
         if choices and (type(value) is not int or value not in choices):
-            self.refuse(f"{name} is {value_text(value)}; supported: {', '.join(map(str, choices))}")
+            self.refuse(f"{name} is {field_text(value)}; supported: {', '.join(map(str, choices))}")
         if not choices and not is_power(value):
-            self.refuse(f"{name} is {value_text(value)}, which is not a power of two")
+            self.refuse(f"{name} is {field_text(value)}, which is not a power of two")
         return int(value)
 
     def flag(self, name: str) -> bool:
         """Return a field that is true or false; false if it is missing."""
         value = self.get(name, False)
         if not isinstance(value, bool):
-            self.refuse(f"{name} is {value_text(value)}, which is neither true nor false")
+            self.refuse(f"{name} is {field_text(value)}, which is neither true nor false")
         return value
 
     def numbers(self, name: str, rank: int | None = None) -> tuple[int, ...]:
         """Return a field that is a list of numbers, with ``rank`` one for each dimension."""
         value = self.get(name)
         if type(value) is not tuple or not value or not all(type(number) is int for number in value):
-            self.refuse(f"{name} is {value_text(value)}, which is not a list of numbers")
+            self.refuse(f"{name} is {field_text(value)}, which is not a list of numbers")
         if rank is not None and len(value) != rank:
-            self.refuse(f"{name} is {value_text(value)}, which does not have {rank} numbers, one for each dimension")
+            self.refuse(f"{name} is {field_text(value)}, which does not have {rank} numbers, one for each dimension")
         return value
 
     def powers(self, name: str, rank: int) -> tuple[int, ...]:
         """Return a field that is a list of powers of two."""
         value = self.numbers(name, rank)
         if not all(map(is_power, value)):
-            self.refuse(f"{name} is {value_text(value)}, which are not all powers of two")
+            self.refuse(f"{name} is {field_text(value)}, which are not all powers of two")
         return value
 
     def order(self, name: str = "order") -> tuple[int, ...]:
         """Return a field that is a permutation of the dimensions, the fastest first."""
         value = self.numbers(name)
         if sorted(value) != list(range(len(value))):
-            self.refuse(f"{name} is {value_text(value)}, which does not contain each dimension from 0 on once")
+            self.refuse(f"{name} is {field_text(value)}, which does not contain each dimension from 0 on once")
         return value
 
     def bases(self, name: str, rank: int | None) -> list[tuple[int, ...]]:
@@ -317,9 +317,9 @@ class Fields:
         rows = value if type(value) is tuple else (None,)
         for row in rows:
             if type(row) is not tuple or not row or not all(type(part) is int and part >= 0 for part in row):
-                self.refuse(f"{name} is {value_text(value)}, which is not a list of bases such as [[0, 1], [0, 2]]")
+                self.refuse(f"{name} is {field_text(value)}, which is not a list of bases such as [[0, 1], [0, 2]]")
             if len(row) != (rank or len(rows[0])):
-                self.refuse(f"the basis {value_text(row)} of {name} does not have {rank or len(rows[0])} numbers")
+                self.refuse(f"the basis {field_text(row)} of {name} does not have {rank or len(rows[0])} numbers")
         return list(rows)
 
 
@@ -332,10 +332,10 @@ def extents_text(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape))
 
 
-def value_text(value: object) -> str:
+def field_text(value: object) -> str:
     """Return the value of a field as compilers write it, short enough for a message.
 
-    >>> value_text(((0, 1), (0, 2))), value_text(Node("ttg.blocked", {}, (), 0))
+    >>> field_text(((0, 1), (0, 2))), field_text(Node("ttg.blocked", {}, (), 0))
     ('[[0, 1], [0, 2]]', '#ttg.blocked')
     """
     return f"#{value.name}" if isinstance(value, Node) else brief(_as_lists(value))

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from layoutalg.analysis.linear_layout import LinearLayout
-from layoutalg.compilers.syntax import Fields, Node, Tensor, extents_text, is_power, value_text
+from layoutalg.compilers.syntax import Fields, Node, Tensor, extents_text, field_text, is_power
 
 #: The most elements of a tensor-map box along one dimension. Triton divides larger shared-memory tiles.
 _BOX = 256
@@ -135,7 +135,7 @@ def _mma_fields(node: Node, shape: Sequence[int]) -> tuple[Fields, int, tuple[in
     warps = fields.powers("warpsPerCTA", len(fields.numbers("warpsPerCTA")))
     if not 2 <= len(warps) <= (3 if version == 2 else 2):
         fields.refuse(
-            f"warpsPerCTA is {value_text(warps)} for version {version}; supported: 2 dimensions, "
+            f"warpsPerCTA is {field_text(warps)} for version {version}; supported: 2 dimensions, "
             "and for version 2 also 3, the first of a batch"
         )
     _check_rank(fields, len(warps), shape)
@@ -150,10 +150,10 @@ def _nvidia_mma(node: Node, shape: Sequence[int]) -> Tiling:
     instruction = fields.numbers("instrShape")
     if version == 2 and instruction != (1,) * (rank - 2) + (16, 8):
         supported = [*(1,) * (rank - 2), 16, 8]
-        fields.refuse(f"instrShape is {value_text(instruction)}; supported for version 2: {supported}")
+        fields.refuse(f"instrShape is {field_text(instruction)}; supported for version 2: {supported}")
     if version == 3 and (len(instruction) != 3 or instruction[0] != 16 or not is_power(instruction[1] // 8 or 0)):
         fields.refuse(
-            f"instrShape is {value_text(instruction)}; supported for version 3: [16, N, K] with N = 8, 16, 32, ..."
+            f"instrShape is {field_text(instruction)}; supported for version 3: [16, N, K] with N = 8, 16, 32, ..."
         )
     tiling = Tiling(rank)
     tiling.along("register", n, 2)
@@ -177,7 +177,7 @@ def _dot_op(node: Node, shape: Sequence[int]) -> Tiling:
         inner = Fields(parent, f"sizePerThread threadsPerWarp warpsPerCTA order {_CGA}")
         return _in_order(inner, shape, k)
     if not isinstance(parent, Node) or _short(parent) != "nvidia_mma":
-        fields.refuse(f"the parent is {value_text(parent)}; supported: #ttg.nvidia_mma, #ttg.blocked")
+        fields.refuse(f"the parent is {field_text(parent)}; supported: #ttg.nvidia_mma, #ttg.blocked")
     _, version, warps = _mma_fields(parent, shape)
     if version == 3 and operand == 1:
         fields.refuse("opIdx is 1, and B of version 3 is in shared memory; supported: 0")
@@ -203,9 +203,9 @@ def _slice(node: Node, shape: Sequence[int]) -> Tiling:
     fields = Fields(node, "dim parent")
     parent, dim = fields.get("parent"), fields.get("dim")
     if type(dim) is not int or not 0 <= dim <= len(shape):
-        fields.refuse(f"dim is {value_text(dim)}, which is not in [0,{len(shape)}]")
+        fields.refuse(f"dim is {field_text(dim)}, which is not in [0,{len(shape)}]")
     if not isinstance(parent, Node) or _short(parent) not in _REGISTERS:
-        fields.refuse(f"the parent is {value_text(parent)}; supported: {', '.join(_REGISTERS)}")
+        fields.refuse(f"the parent is {field_text(parent)}; supported: {', '.join(_REGISTERS)}")
     whole = _REGISTERS[_short(parent)](parent, [*shape[:dim], 1, *shape[dim:]])
     tiling = Tiling(len(shape))
     for name, rows in whole.bases.items():
@@ -234,7 +234,7 @@ def _linear(node: Node, shape: Sequence[int]) -> Tiling:
 def _check_block_bases(fields: Fields, rank: int) -> None:
     if any(map(any, fields.bases("block", rank))):
         fields.refuse(
-            f"several thread blocks share the tensor, block = {value_text(fields.get('block'))}; supported: zeros"
+            f"several thread blocks share the tensor, block = {field_text(fields.get('block'))}; supported: zeros"
         )
 
 
@@ -522,7 +522,7 @@ def from_gluon(node: Node) -> tuple[Node, Tensor | None]:
     for pair, (first, second) in (("version", ("versionMajor", "versionMinor")), ("block", ("blockM", "blockN"))):
         if pair in renamed and name in ("nvidia_mma", "tensor_memory_encoding"):
             if type(renamed[pair]) is not tuple or len(renamed[pair]) != 2:
-                fields.refuse(f"{pair} is {value_text(renamed[pair])}, which is not a pair of numbers")
+                fields.refuse(f"{pair} is {field_text(renamed[pair])}, which is not a pair of numbers")
             renamed[first], renamed[second] = renamed.pop(pair)
     shape = renamed.pop("shape", None) if name == "linear" else renamed.get("shape")
     whole = type(shape) is tuple and all(type(extent) is int for extent in shape)

@@ -17,7 +17,7 @@ Invariant: every item is in one line, and the lengths of lines differ by at most
 True
 >>> [len(line) for line in lines(list(range(6)), 5)], lines(list(range(6)), 5, stacked=3)
 ([3, 3], [[0, 3], [1, 4], [2, 5]])
->>> every(64, 5, 20), every(8, 20, 14)
+>>> label_interval(64, 5, 20), label_interval(8, 20, 14)
 (4, 1)
 """
 
@@ -80,7 +80,7 @@ def _heading(figure: Figure, plate: Plate, room: float) -> float:
     return figure.paragraph(0, y, plate.caption, room) + 6
 
 
-def numbered(panels: Sequence[Panel]) -> str:
+def numbered_unit(panels: Sequence[Panel]) -> str:
     """Return what has a number in a drawing of panels: each ``cell``, each ``block``, or nothing (an empty text)."""
     style = style_of(panels)
     if style.size:
@@ -202,7 +202,7 @@ LINE, MARGIN, TYPE = 17, 7, 10.5
 _BESIDE = 10
 
 
-def every(count: int, step: float, need: float, *, again: bool = False) -> int:
+def label_interval(count: int, step: float, need: float, *, again: bool = False) -> int:
     """Return the interval of the labels to draw, a power of two, so that labels do not overlap.
 
     Args:
@@ -211,7 +211,7 @@ def every(count: int, step: float, need: float, *, again: bool = False) -> int:
         need: width of a label, in pixels.
         again: whether the positions repeat after the last one, so that the last label must not overlap the next first.
 
-    >>> every(6, 10, 20), every(6, 10, 25), every(6, 10, 25, again=True)
+    >>> label_interval(6, 10, 20), label_interval(6, 10, 25), label_interval(6, 10, 25, again=True)
     (2, 4, 8)
     """
     skip = 1
@@ -281,8 +281,8 @@ def _labels(axis: Axis, leaf: int, step: float, *, across: bool) -> list[tuple[f
     run = size(axis.extents[:leaf])
     need = len(str(axis.last_label(leaf))) * 0.61 * TYPE + 6 if across else 1.15 * TYPE
     period = axis.extents[leaf] * run
-    skip = every(axis.extents[leaf], run * step, need, again=period < axis.shown)
-    period_skip = every(-(-axis.shown // period), period * step, need)
+    skip = label_interval(axis.extents[leaf], run * step, need, again=period < axis.shown)
+    period_skip = label_interval(-(-axis.shown // period), period * step, need)
     labels = []
     for position in range(0, axis.shown, run):
         coordinate = axis.coordinate(position)[leaf]

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from layoutalg.analysis.banks import BANK_BYTES, GROUP_BYTES, bank_group
-from layoutalg.drawing.arrange import numbered
+from layoutalg.drawing.arrange import numbered_unit
 from layoutalg.drawing.grid import Drawable, Grid, note_of
 from layoutalg.drawing.plate import (
     Legend,
@@ -86,7 +86,9 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     content = (
         "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
     )
-    key_sentence = sentences(content, _key(question) if legend else "none", question.element_bytes, numbered(panels))
+    key_sentence = sentences(
+        content, _key(question) if legend else "none", question.element_bytes, numbered_unit(panels)
+    )
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
     return Plate(
@@ -243,15 +245,15 @@ def sentences(label: str, colour: str, element_bytes: int | None, has_number: st
         element_bytes: bytes of an element, if banks are shown.
         has_number: what has a number: each ``cell``, each ``block``, or nothing (``""``).
     """
-    number_of = has_number if label != "none" else ""
-    parts = [f"A cell holds {_HELD[label]}" if number_of == "cell" else "A cell is an element"]
-    if number_of == "block":
+    numbered = has_number if label != "none" else ""
+    parts = [f"A cell holds {_HELD[label]}" if numbered == "cell" else "A cell is an element"]
+    if numbered == "block":
         parts.append(f"a number is {_FIRST[label]} of a block's first cell")
     if colour != "none":
-        colour_words = f"its colour {_COLOUR[colour]}" if number_of != "block" else f"a cell's colour {_COLOUR[colour]}"
+        colour_words = f"its colour {_COLOUR[colour]}" if numbered != "block" else f"a cell's colour {_COLOUR[colour]}"
         parts.append(colour_words)
     text = "; ".join(parts)
-    if "bank" in (label if number_of else "", colour) and element_bytes is not None:
+    if "bank" in (label if numbered else "", colour) and element_bytes is not None:
         text += f", at {element_bytes} byte{'s' * (element_bytes != 1)} an element"
     return text + "."
 
