@@ -12,7 +12,7 @@ from refusals import refuses
 
 from layoutalg import ComposedLayout, Layout, LayoutError, Swizzle, group_modes, parse_layout, prove, symbol
 from layoutalg.cli.command import main
-from layoutalg.cli.values import tell
+from layoutalg.cli.values import value_text
 from layoutalg.notation.expression import evaluate
 
 BIG, HUGE = 2**40, 2**61
@@ -160,7 +160,7 @@ ALTERNATING = f"({','.join(['2'] * 20)}):({','.join(str(4 * (-2) ** i) for i in 
     ],
 )
 def test_what_takes_no_search_is_answered_without_one(expression: str, answer: str) -> None:
-    assert tell(evaluate(expression)) == answer
+    assert value_text(evaluate(expression)) == answer
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_takes_no_search_is_answered_without_one(expression: str, answer: s
 )
 def test_what_would_run_away_is_refused(expression: str, message: str) -> None:
     if not message:
-        assert tell(evaluate(expression)) == expression
+        assert value_text(evaluate(expression)) == expression
         return
     with pytest.raises(LayoutError) as refusal:
         evaluate(expression)
