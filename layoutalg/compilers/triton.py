@@ -234,7 +234,8 @@ def _linear(node: Node, shape: Sequence[int]) -> Tiling:
 def _check_block_bases(fields: Fields, rank: int) -> None:
     if any(map(any, fields.bases("block", rank))):
         fields.refuse(
-            f"several thread blocks share the tensor, block = {field_text(fields.get('block'))}; supported: zeros"
+            f"several thread blocks share the tensor, block = {field_text(fields.get('block'))}; supported: "
+            "block bases of zeros"
         )
 
 

@@ -74,7 +74,7 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, .
         count = need_int(size(numbers), "make_layout_tv: a number of threads or values")
         if size(right_inverse(numbers)) != count:
             raise LayoutError(
-                f"make_layout_tv: {name} is {numbers}, which does not contain the {count} numbers from 0 on once each"
+                f"make_layout_tv: {name} {numbers} does not contain each number from 0 to {count - 1} once"
             )
     owner = raked_product(threads, values)
     return tuple(int(size(mode)) for mode in owner), composition(

@@ -214,8 +214,7 @@ class TiledMma(Shown):
             )
         if size(right_inverse(layout)) != size(layout):
             raise LayoutError(
-                f"TiledMma: the atom layout is {layout}, which does not contain the {size(layout)} numbers from 0 on "
-                "once each"
+                f"TiledMma: the atom layout {layout} does not contain each number from 0 to {size(layout) - 1} once"
             )
         fix(self, atom=atom, atom_layout=layout, permutation=permutation)
 
