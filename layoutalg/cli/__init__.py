@@ -1,8 +1,8 @@
-"""The commands ``layoutalg`` and ``descriptors``, as they are installed.
+"""Entry points of the installed commands ``layoutalg`` and ``descriptors``.
 
-The package ``descriptors`` stands in a folder of its own, at the end of the path, since another distribution has that
-top-level name too: both can be installed, and ``import descriptors`` is then the other one. The commands are ours all
-the same.
+Another distribution has a top-level package ``descriptors``, too. Our package is therefore installed in a folder at the
+end of the path, so that both can be installed; ``import descriptors`` then imports the other one. The command
+``descriptors`` always runs our package.
 """
 
 import sys
@@ -11,11 +11,13 @@ from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
-    """Run ``layoutalg`` and return its exit status; it is imported now, for its console serves other programs too.
+    """Run ``layoutalg`` and return its exit status.
+
+    The command is imported here, because other programs import this package for its console.
 
     Args:
-        arguments: the command line after the name; that of this process if left out.
-        undecided: the exit status of an answer that leaves a question open.
+        arguments: the command line after the name; default: the command line of this process.
+        undecided: the exit status of an answer with an open question.
     """
     _own_packages_first()
     from layoutalg.cli.command import main as run
@@ -27,7 +29,8 @@ def descriptors(arguments: Sequence[str] | None = None, undecided: int = 0) -> i
     """Run ``descriptors`` and return its exit status.
 
     Args:
-        arguments, undecided: as ``main`` has them.
+        arguments: see ``main``.
+        undecided: see ``main``.
     """
     _own_packages_first()
     from importlib import import_module
@@ -37,9 +40,9 @@ def descriptors(arguments: Sequence[str] | None = None, undecided: int = 0) -> i
 
 
 def _own_packages_first() -> None:
-    """Look for ``descriptors`` beside this package before anywhere else, installed or in a checkout."""
-    beside = Path(__file__).resolve().parents[2]
-    for place in (beside / "layoutalg-packages", beside):
-        if (place / "descriptors" / "smem").is_dir():
-            sys.path.insert(0, str(place))
+    """Put the folder of our ``descriptors``, installed or in a checkout, first on the path."""
+    parent = Path(__file__).resolve().parents[2]
+    for folder in (parent / "layoutalg-packages", parent):
+        if (folder / "descriptors" / "smem").is_dir():
+            sys.path.insert(0, str(folder))
             return

@@ -12,7 +12,7 @@ import click
 
 from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
-from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
+from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, value_text
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
@@ -60,7 +60,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
         if is_file(text):
             raise LayoutError(f"{error}; use --file {text} to evaluate its lines") from None
         raise
-    say(json_text(record(value)) if as_json else tell(value))
+    say(json_text(record(value)) if as_json else value_text(value))
     return Status.ANSWER
 
 
@@ -108,7 +108,7 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
             continue
         try:
             value = evaluate(text)
-            say(json_text({"line": number, **record(value)}) if as_json else tell(value))
+            say(json_text({"line": number, **record(value)}) if as_json else value_text(value))
         except LayoutError as error:
             status = Status.BAD_INPUT
             message = Message.of(error)
@@ -149,7 +149,7 @@ def show(layout: str, as_json: bool, rows: int | None, columns: int | None, ever
     """
     value = evaluate(source(layout))
     if not isinstance(value, (Layout, ComposedLayout)):
-        raise LayoutError(f"show: {tell(value)[:120]} is not a layout, such as (8,8):(8,1)")
+        raise LayoutError(f"show: {value_text(value)[:120]} is not a layout, such as (8,8):(8,1)")
     if as_json:
         say(json_text(record_offsets(value)))
     else:

@@ -8,7 +8,7 @@ from typing import Any
 from layoutalg import oracle
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.cli.console import NotThereError, Status, json_text, say
-from layoutalg.cli.values import difference, need_few_cells, record, tell
+from layoutalg.cli.values import difference, need_few_cells, record, value_text
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
@@ -43,7 +43,7 @@ def evaluate_checked(source: str, as_json: bool) -> Status:
         return _refused(source, refusal, names, as_json)
     comparison = beside(value, *_dsl_answer(source), apart=names[:1] in (["()"], ["slice_"]))
     line = _line(comparison, names, f"the algebra gives {comparison['ours']}")
-    say(json_text(record(value) | {"check": comparison}) if as_json else f"{tell(value)}\n{line}")
+    say(json_text(record(value) | {"check": comparison}) if as_json else f"{value_text(value)}\n{line}")
     return Status.ANSWER if comparison["agrees"] else Status.DIFFERENCE
 
 
@@ -70,10 +70,10 @@ def beside(value: Any, status: str, text: str, *, apart: bool) -> dict[str, Any]
         text: the DSL's value, or the reason why there is none.
         apart: whether the value is a slice, whose constant offset is separate.
     """
-    comparison = _answer_record(status, text) | {"ours": tell(value)}
+    comparison = _answer_record(status, text) | {"ours": value_text(value)}
     theirs = _values_of(text) if status == "ok" else []
     for their in theirs:
-        comparison["value"] = tell(their)
+        comparison["value"] = value_text(their)
         try:
             comparison["how"] = (
                 "text" if comparison["value"] == comparison["ours"] else agreement(value, their, apart=apart)

@@ -1,8 +1,10 @@
 """Run a program of this project: print its answer or refusal, handle interrupts and closed pipes, return its status.
 
-Both commands and the scripts of the course use it, so that they behave alike: an answer is printed on standard output,
-a refusal on standard error as ``PROGRAM COMMAND: error: FACT``. With ``--json`` both are JSON on standard output.
-Source: Click 8, whose own ``main`` makes an error of a reader that has seen enough.
+Both commands and the scripts of the course use this module, so that they behave alike: an answer is printed on standard
+output, a refusal on standard error as ``PROGRAM COMMAND: error: FACT``. With ``--json`` both are JSON on standard
+output.
+
+Source: Click 8. Its own ``main`` reports an error if the reader closes the pipe early; this module does not.
 """
 
 from __future__ import annotations
@@ -28,43 +30,45 @@ from layoutalg.messages import Message, shortened
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: The version of what the commands write as JSON, whose schemas ``layoutalg.cli.schema`` has; a key that goes, or means
-#: something else, makes it another one.
+#: The version of the JSON output, whose schemas are in ``layoutalg.cli.schema``. It is increased if a key is removed or
+#: changes its meaning.
 SCHEMA = 1
 
 
 class Status(IntEnum):
-    """How a program ends."""
+    """The exit status of a program."""
 
     ANSWER = 0
-    DIFFERENCE = 1  # what was compared or proved does not hold, or nothing was found
+    DIFFERENCE = 1  # a comparison or proof failed, or a search found nothing
     BAD_INPUT = 2
     NOT_THERE = 3  # the CuTe DSL, or a GPU
-    UNDECIDED = 4  # an answer that leaves a question open; the program ends with 0, unless ``run`` is told otherwise
-    INTERRUPTED = 130  # as a shell says of SIGINT
+    UNDECIDED = 4  # an answer with an open question; the exit status is then the argument ``undecided`` of ``run``
+    INTERRUPTED = 130  # the value that a shell reports for SIGINT
 
 
 class NotThereError(Exception):
-    """What an answer needs is not on this machine."""
+    """A tool or device that an answer needs is not on this machine."""
 
 
 class SavablePicture(Protocol):
-    """What this module asks of a picture."""
+    """The methods of a picture that this module uses."""
 
     def svg(self) -> str:
-        """As text."""
+        """Return the picture as SVG text."""
 
     def save(self, path: str, *, replace: bool) -> None:
-        """Into a file, as its suffix says."""
+        """Write the picture to a file in the format of its suffix."""
 
 
 class Commands(click.Group):
     """A group of commands that imports each command when it is called.
 
     Args:
-        headings: for each heading of ``--help``, its commands: name, module whose ``commands`` has it, summary.
-        elsewhere: returns a hint for a text that is no command, or "".
+        arguments: positional arguments of ``click.Group``.
+        headings: for each heading of ``--help``, its commands: name, module whose ``commands`` contains it, summary.
+        elsewhere: returns a hint for a text that is not a command, or "".
         others: the entry point group by which other packages add commands to this program, or "".
+        options: keyword arguments of ``click.Group``.
     """
 
     def __init__(
@@ -81,20 +85,24 @@ class Commands(click.Group):
 
     @cached_property
     def others(self) -> dict[str, EntryPoint]:
-        """The commands of other packages, by name; looked for only where the table has not what is asked for."""
+        """The commands of other packages by name; loaded only for a command that the table does not contain."""
         if not self.brought_by:
             return {}
-        from importlib.metadata import entry_points  # as long to load as Click
+        from importlib.metadata import entry_points  # takes as long to import as Click
 
-        return {one.name: one for one in entry_points(group=self.brought_by)}
+        return {entry.name: entry for entry in entry_points(group=self.brought_by)}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called, or a refusal that names the one that was meant."""
+        """Return the command that is called.
+
+        Raises:
+            click.UsageError: if there is no such command; the message suggests the nearest one.
+        """
         if args[0] in self.table or args[0].startswith("-") or args[0] in self.others:
             return super().resolve_command(ctx, args)
-        from difflib import get_close_matches  # only where something is refused
+        from difflib import get_close_matches  # imported only for a refusal
 
         known = self.list_commands(ctx)
         near = get_close_matches(args[0], known, n=1)
@@ -103,20 +111,20 @@ class Commands(click.Group):
         raise click.UsageError(f"No such command {typed!r}; {hint}", ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
+        """Return the names of the commands in the order of the table."""
         return [*self.table, *(name for name in self.others if name not in self.table)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, imported now."""
+        """Import and return a command."""
         if cmd_name not in self.table:
-            brought: click.Command | None = self.others[cmd_name].load() if cmd_name in self.others else None
-            return brought
+            loaded: click.Command | None = self.others[cmd_name].load() if cmd_name in self.others else None
+            return loaded
         commands: list[click.Command] = import_module(self.table[cmd_name][0]).commands
-        return next((one for one in commands if one.name == cmd_name), None)
+        return next((command for command in commands if command.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands for ``--help`` without importing them; commands of other packages come last."""
-        others = {name: _purpose(one) for name, one in self.others.items() if name not in self.table}
+        others = {name: _purpose(entry) for name, entry in self.others.items() if name not in self.table}
         lists = {heading: {name: text for name, (_, text) in rows.items()} for heading, rows in self.headings.items()}
         longest = max(map(len, {**self.table, **others}))
         for heading, rows in (lists | ({"Other packages": others} if others else {})).items():
@@ -136,24 +144,24 @@ def _purpose(command: EntryPoint) -> str:
     for folder in (spec and spec.submodule_search_locations) or ():
         with suppress(OSError, SyntaxError, ValueError):
             definitions = parse(Path(folder, *names).with_suffix(".py").read_text("utf-8")).body
-            for one in definitions:
-                if isinstance(one, FunctionDef) and one.name == command.attr and (text := get_docstring(one)):
+            for node in definitions:
+                if isinstance(node, FunctionDef) and node.name == command.attr and (text := get_docstring(node)):
                     return text.split("\n\n")[0]
     return f"Part of {command.module}."
 
 
 def say(text: str) -> None:
-    """Print an answer; unlike ``click.echo`` it keeps what the text is coloured with, and the buffer full."""
+    """Print an answer. Unlike ``click.echo``, keep its color codes and do not flush."""
     if sys.stdout is None:
         raise OSError("standard output is closed")
     sys.stdout.write(text + "\n")
 
 
 def standard_input() -> TextIO:
-    """What is typed, or comes through a pipe.
+    """Return standard input.
 
     Raises:
-        OSError: if the shell closed it, where Python has no stream.
+        OSError: if the shell closed it, so that Python has no stream.
     """
     if sys.stdin is None:
         raise OSError("standard input is closed")
@@ -161,16 +169,16 @@ def standard_input() -> TextIO:
 
 
 def terminal_width(stream: TextIO | None) -> int | None:
-    """The columns of the terminal that a stream goes to; None where it goes to none."""
+    """Return the number of columns of a stream's terminal; None if the stream does not go to a terminal."""
     if stream is None or not stream.isatty():
         return None
-    from shutil import get_terminal_size  # only before a terminal
+    from shutil import get_terminal_size  # imported only for a terminal
 
     return get_terminal_size().columns
 
 
 def line_width() -> int:
-    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
+    """Return the terminal's width; without a terminal, enough for 32 columns of a 128 x 128 tile."""
     return terminal_width(sys.stdout) or 240
 
 
@@ -180,7 +188,7 @@ def _remember(context: click.Context, _: click.Parameter, choice: bool | None) -
 
 _CHOICE = "layoutalg.color"
 
-#: ``--color`` of every command whose answer may have colours: :func:`wants_color` reads it.
+#: The option ``--color`` of every command with colored output; :func:`wants_color` reads it.
 color_option = click.option(
     "--color/--no-color",
     default=None,
@@ -191,7 +199,10 @@ color_option = click.option(
 
 
 def wants_color() -> bool:
-    """Whether an answer is coloured: as ``--color`` says, else on a terminal, but for ``NO_COLOR`` and a dumb one."""
+    """Return whether to color an answer: ``--color`` decides, else whether a terminal shows it.
+
+    Without ``--color``, the environment variables ``NO_COLOR`` and ``TERM=dumb`` turn colors off.
+    """
     context = click.get_current_context(silent=True)
     choice: bool | None = context.meta.get(_CHOICE) if context else None
     if choice is not None:
@@ -205,14 +216,15 @@ def wants_color() -> bool:
 
 
 def dressed(text: str, width: int | None = None, colours: Mapping[str, str] | None = None) -> str:
-    """A text for a terminal: its lines broken at words, and what means something in colour.
+    r"""Format a text for a terminal: wrap its lines at words and color the matches of patterns.
 
-    A line goes on below the last of its columns that leaves room; no character but spaces is lost.
+    The continuation of a line is indented to the last of its columns that leaves enough room. Wrapping removes no
+    characters except spaces.
 
     Args:
-        text: plain lines, their columns two spaces apart.
-        width: columns of the terminal; no line is broken without.
-        colours: patterns, each with how a terminal shows what it matches; a later one wins.
+        text: plain lines whose columns are two spaces apart.
+        width: number of columns of the terminal; None does not wrap.
+        colours: patterns, each with the ANSI code for its matches; a later pattern takes precedence.
 
     >>> print(dressed("word  it is a long story", 16))
     word  it is a
@@ -224,31 +236,34 @@ def dressed(text: str, width: int | None = None, colours: Mapping[str, str] | No
     plan --stages 7
       --tile 128x64
     >>> dressed("proved: all", None, {"^proved": "32"})
-    '\\x1b[32mproved\\x1b[0m: all'
+    '\x1b[32mproved\x1b[0m: all'
     """
     return "\n".join(part for line in text.split("\n") for part in _dressed_line(line, width, colours or {}))
 
 
 def _dressed_line(line: str, width: int | None, colours: Mapping[str, str]) -> Iterator[str]:
-    shown_as = [""] * len(line)
-    for pattern, how in colours.items():
+    codes = [""] * len(line)
+    for pattern, code in colours.items():
         for match in re.finditer(pattern, line):
-            shown_as[match.start() : match.end()] = [how] * (match.end() - match.start())
+            codes[match.start() : match.end()] = [code] * (match.end() - match.start())
     columns = [0, *(match.end() for match in re.finditer("^ +|  +", line))]
     room = width or len(line)
     indent = max(column for column in columns if column <= room // 2)
-    at, before = 0, 0
-    while len(line) - at > room - before and (end := _break(line, at + bool(before == 0) * indent, at + room - before)):
-        yield " " * before + _coloured(line[at:end].rstrip(), shown_as[at:])
-        at, before = end, indent or 2
-    yield " " * before + _coloured(line[at:], shown_as[at:])
+    start, margin = 0, 0
+    while len(line) - start > room - margin:
+        end = _break(line, start + (0 if margin else indent), start + room - margin)
+        if not end:
+            break
+        yield " " * margin + _coloured(line[start:end].rstrip(), codes[start:])
+        start, margin = end, indent or 2
+    yield " " * margin + _coloured(line[start:], codes[start:])
 
 
 def _break(line: str, start: int, stop: int) -> int:
-    """Where a line is broken: behind a space in [start, stop], else behind the first after it; 0 for nowhere.
+    """Return where to break a line: after the last space in [start, stop], else after the next space; 0 for nowhere.
 
-    The last space there, but rather one behind a comma not far before it, and none of an arrow, of an equation, or
-    between an option and its value.
+    A space after a comma, semicolon or colon shortly before the last space is preferred. The spaces around an arrow or
+    an equals sign are not used, and the space between an option and its value only if there is no other.
     """
     spaces = re.finditer(r"(?<!->)(?<! =) (?!-> |= )", line[: stop + 1])
     ends = [match.end() for match in spaces if match.start() >= start]
@@ -257,33 +272,33 @@ def _break(line: str, start: int, stop: int) -> int:
     return max(clauses or ends, default=line.find(" ", stop) + 1)
 
 
-#: Columns that a line leaves empty for the sake of a comma.
+#: The most columns that stay empty so that a line ends with a comma, semicolon or colon.
 _CLAUSE = 24
 
 
-def _coloured(text: str, shown_as: Sequence[str]) -> str:
-    runs = groupby(zip(text, shown_as, strict=False), key=lambda one: one[1])
-    parts = ((how, "".join(letter for letter, _ in run)) for how, run in runs)
-    return "".join(f"\x1b[{how}m{part}\x1b[0m" if how else part for how, part in parts)
+def _coloured(text: str, codes: Sequence[str]) -> str:
+    runs = groupby(zip(text, codes, strict=False), key=lambda pair: pair[1])
+    parts = ((code, "".join(letter for letter, _ in run)) for code, run in runs)
+    return "".join(f"\x1b[{code}m{part}\x1b[0m" if code else part for code, part in parts)
 
 
 def json_text(answer: Mapping[str, Any]) -> str:
-    """An answer as JSON, on one line, with the version of its form first.
+    """Return an answer as one line of JSON that begins with the version of the format.
 
     >>> json_text({"same": True})
     '{"schema": 1, "same": true}'
     """
-    from json import dumps  # most answers are text
+    from json import dumps  # imported only here, because most answers are text
 
     return dumps({"schema": SCHEMA, **answer})
 
 
 def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
-    """Write a picture where ``-o`` says, and give what is told of that: of ``-``, standard output, the picture itself.
+    """Write a picture to the file of ``-o`` and return the answer to print; for ``-`` the answer is the picture.
 
     Raises:
-        click.UsageError: if standard output should be two things.
-        LayoutError: as ``save`` of the picture.
+        click.UsageError: if both the picture and JSON were to go to standard output.
+        LayoutError: if ``save`` of the picture raises it.
     """
     if output == "-":
         if as_json:
@@ -303,11 +318,11 @@ def run(
     """Run a program and return its exit status.
 
     Args:
-        command: what it does. It may return a ``Status``; nothing means an answer.
-        name: of the program.
-        refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
-        arguments: the command line after the name; that of this process if left out.
-        undecided: the exit status of an answer that leaves a question open.
+        command: the command. It may return a ``Status``; None means ``Status.ANSWER``.
+        name: the name of the program.
+        refusals: the errors that describe bad input. Any other error is a bug and is raised.
+        arguments: the command line after the name; default: the command line of this process.
+        undecided: the exit status of an answer with an open question.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
@@ -315,14 +330,14 @@ def run(
         _pass_utf8()
     try:
         status = _invoke(command, name, words)
-        if sys.stdout is not None:  # closed before the program began
+        if sys.stdout is not None:  # None if the shell closed standard output
             sys.stdout.flush()
         if status is Status.UNDECIDED:
             return int(undecided)
         return int(status) if isinstance(status, int) else int(Status.ANSWER)
     except BrokenPipeError:
         _empty_output()
-        return int(Status.ANSWER)  # the reader has seen enough
+        return int(Status.ANSWER)  # the reader closed the pipe; that is not an error
     except (KeyboardInterrupt, click.Abort):
         complain("")  # ends the line on which the terminal shows ^C
         return int(Status.INTERRUPTED)
@@ -335,14 +350,14 @@ def run(
     except (OSError, UnicodeError) as error:
         _empty_output()
         unnamed = isinstance(error, OSError) and error.errno is not None and error.filename is None
-        fact = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
+        fact = f"{error}: standard output" if unnamed else str(error)  # errors of files contain the file's name
         return _refuse(error, Message(fact), place_of(command, name, words), [])  # the output itself may have failed
     except tuple(refusals) as error:
         return _refuse(error, Message.of(error), place_of(command, name, words), words)
 
 
 def place_of(command: click.Command, name: str, arguments: Sequence[str]) -> str:
-    """Return the command of a command line with its groups, as ``descriptors tmem plan``."""
+    """Return the command of a command line with its groups, such as ``descriptors tmem plan``."""
     for word in arguments:
         if isinstance(command, click.Group):
             context = click.Context(command)
@@ -352,24 +367,24 @@ def place_of(command: click.Command, name: str, arguments: Sequence[str]) -> str
 
 
 def _collect_seldom() -> None:
-    """Look for garbage a hundredth as often, and not at all at the end, in a process that is this one command.
+    """Collect garbage a hundredth as often as by default, and not at the end of the process.
 
-    Most of what such a process makes are modules, which live as long as it does: Python would look at them again and
-    again, for a tenth of the time that a short command takes.
+    Most objects of a process that runs one command are modules, which are never garbage. Collecting would take a tenth
+    of the time of a short command.
     """
     gc.set_threshold(100 * gc.get_threshold()[0])
     atexit.register(gc.freeze)
 
 
 def _pass_utf8() -> None:
-    """Read and write UTF-8 through pipes and files: pictures and pages say that they are, and Windows has another."""
+    """Use UTF-8 for pipes and files: pictures and pages declare it, and the default of Windows is another encoding."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.encoding != "utf-8" and not stream.isatty():
             stream.reconfigure(encoding="utf-8")
 
 
 def usage_message(error: click.ClickException, place: str) -> Message:
-    """Return what is wrong with a command line, for a missing option also its values, and where to read more."""
+    """Return the message for a wrong command line, with the values of a missing option and a pointer to ``--help``."""
     more = f"see `{place} --help`"
     if not isinstance(error, click.MissingParameter) or error.param is None:
         sentence = re.sub(r"(?<!\.)\.$", "", error.format_message())
@@ -380,10 +395,10 @@ def usage_message(error: click.ClickException, place: str) -> Message:
 
 
 def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:
-    """What Click's ``main`` does, but for its errors."""
+    """Run a command as Click's ``main`` does, but let its errors pass."""
     variable = f"_{name}_COMPLETE".replace("-", "_").replace(".", "_").upper()
     if instruction := os.environ.get(variable):
-        from click.shell_completion import shell_complete  # only when the shell asks
+        from click.shell_completion import shell_complete  # imported only for shell completion
 
         return shell_complete(command, {}, name, variable, instruction)
     try:
@@ -394,8 +409,8 @@ def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> obje
 
 
 def _empty_output() -> None:
-    """Let what is still buffered go nowhere, so that Python's own flush at exit has nothing to complain about."""
-    with suppress(UnsupportedOperation, AttributeError):  # a stream in memory never fails, nor one that is not there
+    """Discard buffered output, so that Python's flush at exit does not fail."""
+    with suppress(UnsupportedOperation, AttributeError):  # a stream in memory, or a closed standard output
         output = sys.stdout.fileno()
         saved, nowhere = os.dup(output), os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, output)
@@ -408,34 +423,34 @@ def _empty_output() -> None:
 def _refuse(
     error: Exception, message: Message, place: str, arguments: Sequence[str], status: Status = Status.BAD_INPUT
 ) -> int:
-    """Print a refusal on standard error, or as JSON where the answer was to be JSON."""
-    if sys.stdout is None or not _asks_json(arguments):  # Python has no stream where the shell closed it
+    """Print a refusal on standard error, or as JSON on standard output if the command line requests JSON."""
+    if sys.stdout is None or not _requests_json(arguments):  # None if the shell closed standard output
         complain(message.text(place))
         return int(status)
     try:
         say(json_text({"error": message.record(type(error).__name__)}))
         sys.stdout.flush()
     except OSError:
-        _empty_output()  # nobody reads it, but it is a refusal still
+        _empty_output()  # the reader closed the pipe; the status is still that of a refusal
     return int(status)
 
 
-def _asks_json(arguments: Sequence[str]) -> bool:
-    """Whether an answer was to be JSON, as far as arguments tell that no command has read."""
+def _requests_json(arguments: Sequence[str]) -> bool:
+    """Return whether a command line that was not parsed contains an option for JSON."""
     return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(arguments)
 
 
 def printable(line: str) -> str:
-    """A line of which no control character reaches a terminal, whatever was typed.
+    """Return a line with its control characters escaped, so that typed input cannot control a terminal.
 
     >>> printable("wrote x" + chr(27) + "[31m.svg") == "wrote x" + chr(92) + "x1b[31m.svg"
     True
     """
-    return "".join([one if one.isprintable() else ascii(one)[1:-1] for one in line])
+    return "".join([character if character.isprintable() else ascii(character)[1:-1] for character in line])
 
 
 def complain(text: str) -> None:
-    """Print lines of bounded length on standard error, if there is one; ``print`` would take standard output then."""
+    """Print lines of bounded length on standard error, or nothing if standard error is closed."""
     if sys.stderr is not None:
         width = terminal_width(sys.stderr)
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The command that draws a layout: in the terminal, or into a file as SVG, TikZ, text or a page."""
+"""The command ``layoutalg draw``, which draws a layout in the terminal or to an SVG, TikZ, text or HTML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from layoutalg.pictures.quantities import COLOURS, LABELS
 
 
 def extents(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Pairs of numbers from texts like ``8x64``."""
+    """Parse pairs of numbers such as ``8x64``."""
     blocks = []
     for value in values:
         rows, _, columns = value.partition("x")
@@ -30,7 +30,7 @@ def extents(context: click.Context, parameter: click.Parameter, values: tuple[st
 
 
 def _named_or_layout(text: str) -> Any:
-    """A fragment by its name, what another compiler wrote or CuTe printed, or the layout that an expression is."""
+    """Return the fragment of a name, the layout of a compiler's or CuTe's print, or the value of an expression."""
     if is_name(text):
         return fragment(text)
     encoding = parse_encoding(text)

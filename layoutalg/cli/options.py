@@ -1,4 +1,4 @@
-"""Options and arguments that several commands of ``layoutalg`` share."""
+"""Options of several commands of ``layoutalg``, and functions that read their arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.cli.console import standard_input
 from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment
-from layoutalg.fragments.fragment_accesses import named, said, transfers
+from layoutalg.fragments.fragment_accesses import moves_of_name, split_access, transfers
 from layoutalg.fragments.fragment_names import is_name
 from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
@@ -21,20 +21,20 @@ from layoutalg.notation.expression import evaluate
 from layoutalg.notation.printed import parse_encoding, parse_pointer
 from layoutalg.notation.tiled import tiled_print
 
-#: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
+#: Settings of a command whose argument is an expression: one that begins with a minus sign is not an option.
 EXPRESSIONS = {"ignore_unknown_options": True}
 
-#: A decorator of a command's function.
+#: A decorator that adds an option to the function of a command.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def json_option(help: str) -> Option:
-    """``--json``, with what it writes."""
+    """Return the option ``--json`` with a help text."""
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 
 def _printed_bytes(context: click.Context, parameter: click.Parameter, value: int | None) -> int:
-    """What was typed, or what the print that the layout is says of its elements."""
+    """Return the value of ``--element-bytes``, or the element size in a printed tensor if the option is missing."""
     layout = context.params.get("layout")
     pointer = parse_pointer(layout) if value is None and layout is not None else None
     if value is None and (pointer is None or pointer.bits % 8):
@@ -43,7 +43,7 @@ def _printed_bytes(context: click.Context, parameter: click.Parameter, value: in
 
 
 def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--element-bytes`` of a tile and ``--bytes`` of an access to it."""
+    """Add ``--element-bytes`` of a tile and ``--bytes`` of an access to it."""
     width = click.option(
         "--bytes",
         "width",
@@ -61,16 +61,16 @@ def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return element(width(function))
 
 
-#: Characters of an expression on standard input: eight times what a shell hands over as one argument, read in seconds.
+#: The most characters of an expression on standard input: eight times the limit of a shell argument, read in seconds.
 MOST_TYPED = 1 << 20
 
 
 def source(argument: str) -> str:
-    """An expression; that on standard input for ``-``, of at most ``MOST_TYPED`` characters.
+    """Return an expression: the argument, or for ``-`` the text of standard input.
 
     Raises:
-        OSError: if there is no input.
-        LayoutError: if there is more of it.
+        OSError: if standard input is closed.
+        LayoutError: if it has more than ``MOST_TYPED`` characters.
     """
     if argument != "-":
         return argument
@@ -81,12 +81,12 @@ def source(argument: str) -> str:
 
 
 def lines_of(path: str) -> Iterator[str]:
-    """The lines of a file, or of standard input for ``-``, each of at most ``MOST_TYPED`` characters.
+    """Yield the lines of a file, or for ``-`` of standard input.
 
     Raises:
-        click.UsageError: if there is no such file, or it is no text.
+        click.UsageError: if the file cannot be read or is not UTF-8 text.
         OSError: if standard input is closed.
-        LayoutError: if a line is longer.
+        LayoutError: if a line has more than ``MOST_TYPED`` characters.
     """
     try:
         with nullcontext(standard_input()) if path == "-" else Path(path).open(encoding="utf-8") as stream:
@@ -103,14 +103,17 @@ def lines_of(path: str) -> Iterator[str]:
 
 
 def is_file(text: str) -> bool:
-    """Whether a text names a file that is there, so that it was meant as one where it is no expression."""
+    """Return whether a text is the path of a file."""
     with suppress(OSError, ValueError):
         return Path(text).is_file()
     return False
 
 
 def layout_of(text: str, operation: str) -> Any:
-    """The layout that a text is, for an operation that takes nothing else.
+    """Evaluate an expression whose value must be a layout.
+
+    Raises:
+        LayoutError: if it is not; the message begins with ``operation``.
 
     >>> print(layout_of("coalesce((4,8):(8,32))", "banks"))
     32:8
@@ -118,7 +121,7 @@ def layout_of(text: str, operation: str) -> Any:
     return need_layout(evaluate(text), operation)
 
 
-#: What ``--access`` takes.
+#: The help text of ``--access``.
 ACCESS_HELP = (
     "Layout (threads, values) -> index into LAYOUT, or the name of a fragment (`layoutalg atoms`) that moves all of "
     'LAYOUT; optionally followed by the bytes and the direction of a move: "TV@16B,load". Repeatable.'
@@ -126,7 +129,7 @@ ACCESS_HELP = (
 
 
 def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--access``, as often as there are accesses, and what holds for those that do not say it themselves."""
+    """Add ``--access``, which is repeatable, and the options for accesses without a width or direction of their own."""
     store = click.option(
         "--store", is_flag=True, help="Accesses without a direction are stores.  [default: loads; stores for C and D]"
     )
@@ -139,18 +142,26 @@ def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def access_of(
     text: str, tile: Any, element_bytes: int, width: int | None, store: bool, operation: str
 ) -> AccessPattern:
-    """The access that a text is: a thread-value layout or a fragment, its width and its direction where it says them.
+    """Parse an access: a thread-value layout or a fragment, optionally with its width and direction.
+
+    Args:
+        text: the access, such as ``(8,8):(1,8)@16B,store``.
+        tile: the layout that the access moves.
+        element_bytes: bytes of an element of the tile.
+        width: bytes of a move if the text has none.
+        store: whether it is a store if the text has no direction.
+        operation: the operation that a message begins with.
 
     Raises:
-        LayoutError: if it is neither, or a fragment that does not move such a tile.
+        LayoutError: if the text is neither, or the fragment does not move such a tile.
 
     >>> from layoutalg import Layout
     >>> print(access_of("(8,8):(1,8)@16B,store", Layout((8, 8), (8, 1)), 2, None, False, "banks"))
     AccessPattern(Layout((8, 8), (1, 8)), 16, True)
     """
-    lanes, bytes_moved, direction = said(text)
+    lanes, bytes_moved, direction = split_access(text)
     if is_name(lanes):
-        return named(text, tile, element_bytes, width, store)
+        return moves_of_name(text, tile, element_bytes, width, store)
     bytes_moved = width if bytes_moved is None else bytes_moved
     stores = store if direction is None else direction
     fragment = _fragment_of(lanes, stores)
@@ -160,7 +171,7 @@ def access_of(
 
 
 def _fragment_of(text: str, stores: bool) -> Fragment | None:
-    """What a compiler's encoding of registers, or a tiled copy, holds; None of anything else."""
+    """Return the fragment of a compiler's encoding of registers or of a tiled copy; None for any other text."""
     encoding = parse_encoding(text)
     if encoding is not None:
         return encoding.fragment()
@@ -169,12 +180,12 @@ def _fragment_of(text: str, stores: bool) -> Fragment | None:
 
 
 def dimensions(text: str) -> Any:
-    """Names, or names with sizes, from ``a,b`` or ``a=4,b=8``.
+    """Parse names or names with sizes, such as ``a,b`` or ``a=4,b=8``.
 
     >>> dimensions("lane,register"), dimensions("lane=32,register=8")
     (['lane', 'register'], {'lane': 32, 'register': 8})
     """
-    if not text.isprintable():  # a name stands in the answer as it is
+    if not text.isprintable():  # the answer contains the names as they are
         raise click.BadParameter(f"{text!r} is not a list of printable names, such as lane,register")
     parts = [part.partition("=") for part in text.split(",") if part]
     if not any(sign for _, sign, _ in parts):

@@ -1,11 +1,12 @@
-"""The command ``schema``: what each command writes with ``--json``, as JSON Schema; and that of ``layoutalg``.
+"""JSON Schema of the ``--json`` output of commands: a notation for types, and the command ``schema`` of ``layoutalg``.
 
-A type is written as Python writes values. ``{"size": int, "text?": str}`` is an object with these keys and no other, of
-which the second may be missing; ``{str: int}`` one with keys of any name. ``[int]`` is a list, ``[int, int]`` a pair,
-``(int, None)`` either. ``{"K", "MN"}`` is one of these texts, ``"^0x"`` a text of this pattern, and any other text the
-name of a type. An answer is an object with the version of its form beside its own keys, and so is a refusal.
+Types are written as Python values. ``{"size": int, "text?": str}`` is an object with these keys and no others, of which
+``text`` may be missing; ``{str: int}`` is an object with any keys. ``[int]`` is a list, ``[int, int]`` a pair,
+``(int, None)`` a union. ``{"K", "MN"}`` is one of these texts, ``"^0x"`` a text that matches this pattern, and any
+other text is the name of a type. An answer or refusal is an object that contains the version of the format beside its
+own keys.
 
-Law: a schema says its form as the answers do.
+Invariant: the version in a schema is the version in the answers.
 
 >>> answer = json_schema("size", ["Size"], {"Size": {"size": int, "unit?": {"byte", "bit"}}})["anyOf"][0]
 >>> answer["properties"]["schema"], answer["properties"]["unit"], answer["required"]
@@ -25,28 +26,28 @@ import click
 
 from layoutalg.cli.console import SCHEMA, say
 
-#: A type, as the head of this module writes it; and types by their names.
+#: A type in the notation of this module, and types by name.
 Kind = Any
 Kinds = Mapping[str, Kind]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PRIMITIVES = {int: "integer", float: "number", str: "string", bool: "boolean"}
 
-#: How a command says that it has no answer, and that its answer is a file.
+#: The types of a refusal, and of an answer that was written to a file.
 ERROR: Kind = {"error": {"type": str, "message": str, "fact": str, "notes": [str], "help": [str]}}
 WRITTEN: Kind = {"written": str}
 
 
 def json_schema(command: str, answers: Sequence[Kind], types: Kinds) -> dict[str, Any]:
-    """The schema of what a command writes.
+    """Return the JSON Schema of the output of a command.
 
     Args:
-        command: as it is typed.
+        command: the command with its program, as a user types it.
         answers: the types of its answers.
-        types: those that they name.
+        types: the types that the answers refer to by name.
     """
     used: dict[str, Any] = {}
-    forms = [_form(one, types, used) for answer in [*answers, ERROR] for one in _objects(answer, types)]
+    forms = [_form(kind, types, used) for answer in [*answers, ERROR] for kind in _objects(answer, types)]
     return {
         "$schema": DIALECT,
         "title": f"{command} as JSON, form {SCHEMA}",
@@ -56,18 +57,18 @@ def json_schema(command: str, answers: Sequence[Kind], types: Kinds) -> dict[str
 
 
 def _objects(kind: Kind, types: Kinds) -> Iterator[dict[Any, Kind]]:
-    """The objects that a type may be."""
+    """Yield the object types of a union or of a named type."""
     if isinstance(kind, str):
         yield from _objects(types[kind], types)
     elif isinstance(kind, tuple):
-        for one in kind:
-            yield from _objects(one, types)
+        for alternative in kind:
+            yield from _objects(alternative, types)
     else:
         yield kind
 
 
 def _form(kind: dict[Any, Kind], types: Kinds, used: dict[str, Any]) -> dict[str, Any]:
-    """An answer: an object, and the version beside its keys."""
+    """Return the schema of an answer: an object with the version beside its keys."""
     schema = _schema(kind, types, used)
     properties = {"schema": {"const": SCHEMA}, **schema.get("properties", {})}
     least = {"minProperties": 2} if str in kind else {}
@@ -75,10 +76,10 @@ def _form(kind: dict[Any, Kind], types: Kinds, used: dict[str, Any]) -> dict[str
 
 
 def _schema(kind: Kind, types: Kinds, used: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; what it names goes into ``used``."""
+    """Return the schema of a type, and add the schemas of the types that it names to ``used``."""
 
-    def of(one: Kind) -> dict[str, Any]:
-        return _schema(one, types, used)
+    def schema_of(part: Kind) -> dict[str, Any]:
+        return _schema(part, types, used)
 
     match kind:
         case None:
@@ -89,35 +90,35 @@ def _schema(kind: Kind, types: Kinds, used: dict[str, Any]) -> dict[str, Any]:
             return {"type": "string", "pattern": kind}
         case str():
             if kind not in used:
-                used[kind] = {}  # it may name itself
-                used[kind] = of(types[kind])
+                used[kind] = {}  # ends the recursion of a type that refers to itself
+                used[kind] = schema_of(types[kind])
             return {"$ref": f"#/$defs/{kind}"}
         case set() | frozenset():
             return {"enum": sorted(kind)}
         case tuple():
-            return {"anyOf": [of(one) for one in kind]}
+            return {"anyOf": [schema_of(alternative) for alternative in kind]}
         case [item]:
-            return {"type": "array", "items": of(item)}
+            return {"type": "array", "items": schema_of(item)}
         case list():
-            items = [of(one) for one in kind]
+            items = [schema_of(item) for item in kind]
             return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
     if str in kind:
-        return {"type": "object", "additionalProperties": of(kind[str])}
+        return {"type": "object", "additionalProperties": schema_of(kind[str])}
     return {
         "type": "object",
-        "properties": {name.removesuffix("?"): of(one) for name, one in kind.items()},
+        "properties": {name.removesuffix("?"): schema_of(value) for name, value in kind.items()},
         "required": [name for name in kind if not name.endswith("?")],
         "additionalProperties": False,
     }
 
 
 def schema_command(program: str, answers: Mapping[str, Sequence[Kind]], types: Kinds) -> click.Command:
-    """The command ``schema`` of a program.
+    """Return the command ``schema`` of a program.
 
     Args:
-        program: its name.
+        program: the name of the program.
         answers: the types of the answers of each command that writes JSON.
-        types: those that they name.
+        types: the types that the answers refer to by name.
     """
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -154,7 +155,7 @@ schema, is the version of the format. It is increased if a key is removed or cha
 A program that reads the output should ignore unknown keys; the schema describes the keys of this release only.
 """
 
-#: Types of the answers; numbers that are symbols, and basis vectors, are texts.
+#: Types of the answers. Symbols and basis vectors in place of numbers are texts.
 TYPES: Kinds = {
     "Numbers": (int, None, str, ["Numbers"]),
     "Leaves": (bool, int, None, str, ["Leaves"]),
@@ -193,8 +194,8 @@ TYPES: Kinds = {
 
 
 def _beside(names: Sequence[str], more: dict[str, Kind]) -> list[Kind]:
-    """Types with further keys."""
-    return [{**more, **one} for name in names for one in _objects(name, TYPES)]
+    """Return named types with further keys."""
+    return [{**more, **kind} for name in names for kind in _objects(name, TYPES)]
 
 
 #: The answers of each command.

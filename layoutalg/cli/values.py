@@ -1,4 +1,4 @@
-"""Values of expressions as a command answers with them: as text, as data, with all offsets, two of them compared."""
+"""Conversions of the values of expressions to text and to plain data, and the comparison of two values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from layoutalg.layouts.modes import size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import text
 
-#: The most offsets that one answer holds.
+#: The most offsets of one answer.
 MOST_CELLS = 1 << 20
 
 
-def tell(value: Any) -> str:
-    """A value as `eval` prints it: CuTe notation; ``None`` and truth values by their Python names.
+def value_text(value: Any) -> str:
+    """Return a value as ``eval`` prints it: in CuTe notation, with Python's names of ``None`` and truth values.
 
-    >>> tell((8, (None, 4))), tell(None), tell(True)
+    >>> value_text((8, (None, 4))), value_text(None), value_text(True)
     ('(8,(_,4))', 'None', 'True')
     """
     try:
@@ -34,12 +34,12 @@ def tell(value: Any) -> str:
 
 
 def record(value: Any) -> dict[str, Any]:
-    """A value as plain data: its ``kind``, its ``text`` in CuTe notation, its parts; int tuples as nested lists.
+    """Return a value as plain data: its ``kind``, its ``text`` in CuTe notation and its parts, tuples as nested lists.
 
     >>> record((8, 2))
     {'kind': 'tuple', 'text': '(8,2)', 'value': [8, 2]}
     """
-    text_field = {"text": tell(value)}
+    text_field = {"text": value_text(value)}
     match value:
         case Layout():
             return {
@@ -65,14 +65,14 @@ def record(value: Any) -> dict[str, Any]:
 
 
 def _numbers(value: Any) -> Any:
-    """An int tuple as nested lists of numbers; a basis stride or symbols, which JSON has no number for, as text."""
+    """Return an int tuple as nested lists of numbers; basis strides and symbols are text."""
     if isinstance(value, tuple):
         return [_numbers(item) for item in value]
     return value if value is None or isinstance(value, int) else str(value)
 
 
 def record_offsets(layout: Any) -> dict[str, Any]:
-    """A layout as plain data, with all its offsets.
+    """Return a layout as plain data with all its offsets.
 
     >>> from layoutalg import Layout
     >>> record_offsets(Layout((2, 2), (2, 1)))["offsets"]
@@ -82,7 +82,7 @@ def record_offsets(layout: Any) -> dict[str, Any]:
 
 
 def _nested_offsets(layout: Any) -> Any:
-    """All offsets, nested by top-level mode: ``offsets[i][j]`` is ``layout(i, j)``."""
+    """Return all offsets, nested by top-level mode: ``offsets[i][j]`` is ``layout(i, j)``."""
     need_few_cells(layout, "draw a part of it with --rows and --columns")
     if not isinstance(layout.shape, tuple):
         return [_numbers(layout(index)) for index in range(layout.shape)]
@@ -97,19 +97,23 @@ def _nested_offsets(layout: Any) -> Any:
 
 
 def need_few_cells(layout: Any, otherwise: str) -> None:
-    """Refuse a layout with more offsets than one answer holds.
+    """Check that one answer may contain all offsets of a layout.
+
+    Args:
+        layout: the layout.
+        otherwise: the end of the message: what to do with a larger layout.
 
     Raises:
-        LayoutError: if the size exceeds ``MOST_CELLS``; the message ends with what to do ``otherwise``.
+        LayoutError: if the layout has more than ``MOST_CELLS`` offsets.
     """
     if size(layout) > MOST_CELLS:
         raise LayoutError(f"show: the layout has {size(layout)} elements, more than {MOST_CELLS}; {otherwise}")
 
 
 def difference(first: Any, second: Any) -> str:
-    """How two values differ, in one line; empty if they do not."""
+    """Describe the difference of two values in one line; return an empty text if there is none."""
     if not all(isinstance(value, (Layout, ComposedLayout)) for value in (first, second)):
-        return "" if first == second else f"{tell(first)} is not {tell(second)}"
+        return "" if first == second else f"{value_text(first)} is not {value_text(second)}"
     if symbols_of(first) or symbols_of(second):
         proof = prove(first, second)
         return "" if proof else str(proof)
@@ -120,5 +124,5 @@ def difference(first: Any, second: Any) -> str:
     need_few_cells(first, "larger layouts are not compared")
     for index in range(size(first)):
         if first(index) != second(index):
-            return f"differ at index {index}: {tell(first(index))} and {tell(second(index))}"
+            return f"differ at index {index}: {value_text(first(index))} and {value_text(second(index))}"
     return ""

@@ -1,1 +1,1 @@
-"""What other compilers write of layouts, read: Triton and Gluon, Mosaic GPU, TileLang."""
+"""Parsers of the layouts that other compilers print: Triton and Gluon, Mosaic GPU, TileLang."""

@@ -1,12 +1,15 @@
-"""Mosaic GPU's transforms of a reference in shared memory, as a layout.
+"""Layouts of Mosaic GPU's transforms of a reference in shared memory.
 
-A tensor lies row-major. ``TilingTransform((8, 64))`` cuts its last dimensions: the tiles row-major, and row-major
-within each; ``TransposeTransform`` permutes the dimensions as they are by then; ``SwizzleTransform(128)`` moves the 16
-bytes of a row by the swizzle of that many bytes, on byte addresses, as tensor maps and matrix descriptors do. Law: the
-element at a coordinate of the tiled array, row-major, lies at that index before the swizzle.
+A tensor is stored row-major. ``TilingTransform((8, 64))`` divides its last dimensions into tiles; the tiles are
+row-major, and so are the elements of a tile. ``TransposeTransform`` permutes the resulting dimensions.
+``SwizzleTransform(128)`` permutes the 16-byte chunks of the rows by the 128-byte swizzle, on byte addresses, as tensor
+maps and matrix descriptors do.
+
+Invariant: before the swizzle, the offset of an element is its row-major index in the transformed array.
+
 Source: JAX 0.10 ``jax/_src/pallas/mosaic_gpu/core.py`` (TilingTransform, SwizzleTransform),
-``jax/experimental/mosaic/gpu/launch_context.py`` (TileTransform, TransposeTransform); that the swizzle is the
-descriptors' one: ``jax/experimental/mosaic/gpu/mma_utils.py``.
+``jax/experimental/mosaic/gpu/launch_context.py`` (TileTransform, TransposeTransform);
+``jax/experimental/mosaic/gpu/mma_utils.py`` shows that the swizzle is that of descriptors.
 
 >>> from layoutalg.compilers.syntax import Reader
 >>> transforms = Reader("(TilingTransform(tiling=(8, 64)), SwizzleTransform(swizzle=128))").value()
@@ -19,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from layoutalg.compilers.syntax import Fields, Node
+from layoutalg.compilers.syntax import Fields, Node, extents_text, field_text, is_power
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import merge
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.layouts.swizzle import Swizzle
 
-#: The classes, and the field of each.
+#: The supported classes and the field of each.
 TRANSFORMS = {
     "TilingTransform": "tiling",
     "TileTransform": "tiling",
@@ -34,33 +37,34 @@ TRANSFORMS = {
     "SwizzleTransform": "swizzle",
 }
 
-#: A dimension of the transformed array: which one of the tensor it is of, its extent, and what one step of it is there.
+#: A dimension of the transformed array: the dimension of the tensor that it is a part of, its extent, and the number of
+#: positions of that dimension that one step covers.
 _Dimension = tuple[int, int, int]
 
 
 def tiled(transforms: Sequence[Node], shape: Sequence[int], bits: int | None) -> AnyLayout:
-    """The layout of a tensor after transforms: coordinates to offsets in elements.
+    """Return the layout of a tensor after transforms: coordinates to offsets in elements.
 
     Args:
-        transforms: in the order in which they are applied; the swizzle is the last.
+        transforms: the transforms in the order in which they are applied; a swizzle is the last.
         shape: extents of the tensor.
-        bits: width of an element, which a swizzle needs.
+        bits: width of an element; needed for a swizzle.
 
     Raises:
-        NotationError: if one does not fit what it is applied to.
+        NotationError: if a transform does not fit the array that it is applied to.
     """
     dimensions = [(dim, extent, 1) for dim, extent in enumerate(shape)]
     swizzle = None
     for node in transforms:
         fields = _fields(node)
         if swizzle is not None:
-            fields.refuse("a swizzle must be the last of the transforms", node.name)
+            fields.refuse(f"{node.name} follows a swizzle, which is not the last transform then")
         if node.name == "SwizzleTransform":
             swizzle = _swizzle(fields, bits, dimensions[-1][1])
         elif node.name == "TransposeTransform":
             order = fields.order("permutation")
             if len(order) != len(dimensions):
-                fields.refuse(f"permutation must have {len(dimensions)} dimensions", list(order))
+                fields.refuse(f"permutation is {list(order)}, and the array has {len(dimensions)} dimensions")
             dimensions = [dimensions[dim] for dim in order]
         else:
             dimensions = _cut(fields, dimensions)
@@ -69,46 +73,48 @@ def tiled(transforms: Sequence[Node], shape: Sequence[int], bits: int | None) ->
 
 
 def _fields(node: Node) -> Fields:
-    """The fields of a transform, its argument by name."""
+    """Return the fields of a transform, with its argument as a field."""
     if node.name not in TRANSFORMS:
         Fields(Node(node.name, {}, (), node.position), "").refuse(
-            f"a transform must be one of {', '.join(TRANSFORMS)}", node.name
+            f"this transform is not supported; supported: {', '.join(TRANSFORMS)}"
         )
     name = TRANSFORMS[node.name]
     if len(node.items) == 1 and name not in node.fields:
         node = Node(node.name, {**node.fields, name: node.items[0]}, (), node.position)
     fields = Fields(node, f"{name} rounding" if node.name == "TileTransform" else name)
     if node.items:
-        fields.refuse(f"there must be one argument, {name}", len(node.items))
+        fields.refuse(f"there are {len(node.items)} arguments without a name; the only argument is {name}")
     if fields.get("rounding", None) is not None:
-        fields.refuse("rounding must be None", fields.get("rounding"))
+        fields.refuse(f"rounding is {field_text(fields.get('rounding'))}; supported: None")
     return fields
 
 
 def _cut(fields: Fields, dimensions: list[_Dimension]) -> list[_Dimension]:
     tiles = fields.numbers("tiling")
-    if fields.node.name == "TileTransform" and len(tiles) <= len(
-        dimensions
-    ):  # which cuts a shorter dimension not at all
+    if fields.node.name == "TileTransform" and len(tiles) <= len(dimensions):
+        # TileTransform leaves a dimension that is shorter than its tile undivided.
         tiles = tuple(min(tile, extent) for tile, (_, extent, _) in zip(tiles, dimensions[-len(tiles) :], strict=False))
     whole, cut = dimensions[: len(dimensions) - len(tiles)], dimensions[len(dimensions) - len(tiles) :]
     if len(tiles) > len(dimensions) or any(
         tile < 1 or extent % tile for tile, (_, extent, _) in zip(tiles, cut, strict=True)
     ):
-        extents = "x".join(str(extent) for _, extent, _ in dimensions)
-        fields.refuse(f"tiling must divide the last dimensions of {extents}", list(tiles))
+        extents = extents_text([extent for _, extent, _ in dimensions])
+        fields.refuse(f"tiling is {list(tiles)}, which does not divide the last dimensions of {extents}")
     outer = [(dim, extent // tile, step * tile) for tile, (dim, extent, step) in zip(tiles, cut, strict=True)]
     inner = [(dim, tile, step) for tile, (dim, _, step) in zip(tiles, cut, strict=True)]
     return [*whole, *outer, *inner]
 
 
 def _swizzle(fields: Fields, bits: int | None, row: int) -> Swizzle:
-    """The swizzle on elements, of rows of as many bytes as it has."""
+    """Return the swizzle on element offsets, whose width in bytes is that of a row of the array."""
     width = fields.number("swizzle", (16, 32, 64, 128))
-    if bits is None or bits < 1 or bits & (bits - 1) or bits > 128:
-        fields.refuse("the width of an element must be known: give its type behind the extents, 128x64xbf16", "none")
+    if bits is None or bits > 128 or not is_power(bits):
+        unknown = "unknown" if bits is None else f"{bits} bits, which is not a power of two up to 128"
+        fields.refuse(f"the width of an element is {unknown}; give its type after the extents, as 128x64xbf16")
     if row * bits != width * 8:
-        fields.refuse(f"the last dimension must have {width * 8 // bits} elements of {bits} bits, one row", row)
+        fields.refuse(
+            f"the last dimension has {row} elements of {bits} bits, and a row of {width} bytes has {width * 8 // bits}"
+        )
     return Swizzle((width // 16).bit_length() - 1, 7 - (bits.bit_length() - 1), 3)
 
 

@@ -1,8 +1,7 @@
-"""The syntax in which compilers write attributes: MLIR's, and Python's ``repr`` of a class.
+"""Parser of the attributes that compilers print: MLIR attributes, and Python's ``repr`` of a class.
 
-Both are a name with fields: ``#ttg.blocked<{order = [1, 0]}>`` and ``BlockedLayout(order=[1, 0])``. A name of an
-attribute may stand for one (``#shared = #ttg...``), and a type has an attribute in it, behind the extents and the type
-of an element. Grammar::
+Both are a name with fields: ``#ttg.blocked<{order = [1, 0]}>`` and ``BlockedLayout(order=[1, 0])``. An alias can refer
+to an attribute (``#shared = #ttg...``). A type contains an attribute after the extents and the element type. Grammar::
 
     value = integer | word | "#"name ["<" items ">"] | name "(" items ")" | extents "x" word
           | "[" items "]" | "(" items ")" | "{" items "}"
@@ -18,12 +17,12 @@ Source: MLIR language reference, attributes and types; Triton ``TritonGPUAttrDef
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from layoutalg.errors import NotationError, brief
 
-#: Levels of brackets: a slice of a slice of an operand of an MMA has six.
+#: The most levels of brackets. A slice of a slice of an MMA operand has six.
 _MOST_LEVELS = 24
 
 _TOKENS = re.compile(
@@ -35,13 +34,13 @@ _WORDS: dict[str, Any] = {"true": True, "false": False, "True": True, "False": F
 
 
 class Node(NamedTuple):
-    """A name with what stands in its brackets.
+    """A name with the contents of its brackets.
 
     Args:
-        name: without the ``#``.
-        fields: what stands behind a name and ``=``.
-        items: what stands without one, in order.
-        position: where the name begins in the text.
+        name: the name without the ``#``.
+        fields: the values that follow a name and ``=``.
+        items: the other values, in order.
+        position: index of the first character of the name in the text.
     """
 
     name: str
@@ -51,45 +50,49 @@ class Node(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """Extents, and the name of an element type, ``""`` where there is none: ``128x64xf16``."""
+    """The extents and the element type of a tensor such as ``128x64xf16``; the type may be ``""``."""
 
     shape: tuple[int, ...]
     type: str
 
     @property
     def bits(self) -> int | None:
-        """Width of an element; None without a type; of a pointer 64."""
+        """Width of an element in bits; 64 for a pointer, None without a type."""
         digits = re.match(r"[a-zA-Z]+(\d{1,3})", self.type)
         return 64 if self.type.startswith("!") else int(digits[1]) if digits else None
 
 
 class Reader:
-    """A reader of the grammar, from one position of a text on.
+    """A parser of the grammar that begins at a position of a text.
 
     Args:
         text: the text.
-        position: where a value begins.
-        aliases: what a ``#name`` without brackets stands for.
+        position: index of the first character of a value.
+        aliases: the value of each ``#name`` without brackets.
 
     Raises:
-        NotationError: where the text is none of the grammar.
+        NotationError: from its methods, if the text does not follow the grammar.
     """
 
     def __init__(self, text: str, position: int = 0, aliases: Mapping[str, Any] | None = None) -> None:
         self.text, self.position, self.aliases = text, position, aliases or {}
         self.levels = 0
 
-    def fail(self, what: str) -> NoReturn:
-        """Refuse the text at this position."""
-        there = self.text[self.position : self.position + 20].strip()
-        place = f"{there!r} at position {self.position}" if there else "the end of the text"
-        raise NotationError(f"notation: expected {what}, found {place}", self.text, self.position)
+    def fail(self, expected: str) -> NoReturn:
+        """Refuse the text at this position.
+
+        Raises:
+            NotationError: always.
+        """
+        rest = self.text[self.position : self.position + 20].strip()
+        actual = f"{rest!r} at position {self.position}" if rest else "the end of the text"
+        raise NotationError(f"notation: expected {expected}, found {actual}", self.text, self.position)
 
     def _peek(self) -> re.Match[str] | None:
         return _TOKENS.match(self.text, self.position)
 
     def take(self, mark: str) -> bool:
-        """Read a mark, if it comes next."""
+        """Read a mark if it is the next token, and return whether it is."""
         token = self._peek()
         if token is None or token["mark"] != mark:
             return False
@@ -97,12 +100,12 @@ class Reader:
         return True
 
     def expect(self, mark: str) -> None:
-        """Read a mark, or refuse."""
+        """Read a mark; refuse any other token."""
         if not self.take(mark):
             self.fail(repr(mark))
 
     def value(self) -> Any:
-        """Read a value: a number, a truth value, a word, a tuple, a dict, a :class:`Node` or a :class:`Tensor`."""
+        """Read a value: a number, a boolean, a word, a tuple, a dict, a :class:`Node` or a :class:`Tensor`."""
         self.levels += 1
         if self.levels > _MOST_LEVELS:
             self.fail(f"at most {_MOST_LEVELS} levels of brackets")
@@ -147,12 +150,12 @@ class Reader:
 
     def _node(self, name: str, close: str, start: int) -> Node:
         fields, items = self._items(close)
-        for inner in [one for one in items if isinstance(one, dict)]:
+        for inner in [item for item in items if isinstance(item, dict)]:
             if set(inner) & set(fields):
                 self.fail("each field once before this")
             fields = {**inner, **fields}
         name = name.rpartition(".")[2] if close == ")" else name.lstrip("#!")
-        return Node(name, fields, tuple(one for one in items if not isinstance(one, dict)), start)
+        return Node(name, fields, tuple(item for item in items if not isinstance(item, dict)), start)
 
     def _items(self, close: str) -> tuple[dict[str, Any], tuple[Any, ...]]:
         fields: dict[str, Any] = {}
@@ -168,14 +171,14 @@ class Reader:
                 fields[name[1]] = self.value()
             token = self._peek()
             if token is not None and token["mark"] == "{":
-                continue  # a dict behind a list has no comma before it
+                continue  # there is no comma between a list and a dict
             if not self.take(","):
                 self.expect(close)
                 break
         return fields, tuple(items)
 
     def _pair(self, value: Any) -> Any:
-        """A value, or the pair of an interval and its padding: ``64:+8``."""
+        """Return a value, or the pair of an interval and its padding (``64:+8``) if ``:`` follows the value."""
         if not self.take(":"):
             return value
         self.expect("+")
@@ -185,12 +188,12 @@ class Reader:
 def _tensor(dims: str) -> Tensor:
     extents = re.match(r"\d+(?:x\d+)*", dims)
     assert extents is not None
-    numbers = tuple(int(one[:13]) for one in extents[0].split("x"))
+    numbers = tuple(int(digits[:13]) for digits in extents[0].split("x"))
     return Tensor(numbers, dims[extents.end() + 1 :])
 
 
 def tensor_behind(text: str, position: int) -> tuple[Tensor, int] | None:
-    """The extents that come next in a text, in any of the forms people write, and where they end.
+    """Return the extents that follow a position of a text, in any supported form, and the index after them.
 
     >>> tensor_behind("on 128x64xf16", 0), tensor_behind("(128, 64)", 0), tensor_behind("nothing", 0)
     ((Tensor(shape=(128, 64), type='f16'), 13), (Tensor(shape=(128, 64), type=''), 9), None)
@@ -200,7 +203,7 @@ def tensor_behind(text: str, position: int) -> tuple[Tensor, int] | None:
 
 
 def tensor_before(text: str) -> Tensor | None:
-    """The extents that a text ends with, but for names and what opens brackets: ``alloc(f16, [128, 64], layout=``.
+    """Return the extents at the end of a text; names and opening brackets may follow, as in ``alloc([8, 64], layout=``.
 
     >>> tensor_before("SMEM((128, 64), bfloat16, transforms=(")
     Tensor(shape=(128, 64), type='')
@@ -210,12 +213,12 @@ def tensor_before(text: str) -> Tensor | None:
 
 
 def _of_match(match: re.Match[str]) -> Tensor:
-    """The extents of one of the patterns below."""
+    """Return the extents in a match of ``_BEHIND`` or ``_BEFORE``."""
     if match["words"]:
         return _tensor(match["words"])
     if alone := match.groupdict().get("alone"):
         return Tensor((int(alone),), "")
-    return Tensor(tuple(int(one) for one in re.findall(r"\d+", match["listed"])), "")
+    return Tensor(tuple(int(digits) for digits in re.findall(r"\d+", match["listed"])), "")
 
 
 _WORDS_OR_LIST = (
@@ -230,87 +233,120 @@ _OPENING = re.compile(r"[\w.\s,=(\[]*", re.ASCII)
 
 
 class Fields:
-    """The fields of a node, each read once, so that one that nobody knows is refused by its name.
+    """The fields of a node, with checks of their values.
+
+    Args:
+        node: the node.
+        known: the names of the supported fields, separated by spaces.
 
     Raises:
-        NotationError: as its methods say.
+        NotationError: if the node has another field; from the methods, if a field has an unsupported value.
     """
 
     def __init__(self, node: Node, known: str) -> None:
         self.node, self.known = node, known.split()
         for name in node.fields:
             if name not in self.known:
-                self.refuse(f"a field must be one of {', '.join(self.known)}", name)
+                self.refuse(f"{name} is not a field; supported: {', '.join(self.known)}")
 
-    def refuse(self, rule: str, found: object) -> NoReturn:
-        """Refuse the node; ``rule`` says what must hold."""
-        value = found if isinstance(found, str) else brief(found)
-        raise NotationError(f"{self.node.name.rpartition('.')[2]}: {rule}, found {value}", position=self.node.position)
+    def refuse(self, fact: str) -> NoReturn:
+        """Refuse the node.
 
-    def get(self, name: str, otherwise: Any = ...) -> Any:
-        """A field as it was read.
+        Args:
+            fact: what is the case; notes may follow after semicolons.
 
         Raises:
-            NotationError: if it is not there, and nothing stands for it.
+            NotationError: always.
+        """
+        raise NotationError(f"{self.node.name.rpartition('.')[2]}: {fact}", position=self.node.position)
+
+    def get(self, name: str, default: Any = ...) -> Any:
+        """Return a field.
+
+        Raises:
+            NotationError: if the field is missing and there is no default.
         """
         if name in self.node.fields:
             return self.node.fields[name]
-        if otherwise is ...:
-            self.refuse(f"{name} must be there", ", ".join(self.node.fields) or "no field")
-        return otherwise
+        if default is ...:
+            self.refuse(f"the field {name} is missing; fields: {', '.join(self.node.fields) or 'none'}")
+        return default
 
-    def number(self, name: str, choices: tuple[int, ...] | None = None, otherwise: Any = ...) -> int:
-        """A field that is a number, one of ``choices``; without them a power of two."""
-        value = self.get(name, otherwise)
-        rule = f"one of {', '.join(map(str, choices))}" if choices else "a power of two"
-        if type(value) is not int or (value not in choices if choices else not is_power(value)):
-            self.refuse(f"{name} must be {rule}", value)
+    def number(self, name: str, choices: tuple[int, ...] | None = None) -> int:
+        """Return a field that is one of ``choices``, or without choices a power of two."""
+        value = self.get(name)
+        if choices and (type(value) is not int or value not in choices):
+            self.refuse(f"{name} is {field_text(value)}; supported: {', '.join(map(str, choices))}")
+        if not choices and not is_power(value):
+            self.refuse(f"{name} is {field_text(value)}, which is not a power of two")
         return int(value)
 
     def flag(self, name: str) -> bool:
-        """A field that is true or false, false where it is not there."""
+        """Return a field that is true or false; false if it is missing."""
         value = self.get(name, False)
         if not isinstance(value, bool):
-            self.refuse(f"{name} must be true or false", value)
+            self.refuse(f"{name} is {field_text(value)}, which is neither true nor false")
         return value
 
     def numbers(self, name: str, rank: int | None = None) -> tuple[int, ...]:
-        """A field that is a list of numbers, one for each dimension."""
+        """Return a field that is a list of numbers, with ``rank`` one for each dimension."""
         value = self.get(name)
-        if type(value) is not tuple or not value or not all(type(one) is int for one in value):
-            self.refuse(f"{name} must be a list of numbers", value)
+        if type(value) is not tuple or not value or not all(type(number) is int for number in value):
+            self.refuse(f"{name} is {field_text(value)}, which is not a list of numbers")
         if rank is not None and len(value) != rank:
-            self.refuse(f"{name} must have {rank} numbers, one for each dimension", value)
+            self.refuse(f"{name} is {field_text(value)}, which does not have {rank} numbers, one for each dimension")
         return value
 
     def powers(self, name: str, rank: int) -> tuple[int, ...]:
-        """A list of powers of two."""
+        """Return a field that is a list of powers of two."""
         value = self.numbers(name, rank)
         if not all(map(is_power, value)):
-            self.refuse(f"{name} must be powers of two", value)
+            self.refuse(f"{name} is {field_text(value)}, which are not all powers of two")
         return value
 
     def order(self, name: str = "order") -> tuple[int, ...]:
-        """A permutation of the dimensions, the fastest first."""
+        """Return a field that is a permutation of the dimensions, the fastest first."""
         value = self.numbers(name)
         if sorted(value) != list(range(len(value))):
-            self.refuse(f"{name} must have each dimension from 0 on once", value)
+            self.refuse(f"{name} is {field_text(value)}, which does not contain each dimension from 0 on once")
         return value
 
     def bases(self, name: str, rank: int | None) -> list[tuple[int, ...]]:
-        """A list of bases, each of as many numbers as there are dimensions."""
+        """Return a field that is a list of bases, each with one number for each dimension; empty if it is missing."""
         value = self.get(name, ())
         rows = value if type(value) is tuple else (None,)
         for row in rows:
-            if type(row) is not tuple or not row or not all(type(one) is int and one >= 0 for one in row):
-                self.refuse(f"{name} must be a list of bases, [[0, 1], [0, 2]]", value)
+            if type(row) is not tuple or not row or not all(type(part) is int and part >= 0 for part in row):
+                self.refuse(f"{name} is {field_text(value)}, which is not a list of bases such as [[0, 1], [0, 2]]")
             if len(row) != (rank or len(rows[0])):
-                self.refuse(f"{name} must have {rank or len(rows[0])} numbers in each basis", row)
+                self.refuse(f"the basis {field_text(row)} of {name} does not have {rank or len(rows[0])} numbers")
         return list(rows)
 
 
+def extents_text(shape: Sequence[int]) -> str:
+    """Return extents as compilers write them.
+
+    >>> extents_text((128, 64))
+    '128x64'
+    """
+    return "x".join(map(str, shape))
+
+
+def field_text(value: object) -> str:
+    """Return the value of a field as compilers write it, short enough for a message.
+
+    >>> field_text(((0, 1), (0, 2))), field_text(Node("ttg.blocked", {}, (), 0))
+    ('[[0, 1], [0, 2]]', '#ttg.blocked')
+    """
+    return f"#{value.name}" if isinstance(value, Node) else brief(_as_lists(value))
+
+
+def _as_lists(value: object) -> object:
+    return [_as_lists(item) for item in value] if type(value) is tuple else value
+
+
 def is_power(value: object) -> bool:
-    """Whether something is a power of two.
+    """Return whether a value is a power of two.
 
     >>> is_power(8), is_power(0), is_power("8")
     (True, False, False)

@@ -1,11 +1,12 @@
-"""Triton's encodings as linear layouts: who holds which element of a tensor, or where it lies in shared memory.
+"""Triton's encodings as linear layouts: which thread holds each element of a tensor, or its offset in shared memory.
 
-An encoding tiles a tensor: its bases along a dimension follow one another, the first name of the inputs fastest. Where
-the tensor is larger, each thread holds more of it, or the shared-memory box repeats; where it is smaller, what reaches
-beyond it is the first again (a basis of zeros). In every case of several thread blocks the layout is that of one block
-if each has the whole tensor, and refused by its name if they share it.
+An encoding tiles a tensor. Its bases along a dimension are consecutive; those of the first input are the fastest. If
+the tensor is larger than the encoding, each thread holds more of it, or the shared-memory box is repeated. If it is
+smaller, positions beyond the tensor hold its first elements again (a basis of zeros). A layout for several thread
+blocks is the layout of one block if each block has the whole tensor. It is refused if the blocks share the tensor.
 
-Law: a layout has the bases that Triton's own ``to_linear_layout`` gives (``tests/vectors/triton.json``, 3.9.0).
+Invariant: a layout has the bases that Triton's ``to_linear_layout`` returns (``tests/vectors/triton.json``, 3.9.0).
+
 Source: Triton ``include/triton/Dialect/TritonGPU/IR/TritonGPUAttrDefs.td``,
 ``include/triton/Dialect/TritonNvidiaGPU/IR/TritonNvidiaGPUAttrDefs.td``,
 ``lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp``, ``python/triton/experimental/gluon/language/_layouts.py``.
@@ -28,9 +29,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from layoutalg.analysis.linear_layout import LinearLayout
-from layoutalg.compilers.syntax import Fields, Node, Tensor, is_power
+from layoutalg.compilers.syntax import Fields, Node, Tensor, extents_text, field_text, is_power
 
-#: The most elements of a box of a tensor map along one dimension, at which Triton cuts a shared-memory tile.
+#: The most elements of a tensor-map box along one dimension. Triton divides larger shared-memory tiles.
 _BOX = 256
 
 _CGA = "CGALayout CTAsPerCGA CTASplitNum CTAOrder"
@@ -38,10 +39,10 @@ _BASES = ("register", "lane", "warp")
 
 
 class Tiling:
-    """Bases that follow one another along the dimensions of a tensor.
+    """Bases of a linear layout, with the extent that they cover along each dimension.
 
     Args:
-        rank: how many dimensions there are.
+        rank: the number of dimensions.
     """
 
     def __init__(self, rank: int) -> None:
@@ -49,23 +50,23 @@ class Tiling:
         self.bases: dict[str, list[tuple[int, ...]]] = {}
 
     def along(self, name: str, dim: int, count: int) -> None:
-        """Continue along a dimension: ``count`` times as far as before."""
+        """Add bases of an input along a dimension, so that they reach ``count`` times as far as before."""
         rows = self.bases.setdefault(name, [])
         for _ in range(count.bit_length() - 1):
             rows.append(self._unit(dim, self.reach[dim]))
             self.reach[dim] *= 2
 
     def still(self, name: str, count: int) -> None:
-        """Bases of zeros: ``count`` positions of the input hold the same."""
+        """Add bases of zeros, so that ``count`` positions of an input hold the same elements."""
         zeros = (0,) * len(self.reach)
         self.bases.setdefault(name, []).extend([zeros] * (count.bit_length() - 1))
 
     def add(self, name: str, rows: Iterable[tuple[int, ...]]) -> None:
-        """Take over bases as they are."""
+        """Add bases to an input without changing the extents that are covered."""
         self.bases.setdefault(name, []).extend(rows)
 
     def fit(self, name: str, order: Sequence[int], shape: Sequence[int]) -> None:
-        """Repeat along the dimensions in this order until the tensor is covered, and zero what reaches beyond it."""
+        """Extend the bases of an input, dimension by dimension, to cover a tensor; set bases beyond the tensor to 0."""
         for dim in order:
             if self.reach[dim] < shape[dim]:
                 self.along(name, dim, shape[dim] // self.reach[dim])
@@ -75,7 +76,7 @@ class Tiling:
             ]
 
     def linear(self, names: Iterable[str], shape: Sequence[int]) -> LinearLayout:
-        """The linear layout, with an input for each name, whether it has bases or not."""
+        """Return the linear layout with an input for each name, also for one without bases."""
         sizes = {f"dim{dim}": extent for dim, extent in enumerate(shape)}
         return LinearLayout([(name, self.bases.get(name, [])) for name in names], sizes)
 
@@ -84,19 +85,20 @@ class Tiling:
 
 
 def _check_one_block(fields: Fields, rank: int) -> None:
-    """Refuse a tensor that several thread blocks share; one that each has whole is the layout of one block."""
+    """Refuse a tensor that several thread blocks share; a tensor that each block has whole is accepted."""
     bases = fields.bases("CGALayout", rank)
-    split = [one for one in fields.get("CTASplitNum", ()) if one != 1]
+    split = [number for number in fields.get("CTASplitNum", ()) if number != 1]
     if any(any(row) for row in bases) or split:
+        field = f"CGALayout = {[list(row) for row in bases]}" if bases else "CTASplitNum"
         fields.refuse(
-            "the layout must be of one thread block (give the extents of its part, without CGALayout or CTASplitNum)",
-            f"CGALayout = {[list(row) for row in bases]}" if bases else "CTASplitNum",
+            f"several thread blocks share the tensor ({field}); give the extents of the part of one block, without "
+            "CGALayout and CTASplitNum"
         )
 
 
-def _rank(fields: Fields, rank: int, shape: Sequence[int]) -> None:
+def _check_rank(fields: Fields, rank: int, shape: Sequence[int]) -> None:
     if rank != len(shape):
-        fields.refuse(f"the tensor must have {rank} dimensions, as the encoding has", "x".join(map(str, shape)))
+        fields.refuse(f"the tensor is {extents_text(shape)}, and the encoding has {rank} dimensions")
 
 
 # Registers ------------------------------------------------------------------------------------------------------------
@@ -108,9 +110,9 @@ def _blocked(node: Node, shape: Sequence[int]) -> Tiling:
 
 
 def _in_order(fields: Fields, shape: Sequence[int], whole: int | None) -> Tiling:
-    """A blocked encoding; each thread has all along the dimension ``whole``."""
+    """Return the tiling of a blocked encoding in which each thread has all elements along the dimension ``whole``."""
     order = fields.order()
-    _rank(fields, len(order), shape)
+    _check_rank(fields, len(order), shape)
     _check_one_block(fields, len(order))
     tiling = Tiling(len(order))
     for name, key in zip(_BASES, ("sizePerThread", "threadsPerWarp", "warpsPerCTA"), strict=True):
@@ -127,13 +129,16 @@ def _in_order(fields: Fields, shape: Sequence[int], whole: int | None) -> Tiling
 
 
 def _mma_fields(node: Node, shape: Sequence[int]) -> tuple[Fields, int, tuple[int, ...]]:
-    """The fields of an MMA encoding, its version, and its warps along each dimension."""
+    """Return the fields of an MMA encoding, its version, and its number of warps along each dimension."""
     fields = Fields(node, f"versionMajor versionMinor warpsPerCTA instrShape {_CGA}")
     version = fields.number("versionMajor", (2, 3))
     warps = fields.powers("warpsPerCTA", len(fields.numbers("warpsPerCTA")))
     if not 2 <= len(warps) <= (3 if version == 2 else 2):
-        fields.refuse("warpsPerCTA must have 2 dimensions, or 3 with a batch of version 2", warps)
-    _rank(fields, len(warps), shape)
+        fields.refuse(
+            f"warpsPerCTA is {field_text(warps)} for version {version}; supported: 2 dimensions, "
+            "and for version 2 also 3, the first of a batch"
+        )
+    _check_rank(fields, len(warps), shape)
     _check_one_block(fields, len(warps))
     return fields, version, warps
 
@@ -144,9 +149,12 @@ def _nvidia_mma(node: Node, shape: Sequence[int]) -> Tiling:
     m, n, order = rank - 2, rank - 1, tuple(reversed(range(rank)))
     instruction = fields.numbers("instrShape")
     if version == 2 and instruction != (1,) * (rank - 2) + (16, 8):
-        fields.refuse(f"instrShape of version 2 must be {[*(1,) * (rank - 2), 16, 8]}", list(instruction))
+        supported = [*(1,) * (rank - 2), 16, 8]
+        fields.refuse(f"instrShape is {field_text(instruction)}; supported for version 2: {supported}")
     if version == 3 and (len(instruction) != 3 or instruction[0] != 16 or not is_power(instruction[1] // 8 or 0)):
-        fields.refuse("instrShape of version 3 must be [16, N, K], N a power of two from 8 on", list(instruction))
+        fields.refuse(
+            f"instrShape is {field_text(instruction)}; supported for version 3: [16, N, K] with N = 8, 16, 32, ..."
+        )
     tiling = Tiling(rank)
     tiling.along("register", n, 2)
     tiling.along("lane", n, 4)
@@ -169,10 +177,10 @@ def _dot_op(node: Node, shape: Sequence[int]) -> Tiling:
         inner = Fields(parent, f"sizePerThread threadsPerWarp warpsPerCTA order {_CGA}")
         return _in_order(inner, shape, k)
     if not isinstance(parent, Node) or _short(parent) != "nvidia_mma":
-        fields.refuse("parent must be a #ttg.nvidia_mma or a #ttg.blocked", _named(parent))
+        fields.refuse(f"the parent is {field_text(parent)}; supported: #ttg.nvidia_mma, #ttg.blocked")
     _, version, warps = _mma_fields(parent, shape)
     if version == 3 and operand == 1:
-        fields.refuse("opIdx must be 0 of version 3, whose B lies in shared memory", operand)
+        fields.refuse("opIdx is 1, and B of version 3 is in shared memory; supported: 0")
     rank = len(shape)
     other = rank - 2 if operand == 0 else rank - 1  # M of A, N of B
     tiling = Tiling(rank)
@@ -182,7 +190,7 @@ def _dot_op(node: Node, shape: Sequence[int]) -> Tiling:
     for dim in (other, k) if operand == 0 else (k,):
         tiling.along("register", dim, 2)
     for dim in reversed(range(rank)) if version == 2 else (rank - 2, rank - 1):
-        # The MMA's warps along the mode that the operand lacks have the same of it.
+        # Warps that differ along the mode that the operand lacks hold the same elements of it.
         if dim == k:
             tiling.still("warp", warps[dim])
         else:
@@ -195,9 +203,9 @@ def _slice(node: Node, shape: Sequence[int]) -> Tiling:
     fields = Fields(node, "dim parent")
     parent, dim = fields.get("parent"), fields.get("dim")
     if type(dim) is not int or not 0 <= dim <= len(shape):
-        fields.refuse(f"dim must lie in [0,{len(shape)}]", dim)
+        fields.refuse(f"dim is {field_text(dim)}, which is not in [0,{len(shape)}]")
     if not isinstance(parent, Node) or _short(parent) not in _REGISTERS:
-        fields.refuse(f"parent must be one of {', '.join(_REGISTERS)}", _named(parent))
+        fields.refuse(f"the parent is {field_text(parent)}; supported: {', '.join(_REGISTERS)}")
     whole = _REGISTERS[_short(parent)](parent, [*shape[:dim], 1, *shape[dim:]])
     tiling = Tiling(len(shape))
     for name, rows in whole.bases.items():
@@ -212,16 +220,23 @@ def _linear(node: Node, shape: Sequence[int]) -> Tiling:
     tiling = Tiling(rank)
     for name in _BASES:
         tiling.add(name, fields.bases(name, rank))
-    if any(map(any, fields.bases("block", rank))):
-        fields.refuse("the layout must be of one thread block: block bases of zeros", fields.get("block"))
+    _check_block_bases(fields, rank)
     rows = [row for name in _BASES for row in tiling.bases[name]]
     for dim in range(rank):
         tiling.reach[dim] = 1 << max((row[dim] for row in rows), default=0).bit_length()
         if tiling.reach[dim] > shape[dim] and not all(is_power(row[dim]) for row in rows if row[dim]):
-            fields.refuse(f"the tensor must have {tiling.reach[dim]} elements along dimension {dim}", shape[dim])
+            fields.refuse(f"dimension {dim} has {shape[dim]} elements, and the bases reach {tiling.reach[dim]}")
     firsts = [next(dim for dim in range(rank) if row[dim]) for row in tiling.bases["register"] if any(row)]
     tiling.fit("register", list(dict.fromkeys([*firsts, *reversed(range(rank))])), shape)
     return tiling
+
+
+def _check_block_bases(fields: Fields, rank: int) -> None:
+    if any(map(any, fields.bases("block", rank))):
+        fields.refuse(
+            f"several thread blocks share the tensor, block = {field_text(fields.get('block'))}; supported: "
+            "block bases of zeros"
+        )
 
 
 _REGISTERS: dict[str, Callable[[Node, Sequence[int]], Tiling]] = {
@@ -242,10 +257,12 @@ def _nvmma_shared(node: Node, shape: Sequence[int]) -> Tiling:
     bits, padded = fields.number("elementBitWidth", (8, 16, 32, 64)), fields.flag("fp4Padded")
     _check_one_block(fields, rank)
     if padded and (bits, width) != (8, 128):
-        fields.refuse("fp4Padded must have elements of 8 bits and a swizzle of 128 bytes", f"{bits} and {width}")
+        fields.refuse(
+            f"fp4Padded is set for {bits}-bit elements and a swizzle of {width} bytes; supported: 8 bits, 128 bytes"
+        )
     minor = tuple(range(rank)) if fields.flag("transposed") else tuple(reversed(range(rank)))
     if rank > 2 and fields.flag("transposed"):
-        fields.refuse("transposed must be false of three dimensions or more", "true")
+        fields.refuse(f"transposed is true for {rank} dimensions; supported: at most 2 dimensions")
     columns, tiling = minor[0], Tiling(rank)
     if not width:
         for dim in minor:
@@ -255,16 +272,18 @@ def _nvmma_shared(node: Node, shape: Sequence[int]) -> Tiling:
     tile = width * 8 // bits // (2 if padded else 1)
     if rank < 2 or shape[columns] < tile or product_of(shape) // shape[columns] < 8:
         fields.refuse(
-            f"the tensor must have {tile} elements along dimension {columns}, and 8 rows of them, for a swizzle of "
-            f"{width} bytes",
-            "x".join(map(str, shape)),
+            f"the tensor is {extents_text(shape)}, and the smallest tile with a swizzle of {width} bytes has 8 rows of "
+            f"{tile} elements along dimension {columns}"
         )
     _swizzled_rows(tiling, minor, tile, (128 // bits, 128 // width, width // 16), padded)
     for dim in minor[1:]:
         if tiling.reach[dim] < min(shape[dim], _BOX):
             tiling.along("offset", dim, min(shape[dim], _BOX) // tiling.reach[dim])
     if tiling.reach[minor[1]] > shape[minor[1]] or (rank > 2 and max(shape[:-1]) > _BOX):
-        fields.refuse("the second dimension must have 8 rows or more, and none of three more than 256", shape)
+        fields.refuse(
+            f"the tensor is {extents_text(shape)}; supported: 8 rows or more along dimension {minor[1]}, and with "
+            f"three dimensions at most {_BOX} along each dimension but the last"
+        )
     tiling.fit("offset", range(rank), shape)
     return tiling
 
@@ -272,10 +291,10 @@ def _nvmma_shared(node: Node, shape: Sequence[int]) -> Tiling:
 def _swizzled_rows(
     tiling: Tiling, minor: Sequence[int], columns: int, swizzle: tuple[int, int, int], padded: bool
 ) -> None:
-    """The eight rows of a pattern, each with its columns moved: by 16 bytes every ``per_phase`` rows."""
+    """Add the eight rows of a swizzle pattern, whose columns move by 16 bytes every ``per_phase`` rows."""
     vector, per_phase, phases = swizzle
     vector = vector // 2 if padded else vector
-    if padded:  # eight bytes of two elements each, and eight that hold nothing
+    if padded:  # 8 bytes with two elements each are followed by 8 bytes of padding
         tiling.along("offset", minor[0], 8)
         tiling.still("offset", 2)
     tiling.along("offset", minor[0], columns // tiling.reach[minor[0]])
@@ -287,7 +306,7 @@ def _swizzled_rows(
 
 
 def product_of(shape: Sequence[int]) -> int:
-    """The product of extents."""
+    """Return the product of extents."""
     total = 1
     for extent in shape:
         total *= extent
@@ -298,7 +317,7 @@ def _swizzled_shared(node: Node, shape: Sequence[int]) -> Tiling:
     fields = Fields(node, f"vec perPhase maxPhase order {_CGA}")
     order = fields.order()
     vector, per_phase, phases = (fields.number(name) for name in ("vec", "perPhase", "maxPhase"))
-    _rank(fields, len(order), shape)
+    _check_rank(fields, len(order), shape)
     _check_one_block(fields, len(order))
     tiling = Tiling(len(order))
     tiling.along("offset", order[0], shape[order[0]])
@@ -317,11 +336,10 @@ def _shared_linear(node: Node, shape: Sequence[int]) -> Tiling:
     fields = Fields(node, "offset block alignment")
     tiling = Tiling(len(shape))
     tiling.add("offset", fields.bases("offset", len(shape)))
-    if any(map(any, fields.bases("block", len(shape)))):
-        fields.refuse("the layout must be of one thread block: block bases of zeros", fields.get("block"))
+    _check_block_bases(fields, len(shape))
     reach = [1 << max(row[dim] for row in tiling.bases["offset"]).bit_length() for dim in range(len(shape))]
     if reach != list(shape):
-        fields.refuse(f"the tensor must be {'x'.join(map(str, reach))}, as the bases are", "x".join(map(str, shape)))
+        fields.refuse(f"the tensor is {extents_text(shape)}, and the bases cover {extents_text(reach)}")
     return tiling
 
 
@@ -340,30 +358,33 @@ def _tensor_memory(node: Node, shape: Sequence[int], bits: int) -> Tiling:
         node, f"blockM blockN colStride unpacked twoCTAs fp4Padded CTASplitM CTASplitN cgaLayout CTAMode {_CGA}"
     )
     if fields.flag("twoCTAs") or fields.flag("fp4Padded") or fields.get("CTAMode", "") not in ("", "DEFAULT"):
-        fields.refuse("the layout must be of one thread block, without padding", "twoCTAs, CTAMode or fp4Padded")
+        fields.refuse("twoCTAs, CTAMode or fp4Padded is set; supported: the layout of one thread block without padding")
     if any(fields.get(name, 1) != 1 for name in ("CTASplitM", "CTASplitN")) or fields.get("cgaLayout", ()):
-        fields.refuse("the layout must be of one thread block", "CTASplitM or CTASplitN")
-    _rank(fields, 2, shape)
+        fields.refuse(
+            "several thread blocks share the tensor (CTASplitM, CTASplitN or cgaLayout); supported: the layout of one "
+            "thread block"
+        )
+    _check_rank(fields, 2, shape)
     _check_one_block(fields, 2)
     rows, columns = fields.number("blockM", (64, 128)), fields.number("blockN")
     if shape[0] < rows or shape[1] < columns:
-        fields.refuse(f"the tensor must be {rows}x{columns} or more", "x".join(map(str, shape)))
+        fields.refuse(f"the tensor is {extents_text(shape)}, which is smaller than the block of {rows}x{columns}")
     tiling = Tiling(2)
     tiling.along("row", 0, min(rows, 16 if rows == 64 else 128))
     tiling.still("col", _column_stride(fields, bits))
     tiling.along("col", 1, columns)
-    if rows == 64:  # two blocks share the lanes: the second one, if there is one, has those that the first leaves out
+    if rows == 64:  # a block uses half of the lanes; a second block, if there is one, uses the other half
         tiling.along("row", 0, 4)
         upper, tiling.bases["row"] = tiling.bases["row"][4:], tiling.bases["row"][:4]
-        more = next((dim for dim in (0, 1) if tiling.reach[dim] < shape[dim]), None)
-        tiling.still("row", 2) if more is None else tiling.along("row", more, 2)
+        uncovered = next((dim for dim in (0, 1) if tiling.reach[dim] < shape[dim]), None)
+        tiling.still("row", 2) if uncovered is None else tiling.along("row", uncovered, 2)
         tiling.add("row", upper)
     tiling.fit("col", (0, 1), shape)
     return tiling
 
 
 def _column_stride(fields: Fields, bits: int) -> int:
-    """How many columns of an element's width one element takes."""
+    """Return the number of columns, each as wide as an element, that one element takes."""
     if "colStride" in fields.node.fields:
         return fields.number("colStride")
     return max(1, 32 // bits) if fields.flag("unpacked") else 1
@@ -371,13 +392,14 @@ def _column_stride(fields: Fields, bits: int) -> int:
 
 def _scales(node: Node, shape: Sequence[int], bits: int) -> Tiling:
     fields = Fields(node, f"CTASplitM CTASplitN {_CGA}")
-    _rank(fields, 2, shape)
+    _check_rank(fields, 2, shape)
     _check_one_block(fields, 2)
     if bits != 8 or any(fields.get(name, 1) != 1 for name in ("CTASplitM", "CTASplitN")):
-        fields.refuse("scale factors must have 8 bits and lie in one thread block", f"{bits} bits")
+        problem = "have CTASplitM or CTASplitN" if bits == 8 else f"have {bits} bits"
+        fields.refuse(f"the scale factors {problem}; supported: 8 bits in one thread block")
     tiling = Tiling(2)
     tiling.along("row", 0, 32)
-    tiling.still("row", 4)  # the four warps of a warpgroup have the same
+    tiling.still("row", 4)  # the four warps of a warpgroup hold the same scale factors
     tiling.along("col", 1, 4)
     tiling.along("col", 0, max(2, shape[0] // 32))
     tiling.fit("col", (0, 1), shape)
@@ -391,17 +413,12 @@ _TENSOR_MEMORY: dict[str, Callable[[Node, Sequence[int], int], Tiling]] = {
 
 
 def _short(node: Node) -> str:
-    """The name of an attribute; "" for that of an alias which nothing defines."""
+    """Return the name of an attribute without its dialect; "" for an undefined alias."""
     return node.name.rpartition(".")[2] if "." in node.name else ""
 
 
-def _named(value: object) -> object:
-    """What a field is, for a message: of an attribute the name."""
-    return f"#{value.name}" if isinstance(value, Node) else value
-
-
 def space_of(node: Node) -> str:
-    """Where an encoding puts a tensor: ``rmem``, ``smem`` or ``tmem``; ``""`` where it is none of those read here."""
+    """Return the memory of an encoding: ``rmem``, ``smem`` or ``tmem``; ``""`` if the encoding is not supported."""
     for table, space in ((_REGISTERS, "rmem"), (_SHARED, "smem"), (_TENSOR_MEMORY, "tmem")):
         if _short(node) in table:
             return space
@@ -409,7 +426,7 @@ def space_of(node: Node) -> str:
 
 
 def rank_of(node: Node, shape: Sequence[int]) -> int:
-    """How many dimensions an encoding of shared or tensor memory has; what a tensor has before them are stages."""
+    """Return the number of dimensions of an encoding of shared or tensor memory; earlier dimensions are stages."""
     order = node.fields.get("order", ())
     if _short(node) == "nvmma_shared":
         rank = node.fields.get("rank", len(node.fields.get("CTAsPerCGA", (1, 1))))
@@ -420,23 +437,25 @@ def rank_of(node: Node, shape: Sequence[int]) -> int:
 
 
 def linear_layout(node: Node, shape: Sequence[int], bits: int | None = None) -> LinearLayout:
-    """The linear layout of an encoding, for a tensor of this shape, in one thread block.
+    """Return the linear layout of an encoding for a tensor, in one thread block.
 
     Args:
-        node: the encoding as it was read.
+        node: the encoding.
         shape: extents of the tensor, powers of two.
-        bits: width of an element, which tensor memory needs.
+        bits: width of an element; used for tensor memory.
 
     Returns:
-        ``register``, ``lane`` and ``warp``; or ``offset``, in elements; or ``col``, in elements, and ``row``; to
-        ``dim0``, ``dim1``, ...
+        a map from ``register``, ``lane`` and ``warp``, from ``offset`` in elements, or from ``col`` in elements and
+        ``row``, to ``dim0``, ``dim1``, ...
 
     Raises:
-        NotationError: if a field is missing, is none that is known, or cannot be honoured; the message names it.
+        NotationError: if a field is missing, unknown or not supported; the message contains its name.
     """
     name = _short(node)
-    if bad := [extent for extent in shape if not is_power(extent)]:
-        Fields(Node(node.name, {}, (), node.position), "").refuse("extents must be powers of two", bad[0])
+    if not all(map(is_power, shape)):
+        Fields(Node(node.name, {}, (), node.position), "").refuse(
+            f"the extents {extents_text(shape)} are not all powers of two"
+        )
     if name in _REGISTERS:
         return _REGISTERS[name](node, shape).linear(_BASES, shape)
     if name in _SHARED:
@@ -444,7 +463,7 @@ def linear_layout(node: Node, shape: Sequence[int], bits: int | None = None) -> 
     return _TENSOR_MEMORY[name](node, shape, bits or 32).linear(("col", "row"), shape)
 
 
-#: Gluon's classes: the attribute that each is, and its arguments in order as the fields of that.
+#: Gluon's classes: the attribute of each, and its arguments in order with the fields of the attribute.
 GLUON: dict[str, tuple[str, str]] = {
     "BlockedLayout": (
         "blocked",
@@ -484,28 +503,28 @@ GLUON: dict[str, tuple[str, str]] = {
 
 
 def from_gluon(node: Node) -> tuple[Node, Tensor | None]:
-    """What a class of Gluon is as an attribute, and the tensor's shape where the class says it.
+    """Convert a Gluon class to an attribute, and return the tensor's shape if the class contains it.
 
     Raises:
-        NotationError: if it has an argument that is none of the class's, or too many.
+        NotationError: if an argument is unknown, or there are too many.
     """
     name, arguments = GLUON[node.name]
     pairs = [pair.partition("=")[::2] for pair in arguments.split()]
     fields = Fields(node, " ".join(python for python, _ in pairs))
     if len(node.items) > len(pairs):
-        fields.refuse(f"there must be at most {len(pairs)} arguments", len(node.items))
+        fields.refuse(f"there are {len(node.items)} arguments, more than the {len(pairs)} of the class")
     values = dict(zip((python for python, _ in pairs), node.items, strict=False))
-    if twice := set(values) & set(node.fields):
-        fields.refuse("each argument must be there once", sorted(twice)[0])
+    if repeated := set(values) & set(node.fields):
+        fields.refuse(f"the argument {min(repeated)} is present twice")
     values |= node.fields
     renamed = {mlir: values[python] for python, mlir in pairs if python in values and values[python] is not None}
-    for inner in [one for one in renamed.values() if isinstance(one, Node) and one.name in GLUON]:
+    for inner in [value for value in renamed.values() if isinstance(value, Node) and value.name in GLUON]:
         renamed["parent"] = from_gluon(inner)[0]
     for pair, (first, second) in (("version", ("versionMajor", "versionMinor")), ("block", ("blockM", "blockN"))):
         if pair in renamed and name in ("nvidia_mma", "tensor_memory_encoding"):
             if type(renamed[pair]) is not tuple or len(renamed[pair]) != 2:
-                fields.refuse(f"{pair} must be two numbers", renamed[pair])
+                fields.refuse(f"{pair} is {field_text(renamed[pair])}, which is not a pair of numbers")
             renamed[first], renamed[second] = renamed.pop(pair)
     shape = renamed.pop("shape", None) if name == "linear" else renamed.get("shape")
-    whole = type(shape) is tuple and all(type(one) is int for one in shape)
+    whole = type(shape) is tuple and all(type(extent) is int for extent in shape)
     return Node(f"ttg.{name}", renamed, (), node.position), Tensor(shape, "") if whole and shape else None

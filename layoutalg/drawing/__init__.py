@@ -1,1 +1,1 @@
-"""Pictures without layouts: shapes on a canvas, tables of numbers, and every file format."""
+"""Pictures of tables without layouts: shapes on a canvas, tables of numbers, and all file formats."""

@@ -1,22 +1,23 @@
-"""A plate arranged: its tables as shapes side by side, with axes, borders, legend, and as many numbers as can be read.
+"""Arrangement of a plate: its tables as shapes side by side, with axes, borders, a legend, and legible numbers.
 
-Level of detail: every cell is numbered where there are at most about a thousand and each has room for a number on a
-page; beyond that one number a block, of the blocks that the axes' nesting makes; beyond that none. A cell without a
-number may be 2 pixels.
+Every cell has a number if there are at most 1024 cells and a number fits into each cell on a page. Otherwise there is
+one number for each block of the nested axes, or none if they do not fit either. A cell without a number can be as small
+as 2 pixels.
 
-Beside a table stand its axes, a line of labels for each leaf of a nested mode, named by the path that selects it: the
-fastest leaf next to the cells, a slower one over the middle of the positions that it holds for, with a thin bracket.
-Where labels would touch, every second, fourth, eighth of them is written. Tables stand in lines of about one length,
-or as the last two modes of a layout of rank 4; groups of them have an arrow from one to the next.
+The axes of a table have a line of labels for each leaf of a nested mode, with the path that selects it. The fastest
+leaf is next to the cells. The label of a slower leaf is centered over the positions that it applies to, with a thin
+bracket. If labels would overlap, only every second, fourth, eighth, ... label is drawn. Tables are arranged in lines of
+about the same length; those of a rank-4 layout are arranged like its last two modes. An arrow leads from one group of
+tables to the next.
 
-Law: every item stands in one line, and lines differ by one item at most where the last is full.
+Invariant: every item is in one line, and the lengths of lines differ by at most one item if the last line is full.
 
 >>> from layoutalg import Layout, draw
 >>> len([shape for shape in draw(Layout((4, 8))).scene().shapes if type(shape).__name__ == "Text"]) > 0
 True
 >>> [len(line) for line in lines(list(range(6)), 5)], lines(list(range(6)), 5, stacked=3)
 ([3, 3], [[0, 3], [1, 4], [2, 5]])
->>> every(64, 5, 20), every(8, 20, 14)
+>>> label_interval(64, 5, 20), label_interval(8, 20, 14)
 (4, 1)
 """
 
@@ -33,20 +34,20 @@ from layoutalg.drawing.shapes import Scene
 from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import product as size
 
-#: The most cells of which each is numbered.
+#: The most cells of a picture in which every cell has a number.
 MOST_NUMBERS = 1024
-#: The narrowest cell that is numbered.
+#: The smallest width of a cell with a number.
 LEAST_WIDTH = 14
-#: Sizes of numbered cells, the largest that fits is taken: of the type, room beside a number, height of a cell, and the
-#: widest and highest table of them, in pixels; none is wider than a page.
+#: Sizes of cells with numbers, in pixels: type size, space beside a number, height of a cell, and the largest width and
+#: height of a table with this size. The first size that fits is used. No table is wider than a page.
 SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 900, 1400), (10, 2, 18, 900, 20000))
-#: Pixels that a table without numbers should fill down, and the largest cell of one.
+#: The intended height of a table without numbers, and the largest cell of such a table, in pixels.
 ROOM_DOWN, LARGEST = 640, 22
 
 
 @frozen
 class Style:
-    """How the cells of a plate are drawn: width and height in pixels, and the size of their numbers; 0 for none."""
+    """The style of the cells of a plate: width and height in pixels, and the type size of numbers; 0 for no numbers."""
 
     width: float
     height: float
@@ -54,7 +55,7 @@ class Style:
 
 
 def arrange(plate: Plate) -> Scene:
-    """The scene of a plate."""
+    """Return the scene of a plate."""
     style = style_of(plate.panels)
     figure = Figure()
     tables = [_panel(panel, style) for panel in plate.panels]
@@ -70,17 +71,17 @@ def arrange(plate: Plate) -> Scene:
 
 
 def _heading(figure: Figure, plate: Plate, room: float) -> float:
-    """The title and the notation, or the notation as the title; then what is to be said of cells."""
+    """Add the title and the notation, or the notation as the title, then the caption; return the next baseline."""
     if not plate.title:
         return figure.heading(0, 0, plate.notation, plate.caption, room, mono=True)
     y = figure.heading(0, 0, plate.title) - 3
-    if not plate.before:  # else it stands over each table
+    if not plate.before:  # otherwise each group of tables has its own notation
         y = figure.paragraph(0, y, plate.notation, room, "ink", figure.BODY, mono=True) + 2
     return figure.paragraph(0, y, plate.caption, room) + 6
 
 
-def numbered(panels: Sequence[Panel]) -> str:
-    """What has a number when panels are drawn: each ``cell``, each ``block``, or nothing, an empty text."""
+def numbered_unit(panels: Sequence[Panel]) -> str:
+    """Return what has a number in a drawing of panels: each ``cell``, each ``block``, or nothing (an empty text)."""
     style = style_of(panels)
     if style.size:
         return "cell"
@@ -88,7 +89,7 @@ def numbered(panels: Sequence[Panel]) -> str:
 
 
 def style_of(panels: Sequence[Panel]) -> Style:
-    """The size of the cells, one for all panels."""
+    """Return the style of cells, which is the same for all panels."""
     grids = [panel.grid for panel in panels]
     room = Figure.ROOM - max(width_beside(grid.rows) + _width_after(grid.columns) for grid in grids)
     rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
@@ -105,7 +106,7 @@ def style_of(panels: Sequence[Panel]) -> Style:
 
 
 def _panel(panel: Panel, style: Style) -> Figure:
-    """One table, the upper left corner of its cells at the origin."""
+    """Draw a table with the upper left corner of its cells at the origin."""
     figure, grid = Figure(), panel.grid
     wide, high = grid.columns.shown * style.width, grid.rows.shown * style.height
     labels = [[label(cell) for cell in row] for row in grid.cells] if style.size else []
@@ -149,7 +150,10 @@ def _border(figure: Figure, panel: Panel, level: Level, style: Style) -> None:
 
 
 def _block_labels(panel: Panel, style: Style) -> tuple[list[tuple[float, float, str]], float]:
-    """The first cell's number in each block, of the smallest blocks that have room for it, and the size of its type."""
+    """Return a label for each block, with its position, and the type size, for the smallest blocks with enough space.
+
+    The label is that of the first cell of the block.
+    """
     grid = panel.grid
     for level in panel.levels:
         rows, columns = level.rows or grid.rows.shown, level.columns or grid.columns.shown
@@ -160,7 +164,7 @@ def _block_labels(panel: Panel, style: Style) -> tuple[list[tuple[float, float, 
         wide, high = columns * style.width, rows * style.height
         size = min(11.0, high - 5, (wide - 6) / max(0.61 * max(map(len, words)), 0.61))
         if size >= Figure.LEAST:
-            middle = style.height if style.height >= size + 4 else high  # of its own cell, where that has room
+            middle = style.height if style.height >= size + 4 else high  # centered in the first cell if it fits there
             base = middle / 2 + 0.36 * size
             places = [(j * style.width + wide / 2, i * style.height + base) for i, j in starts]
             return [(x, y, word) for (x, y), word in zip(places, words, strict=True) if word], size
@@ -168,14 +172,14 @@ def _block_labels(panel: Panel, style: Style) -> tuple[list[tuple[float, float, 
 
 
 def _grounds(figure: Figure, items: list[tuple[float, float, str]], size: float) -> None:
-    """Paper behind numbers that stand on many cells, whose fills may differ."""
+    """Draw paper behind numbers that cover several cells, whose fills may differ."""
     for x, y, word in items:
         wide, high = ceil(Figure.width_of(word, size, mono=True)) + 6, round(size) + 3
         figure.box(round(x - wide / 2), round(y - 0.36 * size - high / 2), wide, high, "paper", radius=2, opacity=0.8)
 
 
 def _groups(plate: Plate, tables: list[Figure]) -> list[Figure]:
-    """The tables of what was before, if any, and the others."""
+    """Return the group of the tables before an operation, if there are any, and the group of all other tables."""
     if not plate.before:
         return [group(tables, plate.stacked)]
     before, after = tables[: plate.before], tables[plate.before :]
@@ -183,7 +187,7 @@ def _groups(plate: Plate, tables: list[Figure]) -> list[Figure]:
 
 
 def _legends(plate: Plate, room: float) -> list[list[tuple[str, str]]]:
-    """What is told of fills and of borders, each level once: on one line, or each on its own."""
+    """Return the legend entries of fills and of borders, each level once: on one line, or on a line for each."""
     fills = list(plate.legend)
     levels = dict.fromkeys((level.role, f"blocks of {level.name}") for panel in plate.panels for level in panel.levels)
     wide = sum(48 + Figure.width_of(words, Figure.BODY) for _, words in (*fills, *levels))
@@ -192,22 +196,22 @@ def _legends(plate: Plate, room: float) -> list[list[tuple[str, str]]]:
     return [entries for entries in (fills, list(levels)) if entries]
 
 
-#: Height of a line of labels, the gap between labels and cells, size of the type.
+#: The height of a line of labels, the gap between labels and cells, and the type size, in pixels.
 LINE, MARGIN, TYPE = 17, 7, 10.5
-#: Between the columns of the rows' labels.
+#: The gap between the columns of row labels.
 _BESIDE = 10
 
 
-def every(count: int, step: float, need: float, *, again: bool = False) -> int:
-    """Which labels of ``count`` positions are written: every so many, a power of two, so that each has its room.
+def label_interval(count: int, step: float, need: float, *, again: bool = False) -> int:
+    """Return the interval of the labels to draw, a power of two, so that labels do not overlap.
 
     Args:
-        count: of positions.
-        step: pixels from one to the next.
-        need: pixels that a label takes.
-        again: whether the positions begin again after the last, so that the first must not touch it either.
+        count: number of positions.
+        step: distance between two positions, in pixels.
+        need: width of a label, in pixels.
+        again: whether the positions repeat after the last one, so that the last label must not overlap the next first.
 
-    >>> every(6, 10, 20), every(6, 10, 25), every(6, 10, 25, again=True)
+    >>> label_interval(6, 10, 20), label_interval(6, 10, 25), label_interval(6, 10, 25, again=True)
     (2, 4, 8)
     """
     skip = 1
@@ -220,22 +224,22 @@ def every(count: int, step: float, need: float, *, again: bool = False) -> int:
 
 
 def height_above(columns: Axis) -> float:
-    """The pixels that the columns' labels take above the cells."""
+    """Return the height of the column labels above the cells, in pixels."""
     return LINE * len(columns.names) + MARGIN if columns.names else 0
 
 
 def width_beside(rows: Axis) -> float:
-    """The pixels that the rows' labels take to the left of the cells."""
+    """Return the width of the row labels to the left of the cells, in pixels."""
     return sum(_widths(rows)) + MARGIN if rows.names else 0
 
 
 def _width_after(columns: Axis) -> float:
-    """The pixels that the names of the columns' labels take to the right of the cells."""
+    """Return the width of the names of column labels to the right of the cells, in pixels."""
     return MARGIN + max((Figure.width_of(name, TYPE, mono=True) for name in columns.names), default=0)
 
 
 def column_labels(figure: Figure, axis: Axis, step: float) -> None:
-    """The labels above the cells, whose upper left corner is the origin; the leaves' names at their end."""
+    """Add the labels above the cells, whose upper left corner is the origin, with the names of leaves at the end."""
     for leaf, name in enumerate(axis.names):
         y = -MARGIN - 1 - LINE * leaf
         figure.text(axis.shown * step + MARGIN, y, name, "muted", TYPE, mono=True)
@@ -251,7 +255,7 @@ def column_labels(figure: Figure, axis: Axis, step: float) -> None:
 
 
 def row_labels(figure: Figure, axis: Axis, step: float) -> None:
-    """The labels to the left of the cells, whose upper left corner is the origin; the leaves' names below them."""
+    """Add the labels to the left of the cells, whose upper left corner is the origin, and the names of leaves below."""
     right = -MARGIN - 3.0
     for leaf in range(len(axis.names)):
         figure.texts(
@@ -273,48 +277,48 @@ def row_labels(figure: Figure, axis: Axis, step: float) -> None:
 
 
 def _labels(axis: Axis, leaf: int, step: float, *, across: bool) -> list[tuple[float, str]]:
-    """The middle of each run of equal coordinates of a leaf, and the coordinate; as many as there is room for."""
+    """Return the middle and the coordinate of each run of equal coordinates of a leaf, as far as labels fit."""
     run = size(axis.extents[:leaf])
     need = len(str(axis.last_label(leaf))) * 0.61 * TYPE + 6 if across else 1.15 * TYPE
-    turn = axis.extents[leaf] * run
-    skip = every(axis.extents[leaf], run * step, need, again=turn < axis.shown)
-    turns = every(-(-axis.shown // turn), turn * step, need)
+    period = axis.extents[leaf] * run
+    skip = label_interval(axis.extents[leaf], run * step, need, again=period < axis.shown)
+    period_skip = label_interval(-(-axis.shown // period), period * step, need)
     labels = []
     for position in range(0, axis.shown, run):
         coordinate = axis.coordinate(position)[leaf]
-        if coordinate % skip == 0 and position // turn % turns == 0:
+        if coordinate % skip == 0 and position // period % period_skip == 0:
             end = min(position + run, axis.shown)
             labels.append(((position + end) / 2 * step, str(coordinate)))
     return labels
 
 
 def _spans(axis: Axis, leaf: int, step: float) -> list[tuple[float, float]]:
-    """Where the brackets of a slower leaf begin and end, in pixels."""
+    """Return the start and end of the brackets of a slower leaf, in pixels."""
     run = size(axis.extents[:leaf])
     return [(p * step + 2, min(p + run, axis.shown) * step - 2) for p in range(0, axis.shown, run)]
 
 
 def _widths(axis: Axis) -> list[float]:
-    """The widths of the rows' columns of labels, fastest leaf first."""
+    """Return the widths of the columns of row labels, fastest leaf first."""
     return [
         Figure.width_of("0" * max(len(name), len(str(axis.last_label(leaf)))), TYPE, mono=True) + _BESIDE
         for leaf, name in enumerate(axis.names)
     ]
 
 
-#: Where tables side by side begin a new line, where groups do, and what lies between two, in pixels.
+#: The largest width of tables or groups side by side, and the gap between two, in pixels.
 ACROSS, GAP = Figure.ROOM, 44
 
 Item = TypeVar("Item")
 
 
 def lines(items: Sequence[Item], most: int, stacked: int = 0) -> list[list[Item]]:
-    """Items in lines of at most ``most``, all of about the same length.
+    """Arrange items in lines of at most ``most`` items that have about the same length.
 
     Args:
-        items: in their order.
-        most: of one line.
-        stacked: if not 0, so many stand below one another before the next column begins, as long as a line holds that.
+        items: the items in order.
+        most: the most items of a line.
+        stacked: if not 0, the number of items in each column, as long as the columns fit on a line.
     """
     if stacked and ceil(len(items) / stacked) <= most:
         return [list(items[first::stacked]) for first in range(min(stacked, len(items)))]
@@ -323,7 +327,7 @@ def lines(items: Sequence[Item], most: int, stacked: int = 0) -> list[list[Item]
 
 
 def group(tables: Sequence[Figure], stacked: int = 0, name: str = "") -> Figure:
-    """Tables in lines, in one figure whose origin is the first one's; a name above them.
+    """Arrange tables in lines and return a figure whose origin is that of the first table, with a name above them.
 
     >>> one = Figure()
     >>> one.box(0, 0, 100, 50, "c0")
@@ -345,12 +349,12 @@ def group(tables: Sequence[Figure], stacked: int = 0, name: str = "") -> Figure:
 
 
 def place_groups(figure: Figure, groups: Sequence[Figure], y: float) -> float:
-    """Put groups one after the other with arrows between: side by side, or below where that is too wide; the foot."""
-    boxes = [each.bounds() for each in groups]
+    """Place groups with arrows between them, side by side or, if that is too wide, stacked; return the bottom edge."""
+    boxes = [part.bounds() for part in groups]
     beside = sum(right - left for left, _, right, _ in boxes) <= ACROSS
     above = ceil(max(-top for _, top, _, _ in boxes))
     x, top, foot = 0, ceil(y) + above, ceil(y)
-    for number, (each, (left, _, right, below)) in enumerate(zip(groups, boxes, strict=True)):
+    for number, (part, (left, _, right, below)) in enumerate(zip(groups, boxes, strict=True)):
         if number and beside:
             middle = top + min(boxes[number - 1][3], below) / 2
             figure.arrow([(x - GAP + 6, middle), (x + 6, middle)], "accent", 2, 9)
@@ -358,6 +362,6 @@ def place_groups(figure: Figure, groups: Sequence[Figure], y: float) -> float:
         elif number:
             figure.arrow([(GAP, foot + 8), (GAP, foot + 46)], "accent", 2, 9)
             x, top = 0, foot + 60 + above
-        figure.place(each, x + ceil(-left), top)
+        figure.place(part, x + ceil(-left), top)
         x, foot = x + ceil(right - left) + GAP, max(foot, ceil(top + below))
     return foot

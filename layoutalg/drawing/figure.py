@@ -1,11 +1,11 @@
-"""Figure: where a picture is put together, shape by shape; it gives a scene that holds them all.
+"""Canvas and figure, which collect the shapes of a picture and return a scene.
 
-A :class:`Canvas` collects shapes; cells of one role become few rectangles, runs of a row extended over the rows below
-that repeat them. A :class:`Figure` is a canvas with what pictures share besides their subject: headings, legends,
-brackets, zoom guides, bars.
+A :class:`Canvas` collects shapes. Cells of one role are merged into few rectangles: the runs of a row are extended over
+the rows below that repeat them. A :class:`Figure` is a canvas with the common elements of pictures: headings, legends,
+brackets, zoom guides and bars.
 
-Law: whatever is drawn, the scene's size is that of its shapes and the margin around them, so that nothing runs off; the
-merged rectangles cover each cell that has a role exactly once, and a cell without one never.
+Invariants: the size of a scene is that of its shapes and the margin around them; the merged rectangles cover each cell
+with a role exactly once, and no cell without one.
 
 >>> canvas = Canvas()
 >>> canvas.cells(0, 0, 10, 10, [["c0", "c0"], ["c1", "c0"]])
@@ -32,7 +32,7 @@ Block = tuple[int, int, int, int]
 
 
 def merged(rows: Sequence[Sequence[str | None]]) -> dict[str, list[Block]]:
-    """The rectangles of each role, in the order in which they begin.
+    """Return the rectangles of each role, ordered by their first row and column.
 
     Args:
         rows: the role of each cell, row by row; ``None`` for a cell without one. Rows may differ in length.
@@ -53,7 +53,7 @@ def merged(rows: Sequence[Sequence[str | None]]) -> dict[str, list[Block]]:
 
 
 def _runs(row: Sequence[str | None]) -> dict[tuple[int, int, str], None]:
-    """The runs of equal cells of a row: their first column, the one after their last, and their role; in order."""
+    """Return the runs of equal cells of a row in order: first column, column after the last, role."""
     runs: dict[tuple[int, int, str], None] = {}
     start, count = 0, len(row)
     while start < count:
@@ -72,7 +72,7 @@ def _close(
     row: int,
     blocks_of: dict[str, list[Block]],
 ) -> None:
-    """Keep as rectangles the runs that end above a row, those that its own runs do not repeat."""
+    """Add the rectangles that end above a row: the runs above that the row does not repeat."""
     for run, first in above.items():
         if run not in runs:
             start, end, role = run
@@ -80,10 +80,10 @@ def _close(
 
 
 class Canvas:
-    """Shapes being put together. Later ones cover earlier ones. Roles are those of :mod:`layoutalg.drawing.theme`.
+    """A collection of shapes. Later shapes cover earlier ones. Roles are defined in :mod:`layoutalg.drawing.theme`.
 
     Raises:
-        LayoutError: from every method, for a role that does not exist.
+        LayoutError: from every method, if a role does not exist.
 
     >>> Canvas.width_of("1024", 10, mono=True)
     24.4
@@ -95,12 +95,14 @@ class Canvas:
     def cells(
         self, x: float, y: float, width: float, height: float, rows: Sequence[Sequence[str | None]], opacity: float = 1
     ) -> None:
-        """A table of filled cells, those of one role merged.
+        """Add a table of filled cells; cells of one role are merged.
 
         Args:
-            x, y: its upper left corner.
-            width, height: of one cell.
-            rows: the role of each cell, row by row; ``None`` leaves one empty.
+            x: the left edge.
+            y: the top edge.
+            width: width of a cell.
+            height: height of a cell.
+            rows: the role of each cell, row by row; ``None`` leaves a cell empty.
             opacity: from 0 to 1.
         """
         for role, blocks in merged(rows).items():
@@ -116,7 +118,10 @@ class Canvas:
         *,
         casing: bool = False,
     ) -> None:
-        """Straight lines, each from (x, y) to (u, v); with ``casing`` on paper a little wider, to show on any fill."""
+        """Add straight lines, each from (x, y) to (u, v).
+
+        With ``casing``, a wider line in the color of the paper is below each line, so that it is visible on any fill.
+        """
         ends = tuple(segments)
         if ends and casing:
             self._add(Lines("paper", width + CASING, ends), "paper")
@@ -136,17 +141,21 @@ class Canvas:
         line: float | None = None,
         outer: bool = True,
     ) -> None:
-        """The lines of a level on a table: around it, and inside it at the given distances from its left and top.
+        """Add the lines of a level to a table: its frame, and lines inside it.
 
         Args:
-            x, y, width, height: the table.
-            role: of the lines; their width is that of the level.
-            columns, rows: where lines run down and across.
-            line: another width.
-            outer: draw the frame too.
+            x: the left edge of the table.
+            y: the top edge.
+            width: the width of the table.
+            height: the height of the table.
+            role: the role of the lines, which determines their width.
+            columns: distances of vertical lines from the left edge.
+            rows: distances of horizontal lines from the top edge.
+            line: another width of the lines.
+            outer: whether to draw the frame.
         """
         wide = BORDERS.get(role, 1.0) if line is None else line
-        edge = wide / 2 if outer else 0  # so that corners are closed
+        edge = wide / 2 if outer else 0  # closes the corners of the frame
         downs = [*((0.0, width) if outer else ()), *columns]
         acrosses = [*((0.0, height) if outer else ()), *rows]
         segments = [(x - edge, y + b, x + width + edge, y + b) for b in acrosses]
@@ -165,15 +174,15 @@ class Canvas:
         radius: float = 0,
         opacity: float = 1,
     ) -> None:
-        """A rectangle, filled, framed or both."""
+        """Add a rectangle that is filled, framed or both."""
         self._add(Box(x, y, width, height, fill, stroke, line, radius, opacity), *filter(None, (fill, stroke)))
 
     def dot(self, x: float, y: float, radius: float, fill: str, stroke: str = "paper", line: float = 1.4) -> None:
-        """A filled circle about a point."""
+        """Add a filled circle around a point."""
         self.box(x - radius, y - radius, 2 * radius, 2 * radius, fill, stroke, line, radius)
 
     def area(self, points: Iterable[Point], role: str, opacity: float = 1) -> None:
-        """A filled polygon."""
+        """Add a filled polygon."""
         self._add(Area(role, tuple(points), opacity), role)
 
     def arrow(
@@ -184,7 +193,7 @@ class Canvas:
         head: float = 8,
         dash: tuple[float, ...] = (),
     ) -> None:
-        """A line through two or more points with a head at its end; ``head=0`` leaves it out."""
+        """Add a line through two or more points with an arrowhead at its end; ``head=0`` omits the head."""
         self._add(Arrow(role, tuple(points), width, head, dash), role)
 
     def text(
@@ -200,7 +209,7 @@ class Canvas:
         bold: bool = False,
         turn: int = 0,
     ) -> None:
-        """A line of text with its anchor (``start``, ``middle``, ``end``) at x on the baseline y, turned clockwise."""
+        """Add a line of text with its anchor (``start``, ``middle``, ``end``) at x, baseline y, turned clockwise."""
         self.texts([(x, y, text)], role, size, anchor, mono=mono, bold=bold, turn=turn)
 
     def texts(
@@ -214,7 +223,7 @@ class Canvas:
         bold: bool = False,
         turn: int = 0,
     ) -> None:
-        """Many texts of one style: x, y and the text of each. Empty ones are left out."""
+        """Add texts of one style: x, y and text of each. Empty texts are omitted."""
         placed = tuple((x, y, text) for x, y, text in items if text)
         if placed:
             self._add(Text(role, size, placed, anchor, mono, bold, turn), role)
@@ -222,25 +231,25 @@ class Canvas:
     def paragraph(
         self, x: float, y: float, text: str, room: float, role: str = "muted", size: float = 13, *, mono: bool = False
     ) -> float:
-        """Sentences in lines of at most ``room`` pixels, the first on the baseline y; the baseline of the next line."""
+        """Add sentences in lines of at most ``room`` pixels from baseline y on, and return the next baseline."""
         lead = round(1.5 * size)
         lines = wrapped(text, room, size, mono=mono)
         self.texts(((x, y + lead * number, line) for number, line in enumerate(lines)), role, size, mono=mono)
         return y + lead * len(lines)
 
     def place(self, scene: Scene | Canvas, x: float, y: float) -> None:
-        """Put what another canvas or scene holds here, its origin at (x, y)."""
+        """Add the shapes of another canvas or scene, with its origin at (x, y)."""
         shapes = scene.shapes if isinstance(scene, Scene) else scene._shapes
         self._shapes.extend(shape.moved(x, y) for shape in shapes)
 
     def bounds(self) -> Bounds:
-        """The box of all shapes so far: left, top, right, bottom."""
+        """Return the bounding box of all shapes: left, top, right, bottom."""
         boxes = [shape.bounds() for shape in self._shapes] or [(0.0, 0.0, 0.0, 0.0)]
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         return min(lefts), min(tops), max(rights), max(bottoms)
 
     def scene(self, title: str, description: str, margin: float = 24) -> Scene:
-        """What was drawn as a value, moved so that the margin is the same on every side; sizes are whole pixels."""
+        """Return the shapes as a scene with the same margin on every side and a size in whole pixels."""
         left, top, right, bottom = self.bounds()
         dx, dy = ceil(margin - left), ceil(margin - top)
         shapes = tuple(shape.moved(dx, dy) for shape in self._shapes)
@@ -248,7 +257,7 @@ class Canvas:
 
     @staticmethod
     def width_of(text: str, size: float = 13, *, mono: bool = False, bold: bool = False) -> float:
-        """The width of a line of text in pixels, at most."""
+        """Return an upper bound of the width of a line of text, in pixels."""
         return text_width(text, size, mono=mono, bold=bold)
 
     def _add(self, shape: Shape, *roles: str) -> None:
@@ -261,19 +270,19 @@ Corners = tuple[float, float, float, float]
 
 
 class Figure(Canvas):
-    """A canvas that knows the house's type sizes and furniture.
+    """A canvas with the type sizes and common elements of all pictures.
 
-    ``Figure.kind(n)`` is the role of one of eight kinds, ``Figure.step(i, count)`` that of a place in an order.
+    ``Figure.kind(n)`` is the role of one of eight kinds, ``Figure.step(i, count)`` the role of a position in an order.
 
     >>> Figure.kind(9), Figure.step(3, 4)
     ('c1', 'r6')
     """
 
-    #: Sizes of type, in pixels: title, heading of a panel, sentences, labels of axes, numbers in cells.
+    #: Type sizes in pixels: title, heading of a panel, sentences, labels of axes, numbers in cells.
     TITLE, HEADING, BODY, LABEL, NUMBER = 19, 15, 13, 11, 11
-    #: The widest content of a picture, and the smallest type: shrunk into a page of 888 pixels it still has 9.
+    #: The largest width of a picture and the smallest type size, which is 9 if the picture is shrunk to 888 pixels.
     ROOM, LEAST = 932, 10
-    #: How strong a fill is that stands back.
+    #: The opacity of fills in the background.
     FAINT = 0.35
 
     kind = staticmethod(kind)
@@ -282,7 +291,7 @@ class Figure(Canvas):
     def heading(
         self, x: float, y: float, title: str, sentences: str = "", room: float = ROOM, *, mono: bool = False
     ) -> float:
-        """A title on the baseline y and sentences below it; the baseline of what follows. Notation is in mono."""
+        """Add a title on baseline y and sentences below it, and return the next baseline. Use ``mono`` for notation."""
         size = self.HEADING if mono else self.TITLE
         lines = wrapped(title, room, size, mono=mono, bold=True)
         for number, line in enumerate(lines):
@@ -304,17 +313,19 @@ class Figure(Canvas):
         hair: bool = True,
         opacity: float = 1,
     ) -> None:
-        """Filled cells, thin lines between them, and what is written in each.
+        """Add filled cells, thin lines between them, and the text of each cell.
 
         Args:
-            x, y: upper left corner.
-            width, height: of one cell.
-            roles: what each cell is filled with, row by row.
-            labels: what is written in each; none if left out. An empty text writes nothing.
-            size: of the labels.
-            bold: of the labels.
-            hair: draw the thin lines.
-            opacity: of the fills.
+            x: the left edge.
+            y: the top edge.
+            width: width of a cell.
+            height: height of a cell.
+            roles: the fill of each cell, row by row.
+            labels: the text of each cell, row by row.
+            size: type size of the labels.
+            bold: whether the labels are bold.
+            hair: whether to draw the thin lines.
+            opacity: opacity of the fills.
         """
         count, across = len(roles), max(map(len, roles), default=0)
         self.cells(x, y, width, height, roles, opacity)
@@ -340,14 +351,15 @@ class Figure(Canvas):
     def panel_heading(
         self, x: float, y: float, title: str, lines: Sequence[str] = (), role: str = "ink", right: str = ""
     ) -> float:
-        """The heading of a panel on the baseline y, lines in small type below it; the baseline of what follows.
+        """Add the heading of a panel with lines in small type below it, and return the next baseline.
 
         Args:
-            x, y: where.
+            x: the left edge.
+            y: the baseline of the heading.
             title: the heading.
-            lines: what stands below it, line by line.
-            role: of the heading.
-            right: nothing, or what is added to the title in the muted role.
+            lines: the lines below it.
+            role: the role of the heading.
+            right: a text to the right of the heading in the role ``muted``; may be empty.
         """
         self.text(x, y, title, role, self.HEADING, bold=True)
         if right:
@@ -357,28 +369,29 @@ class Figure(Canvas):
         return y + 17 * len(lines) + 18
 
     def legend(self, x: float, y: float, entries: Sequence[tuple[str, str]], room: float = ROOM) -> float:
-        """Samples of roles with words, in lines of at most ``room`` pixels; the bottom.
+        """Add samples of roles with their meaning, in lines of at most ``room`` pixels, and return the bottom edge.
 
-        The role of a border (``tile atom subtile chunk``) is shown as a frame, ``dot:ROLE`` as a dot, another as a
-        fill, or with ``faint:ROLE`` as strong as what is drawn with the opacity ``FAINT``.
+        The role of a border (``tile atom subtile chunk``) is shown as a frame, ``dot:ROLE`` as a dot, ``faint:ROLE`` as
+        a fill with the opacity ``FAINT``, and any other role as a fill.
 
         Args:
-            x, y: upper left corner.
-            entries: role and words of each.
-            room: the width there is.
+            x: the left edge.
+            y: the top edge.
+            entries: the role and the meaning of each sample.
+            room: the available width.
         """
         widths = [ceil(30 + self.width_of(words, self.BODY)) + 18 for _, words in entries]
-        a_line = len(entries)
-        if sum(widths) - 18 > room:  # several lines, about as long as one another, stand in columns
+        per_line = len(entries)
+        if sum(widths) - 18 > room:  # several lines of about the same length, arranged in columns
             widths = [max(widths)] * len(entries)
             lines = ceil(len(entries) / max(int((room + 18) // widths[0]), 1))
-            a_line = ceil(len(entries) / lines)
+            per_line = ceil(len(entries) / lines)
         for number, (role, words) in enumerate(entries):
-            line, place = divmod(number, max(a_line, 1))
-            left, top = x + sum(widths[:place]), y + 24 * line
+            line, column = divmod(number, max(per_line, 1))
+            left, top = x + sum(widths[:column]), y + 24 * line
             self._sample(left, top, role)
             self.text(left + 30, top + 12.5, words, "muted", self.BODY)
-        return y + 24 * ((len(entries) - 1) // max(a_line, 1)) + 16
+        return y + 24 * ((len(entries) - 1) // max(per_line, 1)) + 16
 
     def _sample(self, x: float, y: float, role: str) -> None:
         if role.startswith("dot:"):
@@ -392,7 +405,7 @@ class Figure(Canvas):
     def bracket(
         self, x: float, y: float, width: float, words: str, role: str = "accent", *, above: bool = False
     ) -> None:
-        """A bracket under what it holds together, words below its middle; with ``above`` over it, words on top."""
+        """Add a bracket below a group with words below its middle; with ``above``, both are above the group."""
         up = -6 if above else 6
         self.arrow([(x, y - up), (x, y), (x + width, y), (x + width, y - up)], role, 1.4, 0)
         self.text(x + width / 2, y - 7 if above else y + 17, words, role, self.BODY, "middle")
@@ -400,13 +413,14 @@ class Figure(Canvas):
     def zoom(
         self, part: Corners, whole: Corners, role: str = "subtile", fill: str = "beam", gap: float | None = None
     ) -> None:
-        """What joins a part of a panel with the panel to its right that enlarges it: a beam in the gap, a dashed guide.
+        """Connect a part of a panel with the panel to its right that enlarges it: a beam and a dashed line in the gap.
 
         Args:
-            part, whole: x, y, width and height of the part, and of the panel that enlarges it.
-            role: of the guide.
-            fill: of the beam.
-            gap: where the gap begins, which is the right edge of the part's panel; the part's own if left out.
+            part: x, y, width and height of the part.
+            whole: x, y, width and height of the panel that enlarges it.
+            role: the role of the dashed line.
+            fill: the role of the beam.
+            gap: the right edge of the panel that contains the part, where the gap begins; default: that of the part.
         """
         right, foot = part[0] + part[2], part[1] + part[3]
         start = right if gap is None else gap
@@ -420,7 +434,7 @@ class Figure(Canvas):
     def bars(
         self, x: float, y: float, width: float, height: float, values: Sequence[float], most: float, role: str
     ) -> None:
-        """Bars side by side on a base line, each as high as its share of ``most``; (x, y) is the upper left corner."""
+        """Add bars on a base line; ``most`` is the value of a full-height bar, and (x, y) the upper left corner."""
         each = width / max(len(values), 1)
         for number, value in enumerate(values):
             tall = height * value / most

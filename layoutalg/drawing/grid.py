@@ -1,9 +1,11 @@
-"""The table behind every picture: which offsets stand in which row and column, and how the axes are labelled.
+"""Tables of the offsets of a layout, with labeled axes, from which text and HTML tables are made.
 
-A layout of rank 2 is one grid, mode 0 down and mode 1 across. Rank 1 is a single row. A higher rank is a series of
-grids, one for each coordinate of the modes after the second, titled as CuTe writes the slice: ``(_,_,3)``. A nested
-mode labels its axis with one line for each of its leaves, so that the hierarchy can be read off.
-Law: the cell of row i and column j is ``layout(i, j)``. Grids are cut at a limit and then say so in ``note``.
+A layout of rank 2 is one grid: mode 0 runs down, mode 1 across. Rank 1 is a single row. A higher rank is a series of
+grids, one for each coordinate of the modes after the second; its title is the slice in CuTe's notation, ``(_,_,3)``.
+The axis of a nested mode has one line of labels for each leaf, so that the labels show the hierarchy. If a grid exceeds
+a limit, ``note`` reports how much of it is shown.
+
+Invariant: the cell in row i and column j is ``layout(i, j)``.
 
 >>> from layoutalg import Layout
 >>> layout = Layout((4, (2, 4)), (2, (1, 8)))
@@ -21,31 +23,31 @@ from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import Shape, text, unrank
 from layoutalg.tuples.int_tuple import product as size
 
-#: The most cells of a picture: seconds to compute, and more than a reader looks at.
+#: The most cells of a picture. They take seconds to compute; more cells would not be readable.
 MOST_CELLS = 1 << 21
 
 
 class Drawable(Protocol):
-    """What can be drawn: a function on the coordinates of a shape, with a notation (``str``), as layouts are."""
+    """A function on the coordinates of a shape whose ``str`` is its notation, such as a layout."""
 
     @property
     def shape(self) -> Shape:
-        """The extents, nested to any depth."""
+        """Extents, nested to any depth."""
         ...
 
     def __call__(self, *coord: Any) -> Any:
-        """What stands at a coordinate."""
+        """Return the value at a coordinate."""
         ...
 
 
 @frozen
 class Axis:
-    """One side of a grid: a mode's leaves, first leaf fastest, and how many of its positions are drawn.
+    """An axis of a grid: the leaves of a mode, first leaf fastest, and the number of positions that are drawn.
 
     Args:
-        names: the leaves' names, the ``mode`` argument that selects each: ``"[1,0]"``.
-        extents: the leaves' extents.
-        shown: the number of positions drawn, at most the product of the extents.
+        names: the names of the leaves, which are the paths that select them, such as ``"[1,0]"``.
+        extents: the extents of the leaves.
+        shown: number of positions that are drawn, at most the product of the extents.
 
     >>> axis = Axis.of((2, 3), 1, limit=4)
     >>> axis.names, axis.size, axis.shown, axis.coordinate(3)
@@ -58,7 +60,7 @@ class Axis:
 
     @classmethod
     def of(cls, shape: Any, mode: int, limit: int | None) -> Axis:
-        """The axis of one mode of a layout, cut at ``limit`` positions."""
+        """Return the axis of one mode of a layout, with at most ``limit`` positions."""
         leaves = list(_named_extents(shape, (mode,)))
         total = size(shape)
         cut_at = total if limit is None else min(limit, total)
@@ -66,35 +68,35 @@ class Axis:
 
     @property
     def size(self) -> int:
-        """The number of positions of the whole mode."""
+        """Number of positions of the whole mode."""
         return size(self.extents)
 
     @property
     def block(self) -> int:
-        """How many positions stand together before a line divides them: the first extent that is not 1."""
+        """Number of positions between two dividing lines: the first extent that is not 1."""
         return next((extent for extent in self.extents if extent > 1), 1)
 
     def coordinate(self, position: int) -> tuple[int, ...]:
-        """The leaves' coordinates at a position, first leaf first."""
-        digits: Any = unrank(position, self.extents)  # flat, as the extents are
+        """Return the coordinates of the leaves at a position, first leaf first."""
+        digits: Any = unrank(position, self.extents)  # flat, because the extents are flat
         return tuple(digits)
 
     def last_label(self, leaf: int) -> int:
-        """The largest coordinate of a leaf among the positions drawn."""
+        """Return the largest coordinate of a leaf among the positions that are drawn."""
         return min(self.extents[leaf] - 1, (self.shown - 1) // size(self.extents[:leaf]))
 
     def starts_run(self, leaf: int, position: int) -> bool:
-        """Whether a leaf's label is new here: a slower leaf is labelled only where its run of positions begins."""
+        """Return whether a run of equal coordinates of a leaf begins at a position; only there the leaf has a label."""
         return position % size(self.extents[:leaf]) == 0
 
     def divides_before(self, position: int) -> bool:
-        """Whether a line belongs before this position."""
+        """Return whether a dividing line is before a position."""
         return position > 0 and position % self.block == 0
 
 
 @frozen
 class Grid:
-    """One table: its title (empty, or the slice it shows), its two axes, and the offsets as text, row by row."""
+    """A table: its title (empty, or the slice that it shows), its two axes, and its cells, row by row."""
 
     title: str
     rows: Axis
@@ -104,7 +106,7 @@ class Grid:
 
 @frozen
 class Drawing:
-    """Everything there is to draw of a layout: its notation, its grids, and a note on what was left out."""
+    """The content of the drawing of a layout: its notation, its grids, and a note on what was left out."""
 
     notation: str
     grids: tuple[Grid, ...]
@@ -121,12 +123,12 @@ def drawing(
 
     Args:
         layout: a layout or composed layout of any rank.
-        max_rows: the most rows of a grid, in positions of mode 0; ``None`` is all of them.
+        max_rows: the most rows of a grid, in positions of mode 0; ``None`` for no limit.
         max_columns: the most columns of a grid, in positions of mode 1.
         max_grids: the most grids of a layout of rank 3 or more.
 
     Raises:
-        LayoutError: for more than two million cells, and as the layout does for one of them.
+        LayoutError: if there are more than two million cells, or the layout raises it for a cell.
 
     >>> from layoutalg import Layout
     >>> picture = drawing(Layout((2, 3), (3, 1)))
@@ -141,10 +143,10 @@ def drawing(
 def frame(
     layout: Drawable, max_rows: int | None, max_columns: int | None, max_grids: int | None, most: int | None = None
 ) -> tuple[Axis, Axis, tuple[int, ...], int]:
-    """The axes of a layout's tables, the extents of the modes after the second, and how many tables are drawn.
+    """Return the axes of a layout's tables, the extents of the modes after the second, and the number of tables.
 
     Raises:
-        LayoutError: for more than ``most`` cells, two million if left out.
+        LayoutError: if there are more than ``most`` cells; default: two million.
 
     >>> from layoutalg import Layout
     >>> rows, columns, rest, count = frame(Layout((4, 2, 3, 5)), None, None, 8)
@@ -156,11 +158,11 @@ def frame(
     columns = Axis.of(modes[-1] if len(modes) < 2 else modes[1], min(len(modes) - 1, 1), max_columns) if modes else rows
     rest = tuple(size(mode) for mode in modes[2:])
     count = size(rest) if max_grids is None else min(max_grids, size(rest))
-    limit, less = (MOST_CELLS, "fewer rows or columns") if most is None else (most, "a slice or a tile of it")
+    limit, smaller = (MOST_CELLS, "fewer rows or columns") if most is None else (most, "a slice or a tile of it")
     if rows.shown * columns.shown * count > limit:
         raise LayoutError(
-            f"draw: a picture must have at most {limit} cells, found {rows.shown} rows of {columns.shown} columns "
-            f"in {count} table{'s' * (count != 1)}; draw {less}"
+            f"draw: the picture has {rows.shown} rows of {columns.shown} columns in {count} table{'s' * (count != 1)}, "
+            f"more than {limit} cells; draw {smaller}"
         )
     return rows, columns, rest, count
 
@@ -185,10 +187,10 @@ def _named_extents(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
 
 
 def note_of(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:
-    """What of a layout's rows, columns and tables was left out; empty if nothing was."""
+    """Return how many of the rows, columns and tables of a layout are shown; empty if all are."""
     shortened = [
-        f"{shown} of {total} {what}"
-        for shown, total, what in (
+        f"{shown} of {total} {unit}"
+        for shown, total, unit in (
             (rows.shown, rows.size, "rows"),
             (columns.shown, columns.size, "columns"),
             (grids, all_grids, "tables"),

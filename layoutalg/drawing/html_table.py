@@ -1,7 +1,7 @@
-"""A layout's offsets as an HTML table: what a notebook shows for a layout.
+"""HTML tables of the offsets of a layout, which notebooks show.
 
-The same grid as :mod:`layoutalg.drawing.text_table`; the colour of a cell deepens with its offset, so that memory order
-can be seen. All styling is inline and every text is escaped, so that the fragment can stand in any page.
+The table is the grid of :mod:`layoutalg.drawing.text_table`. The color of a cell deepens with its offset, so that it
+shows the order in memory. All styles are inline and all texts are escaped, so that the HTML can be part of any page.
 
 >>> from layoutalg import Layout
 >>> [offset for offset in range(8) if f">{offset}</td>" not in table(Layout((2, 4), (4, 1)))]
@@ -24,7 +24,7 @@ from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 from layoutalg.tuples.leaf import has_symbols
 
-#: The most cells of a table in a notebook; a larger layout shows a picture, and from some size on its notation alone.
+#: The most cells of a table in a notebook, and of a picture. Of a larger layout, a notebook shows only the notation.
 SMALL, MOST_DRAWN = 2048, 1 << 16
 
 _TABLE = "border-collapse:collapse;font-family:monospace;font-size:90%;margin:0.5em 0"
@@ -34,13 +34,13 @@ _EDGE = "2px solid rgba(128,128,128,.9)"
 
 
 def table(layout: Drawable) -> str:
-    """The offset table of a layout as an HTML fragment; a picture of a large one, the notation of one that is larger.
+    """Return HTML for a layout: a table of its offsets, for a large layout a picture, for a larger one its notation.
 
-    With symbols it is the notation alone. Where the offsets cannot be told, the reason stands in their place: a
-    notebook shows every value that there is.
+    A layout with symbols is shown as its notation. If the offsets cannot be computed, the HTML contains the reason
+    instead of an exception, so that a notebook shows every value.
 
     Args:
-        layout: a layout or composed layout of any rank; rank 3 and more is a table for each slice.
+        layout: a layout or composed layout of any rank; rank 3 and more has a table for each slice.
 
     >>> from layoutalg import Layout
     >>> table(Layout((2, 3))).count("<td")
@@ -70,17 +70,17 @@ def table(layout: Drawable) -> str:
 
 
 def _head(grid: Grid) -> Iterator[str]:
-    """One header row for each leaf of the columns' mode, slowest first; a label spans the columns it holds for."""
+    """Yield a header row for each leaf of the columns' mode, slowest first; a label spans the columns it applies to."""
     yield "<thead>"
-    beside = max(len(grid.rows.names), 1)
+    row_label_columns = max(len(grid.rows.names), 1)
     for leaf in reversed(range(len(grid.columns.names))):
-        # The rows' names share the last of these lines, above the labels they name.
+        # The last header row contains the names of the rows' leaves, above their labels.
         last = leaf == 0 and bool(grid.rows.names)
         names = list(reversed(grid.rows.names)) if last else []
         corner = "".join(f'<th style="{_HEAD}">{name} \\ {grid.columns.names[0]}</th>' for name in names[-1:])
         names_before = "".join(f'<th style="{_HEAD}">{name}</th>' for name in names[:-1])
         if not names:
-            corner = f'<th style="{_HEAD}" colspan="{beside}">{grid.columns.names[leaf]}</th>'
+            corner = f'<th style="{_HEAD}" colspan="{row_label_columns}">{grid.columns.names[leaf]}</th>'
         yield f"<tr>{names_before}{corner}{''.join(_spans(grid.columns, leaf, 'colspan', 'col'))}</tr>"
     yield "</thead>"
 
@@ -105,7 +105,7 @@ def _body(grid: Grid, roles: dict[Any, str]) -> Iterator[str]:
 
 
 def _spans(axis: Axis, leaf: int, attribute: str, scope: str, start: int = 0) -> Iterator[str]:
-    """The header cells of one leaf from position ``start`` on, one for each run of equal labels."""
+    """Yield the header cells of a leaf from position ``start`` on, one for each run of equal labels."""
     run = size(axis.extents[:leaf])
     for position in range(start, axis.shown, run):
         span = f' {attribute}="{run}"' if run > 1 else ""
@@ -114,7 +114,7 @@ def _spans(axis: Axis, leaf: int, attribute: str, scope: str, start: int = 0) ->
 
 
 def _color(offset: Any, roles: dict[Any, str]) -> str:
-    """The background of a cell: that of its place between the lowest offset and the highest; none for a coordinate."""
+    """Return the background of a cell: the color of its position between the lowest and the highest offset, if any."""
     if type(offset) is not int:
         return ""
     return f";background:{ink(roles[offset]).light};color:{ink('ink').light}"

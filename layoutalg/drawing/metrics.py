@@ -1,7 +1,7 @@
-"""How wide a text is at most, without a font: a table of advance widths, generous, so that nothing runs off a picture.
+"""Upper bounds of the widths of texts, from a table of advance widths; no font is needed.
 
-For each character the larger of its widths in DejaVu Sans and in Inter, which are among the widest sans-serif faces;
-every character of the monospaced face is 0.61 em. Characters without an entry count as wide as the widest letter.
+The width of a character is the larger of its widths in DejaVu Sans and Inter, which are among the widest sans-serif
+fonts. Characters of the monospaced font are 0.61 em wide. A character without an entry is as wide as the widest letter.
 
 >>> width("offset", 10) < width("offset", 10, mono=True) < width("OFFSET", 10, bold=True)
 True
@@ -31,13 +31,13 @@ _FIRST = 32
 
 
 def width(text: str, size: float, *, mono: bool = False, bold: bool = False) -> float:
-    """The width of a line of text in pixels, at most.
+    """Return an upper bound of the width of a line of text, in pixels.
 
     Args:
         text: one line.
-        size: of the font, in pixels.
-        mono: in the monospaced face.
-        bold: in the bold face; a monospaced one is as wide.
+        size: size of the font, in pixels.
+        mono: whether the font is monospaced.
+        bold: whether the font is bold; this does not change the width of a monospaced font.
 
     >>> width("1024", 10, mono=True)
     24.4
@@ -54,7 +54,7 @@ def _advance(character: str, table: tuple[int, ...]) -> int:
 
 
 def wrapped(text: str, room: float, size: float, *, mono: bool = False, bold: bool = False) -> list[str]:
-    """A text in lines of at most ``room`` pixels, broken at spaces, and inside a word where one is longer than that.
+    """Break a text into lines of at most ``room`` pixels, at spaces, or inside a word that is longer than a line.
 
     >>> wrapped("the offsets of a layout", 60, 10)
     ['the offsets', 'of a layout']

@@ -1,18 +1,18 @@
-"""Picture: every face of something that can be drawn: SVG, TikZ, text, a page, a file, what a notebook shows.
+r"""Output formats of pictures: SVG, TikZ, text, an HTML page, a file, and the display in a notebook.
 
-A kind of picture is a value that says three things of what it shows, computed when they are asked for: its scene, its
-text and its data. The rest is here: a page is a whole HTML document; a notebook gets an image, because one that is not
-trusted strips inline SVG, while an ``<img>`` with the picture in its address is kept, leaks no style into the page,
-and follows its light or dark; a terminal gets 256 colours, black on light; a file is written whole or not at all.
+A kind of picture provides three methods: its scene, its text and its data. This module provides everything else. A page
+is a complete HTML document. A notebook shows an ``<img>`` element whose address contains the picture, because an
+untrusted notebook removes inline SVG; the image adds no styles to the page and follows its light or dark mode. A
+terminal shows 256 colors, black on light. A file is written whole or not at all.
 
-Law: each face is a function of the value alone, byte for byte.
+Invariant: each output is a function of the value alone, byte for byte.
 
 >>> from layoutalg import Layout, draw
 >>> picture = draw(Layout((2, 2), (2, 1)))
 >>> picture.svg() == draw(Layout((2, 2), (2, 1))).svg()
 True
 >>> painted("12", "c0"), painted("12", None)
-('\\x1b[30;48;5;153m12\\x1b[0m', '12')
+('\x1b[30;48;5;153m12\x1b[0m', '12')
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from layoutalg.files import PAGE_MARK, is_foreign, write_whole
 
 
 def painted(text: str, role: str | None) -> str:
-    """A text on the ground of a role; as it is where the role is ``None`` or fills no cells."""
+    """Return a text with the terminal color of a role as its background; unchanged if the role has none."""
     colour = None if role is None else ink(role).terminal
     return text if colour is None else f"\x1b[30;48;5;{colour}m{text}\x1b[0m"
 
 
-#: What a file is written as, by its suffix.
+#: The suffixes of supported file formats.
 SUFFIXES = (".svg", ".tex", ".txt", ".html")
 
 
 class Picture:
-    """Something drawn. A kind of picture gives :meth:`scene`, :meth:`text` and :meth:`record`, and has all faces.
+    """A picture. Subclasses define :meth:`scene`, :meth:`text` and :meth:`record` and inherit all output formats.
 
-    A notebook shows it as an image, a terminal and ``str`` as text.
+    A notebook shows it as an image; ``print`` shows it as text.
 
     >>> from layoutalg import Layout, draw
     >>> isinstance(draw(Layout(4)), Picture)
@@ -57,42 +57,42 @@ class Picture:
     painted = staticmethod(painted)
 
     def scene(self) -> Scene:
-        """Its shapes, positioned, with roles instead of colours."""
+        """Return the shapes of the picture with their positions, with roles instead of colors."""
         raise NotImplementedError
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """Lines of text, without a final newline.
+        """Return the picture as lines of text without a final newline.
 
         Args:
-            color: with a terminal's 256 colours.
-            width: the most characters on a line; ``None`` is no limit.
+            color: whether to use the 256 colors of a terminal.
+            width: the most characters of a line; ``None`` for no limit.
         """
         raise NotImplementedError
 
     def record(self) -> dict[str, Any]:
-        """What it shows as plain data, without pixels: what JSON can hold."""
+        """Return the contents of the picture as plain data for JSON, without pixels."""
         raise NotImplementedError
 
     def svg(self) -> str:
-        """An SVG element, without a final newline; it follows the reader's light or dark."""
+        """Return an SVG element without a final newline; it follows the reader's light or dark mode."""
         return svg(self.scene())
 
     def tikz(self) -> str:
-        """A ``tikzpicture`` for a LaTeX document, without a final newline."""
+        """Return a ``tikzpicture`` for a LaTeX document, without a final newline."""
         return tikz(self.scene())
 
     def html(self) -> str:
-        """An HTML document with the picture, and the same as text."""
+        """Return an HTML document with the picture and its text."""
         return page(self.scene(), self.text())
 
     def save(self, path: str | PathLike[str], *, replace: bool = True) -> None:
-        """Write it to a file: ``.svg``, ``.tex`` (a document that can be compiled), ``.txt`` or ``.html``.
+        """Write the picture to a file: ``.svg``, ``.tex`` (a document that can be compiled), ``.txt`` or ``.html``.
 
         The file is written whole or not at all.
 
         Args:
-            path: of the file.
-            replace: whether to replace a file that this project did not write. Commands do not.
+            path: the path of the file.
+            replace: whether to replace a file that this project did not write. Commands do not replace it.
 
         Raises:
             LayoutError: for another suffix, if the file cannot be written, or if it must not be replaced.
@@ -102,14 +102,14 @@ class Picture:
         ...     draw(Layout(4)).save("picture.png")
         ... except LayoutError as error:
         ...     print(str(error).partition(";")[0])
-        save: a file's name must end in .svg, .tex, .txt, .html, found picture.png
+        save: the name picture.png does not end in .svg, .tex, .txt or .html
         """
         target = Path(path)
         write = self._writers().get(target.suffix.lower())
         if write is None:
             raise LayoutError(
-                f"save: a file's name must end in {', '.join(SUFFIXES)}, found {target.name}; for a PNG convert "
-                "an SVG, with a browser or rsvg-convert"
+                f"save: the name {target.name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}; a browser "
+                "or rsvg-convert converts SVG to PNG"
             )
         _write(target, write(), replace)
 
@@ -128,14 +128,14 @@ class Picture:
 
 
 def image(scene: Scene) -> str:
-    """An HTML ``<img>`` that holds the picture, with its words as the alternative text."""
-    words = escape(f"{scene.title}. {scene.description}")
-    packed = b64encode(svg(scene).encode()).decode("ascii")
-    return f'<img alt="{words}" style="max-width:100%" src="data:image/svg+xml;base64,{packed}">'
+    """Return an HTML ``<img>`` that contains the picture; its title and description are the alternative text."""
+    alternative = escape(f"{scene.title}. {scene.description}")
+    encoded = b64encode(svg(scene).encode()).decode("ascii")
+    return f'<img alt="{alternative}" style="max-width:100%" src="data:image/svg+xml;base64,{encoded}">'
 
 
 def page(scene: Scene, text: str = "") -> str:
-    """A document of its own with the picture, and below it the same as text for who wants to copy it."""
+    """Return an HTML document with the picture, and below it the text of the picture for copying."""
     paper, ink = INKS["paper"], INKS["ink"]
     style = (
         f":root{{color-scheme:light dark}}body{{margin:24px auto;padding:0 16px;max-width:{int(scene.width)}px;"
@@ -157,7 +157,7 @@ def _write(path: Path, text: str, replace: bool) -> None:
     """Write a text as UTF-8, whole or not at all.
 
     Raises:
-        LayoutError: if it cannot be written, or must not be replaced; the message says why.
+        LayoutError: if the file cannot be written or must not be replaced; the message contains the reason.
     """
     data = text.encode()
     try:
@@ -171,6 +171,4 @@ def _write(path: Path, text: str, replace: bool) -> None:
         raise
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise LayoutError(
-            f"save: {path} must be a file that can be written, found: {reason}; give another path"
-        ) from error
+        raise LayoutError(f"save: {path} cannot be written: {reason}; give another path") from error

@@ -1,9 +1,10 @@
-"""Plates: what stands where in a table, its colours' meaning, its nested borders, its marks; data, and no pixels.
+"""Plates: the contents of a picture as data without pixels: cells, the meaning of colors, borders and marks.
 
-A plate is made of panels, tables side by side. A cell has what is written in it and a role, what it is filled with.
-Numbers can be roles in their order, from the lowest to the highest, and a legend says which is which.
-Laws: a plate's record is plain data, and equal plates have equal records; of two offsets the higher never has the
-earlier role, and the lowest has the first.
+A plate consists of panels, which are tables side by side. A cell has a text and a role, which is its fill. An order of
+roles can represent numbers, from the lowest to the highest; the legend explains it.
+
+Invariants: the record of a plate is plain data, and equal plates have equal records; the role of a higher offset is
+never earlier than that of a lower one, and the lowest offset has the first role.
 
 >>> from layoutalg import Layout
 >>> from layoutalg.drawing.grid import drawing
@@ -28,18 +29,19 @@ from layoutalg.frozen import frozen
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import text
 
-#: Roles of what is filled, row by row; ``None`` leaves a cell empty.
+#: Roles of the cells of a table, row by row; ``None`` leaves a cell empty.
 Roles = tuple[tuple[str | None, ...], ...]
 
 
 @frozen
 class Level:
-    """Borders of nested blocks: a line every so many rows and columns.
+    """Borders of nested blocks: lines at regular intervals of rows and columns.
 
     Args:
-        name: in words, for the legend.
-        rows, columns: the extents of a block; 0 draws no lines in that direction.
-        role: of the lines: ``tile``, ``atom``, ``subtile`` or ``chunk``.
+        name: the name for the legend.
+        rows: rows of a block; 0 draws no horizontal lines.
+        columns: columns of a block; 0 draws no vertical lines.
+        role: the role of the lines: ``tile``, ``atom``, ``subtile`` or ``chunk``.
     """
 
     name: str
@@ -61,11 +63,11 @@ class Mark:
 
 @frozen
 class Panel:
-    """One table of a plate.
+    """A table of a plate.
 
     Args:
-        grid: its title, its axes, and what is written in each cell; ``None`` is nothing.
-        roles: what each cell is filled with.
+        grid: title, axes, and the contents of each cell; ``None`` for an empty cell.
+        roles: the fill of each cell.
         levels: borders, innermost first.
         marks: framed parts.
     """
@@ -77,11 +79,11 @@ class Panel:
 
     @property
     def cells(self) -> int:
-        """The number of its cells."""
+        """Number of cells."""
         return self.grid.rows.shown * self.grid.columns.shown
 
     def record(self) -> dict[str, Any]:
-        """The panel as plain data."""
+        """Return the panel as plain data."""
         return {
             "title": self.grid.title,
             "rows": _axis(self.grid.rows),
@@ -101,19 +103,20 @@ class Panel:
 
 @frozen
 class Plate:
-    """Tables side by side, with what is to be said of them.
+    """Tables side by side, with title, caption and legend.
 
     Args:
         title: a few words; may be empty.
-        notation: the layout, or what else the tables show.
-        description: sentences for a reader who does not see them.
-        caption: what a cell holds, and what its colour means.
+        notation: the layout, or another subject of the tables.
+        description: sentences for readers who do not see the tables.
+        caption: the meaning of the contents and the color of a cell.
         panels: the tables.
-        legend: roles that fill cells, and their words.
+        legend: roles of cells and their meaning.
         note: what was left out; may be empty.
-        before: how many panels are of what was before, the first ones; an arrow leads from them to the others.
-        was: the notation of what was before; empty if there is nothing.
-        stacked: how many of the others stand below one another; 0 for lines of them.
+        before: number of panels, the first ones, that show the layout before an operation; an arrow leads from them to
+            the others.
+        was: the notation of the layout before the operation; empty if there is none.
+        stacked: number of other panels that are stacked in a column; 0 arranges them in lines.
     """
 
     title: str
@@ -128,7 +131,7 @@ class Plate:
     stacked: int = 0
 
     def record(self) -> dict[str, Any]:
-        """The plate as plain data, as JSON can hold it."""
+        """Return the plate as plain data for JSON."""
         return {
             "title": self.title,
             "notation": self.notation,
@@ -143,12 +146,12 @@ class Plate:
         }
 
 
-#: The borders of one, two and more levels, innermost first; all around a table runs that of the tile.
+#: The roles of the borders of nested levels, innermost first. The frame of a table has the role ``tile``.
 _ROLES = ("chunk", "atom", "subtile")
 
 
 def levels_of(rows: Axis, columns: Axis) -> tuple[Level, ...]:
-    """The borders that two nested axes ask for: a block for each depth at which either of them divides.
+    """Return the borders of two nested axes: a block for each depth at which at least one axis is divided.
 
     >>> [(level.rows, level.columns) for level in levels_of(Axis.of((4, 2), 0, None), Axis.of((2, 4, 2), 1, None))]
     [(4, 2), (0, 8)]
@@ -164,7 +167,7 @@ def _levels(rows: list[int], columns: list[int]) -> Iterator[Level]:
 
 
 def extents(rows: int, columns: int) -> str:
-    """The extents of a block in words; 0 stands for the whole table.
+    """Return the extents of a block as text; 0 is the extent of the whole table.
 
     >>> extents(8, 64), extents(4, 0)
     ('8 \u00d7 64', '4 rows')
@@ -175,13 +178,13 @@ def extents(rows: int, columns: int) -> str:
 
 
 def _blocks(axis: Axis) -> list[int]:
-    """The lengths of an axis's nested blocks that divide it, innermost first."""
+    """Return the lengths of the nested blocks that divide an axis, innermost first."""
     lengths = [size(axis.extents[: leaf + 1]) for leaf in range(len(axis.extents))]
     return sorted({length for length in lengths if 1 < length < axis.size})
 
 
 def label(cell: object) -> str:
-    """What is written in a cell; nothing for ``None``."""
+    """Return the text of a cell; an empty text for ``None``."""
     return "" if cell is None else text(cell)
 
 
@@ -199,7 +202,7 @@ Legend = tuple[tuple[str, str], ...]
 
 
 def order(numbers: Iterable[int]) -> tuple[dict[Any, str], Legend]:
-    """The roles of some offsets, and their legend.
+    """Return the roles of offsets, and their legend.
 
     >>> order([7])
     ({7: 'r0'}, (('r0', 'offset 7'),))
@@ -215,18 +218,18 @@ def order(numbers: Iterable[int]) -> tuple[dict[Any, str], Legend]:
 
 
 def integers(tables: Iterable[Iterable[Iterable[Any]]]) -> set[int]:
-    """The numbers among the cells of some tables; coordinates and symbols are none."""
+    """Return the integers in the cells of tables, without coordinates and symbols."""
     return {cell for table in tables for row in table for cell in row if type(cell) is int}
 
 
 def role_table(table: Iterable[Iterable[Any]], roles: dict[Any, str]) -> Roles:
-    """The role of every cell; ``None`` where a cell is no number."""
-    # True is equal to 1 in Python, and no offset.
+    """Return the role of every cell; ``None`` for a cell that is not an integer."""
+    # In Python, True is equal to 1, but it is not an offset.
     return tuple([tuple([roles.get(cell) if type(cell) is int else None for cell in row]) for row in table])
 
 
 def by_offset(drawing: Drawing) -> Plate:
-    """The plate of a layout's tables, coloured by offset: what a notebook shows of a large layout.
+    """Return the plate of the tables of a layout, colored by offset; a notebook shows it for a large layout.
 
     >>> from layoutalg import Layout
     >>> from layoutalg.drawing.grid import drawing

@@ -1,9 +1,10 @@
-"""Shapes: merged cells, lines, boxes, areas, arrows and texts, with roles instead of colours; a scene is all of them.
+"""Shapes with roles instead of colors: merged cells, lines, boxes, areas, arrows and texts; and scenes of shapes.
 
-Units are pixels of 1/96 inch, x to the right and y down. A scene has a known size and the words that say what it shows;
-every face is written from it, its shapes covering one another in their order.
-Laws: a shape moved has the bounds of the shape, moved; a scene that a figure gives holds every one of its shapes, texts
-included, inside its width and height.
+Units are pixels of 1/96 inch; x runs to the right and y down. A scene has a size and a title and description. All
+output formats are written from it; later shapes cover earlier ones.
+
+Invariants: the bounds of a moved shape are the moved bounds of the shape; the scene of a figure contains all of its
+shapes, including texts, inside its width and height.
 
 >>> cells = Cells("c0", ((0, 0, 10, 10),))
 >>> cells.moved(5, 0).boxes, cells.moved(5, 0).bounds()
@@ -27,25 +28,25 @@ Bounds = tuple[float, float, float, float]
 
 
 class Shape(Protocol):
-    """What stands in a scene."""
+    """A part of a scene."""
 
     def moved(self, dx: float, dy: float) -> Shape:
-        """The same shape elsewhere."""
+        """Return the shape moved by (dx, dy)."""
         ...
 
     def bounds(self) -> Bounds:
-        """The smallest box that holds it, its lines' widths included."""
+        """Return the bounding box, including the widths of lines."""
         ...
 
 
 @frozen
 class Cells:
-    """Filled rectangles of one role: x, y, width and height of each; they do not overlap.
+    """Filled rectangles of one role that do not overlap.
 
     Args:
-        role: of the fill.
-        boxes: the rectangles.
-        opacity: from 0 to 1, times that of the role.
+        role: role of the fill.
+        boxes: x, y, width and height of each rectangle.
+        opacity: from 0 to 1, multiplied by the opacity of the role.
     """
 
     role: str
@@ -53,11 +54,11 @@ class Cells:
     opacity: float = 1
 
     def moved(self, dx: float, dy: float) -> Cells:
-        """The same cells elsewhere."""
+        """Return the cells moved by (dx, dy)."""
         return Cells(self.role, tuple((x + dx, y + dy, w, h) for x, y, w, h in self.boxes), self.opacity)
 
     def bounds(self) -> Bounds:
-        """The box that holds them."""
+        """Return the bounding box."""
         return (
             *(min(x for x, *_ in self.boxes), min(y for _, y, *_ in self.boxes)),
             *(max(x + w for x, _, w, _ in self.boxes), max(y + h for _, y, _, h in self.boxes)),
@@ -66,13 +67,13 @@ class Cells:
 
 @frozen
 class Lines:
-    """Straight lines of one role: x and y of both ends of each.
+    """Straight lines of one role.
 
     Args:
-        role: of the line.
-        width: of the line, in pixels.
-        segments: the lines.
-        dash: lengths of dashes and gaps in turn; empty for a solid line.
+        role: role of the lines.
+        width: width of the lines, in pixels.
+        segments: x and y of both ends of each line.
+        dash: alternating lengths of dashes and gaps; empty for solid lines.
     """
 
     role: str
@@ -81,12 +82,12 @@ class Lines:
     dash: tuple[float, ...] = ()
 
     def moved(self, dx: float, dy: float) -> Lines:
-        """The same lines elsewhere."""
+        """Return the lines moved by (dx, dy)."""
         segments = tuple((x + dx, y + dy, u + dx, v + dy) for x, y, u, v in self.segments)
         return Lines(self.role, self.width, segments, self.dash)
 
     def bounds(self) -> Bounds:
-        """The box that holds them; a line is wide across, and ends where it ends."""
+        """Return the bounding box. The width of a line extends it to the sides, but not at its ends."""
         corners: list[Point] = []
         for x, y, u, v in self.segments:
             half = self.width / 2 / (hypot(u - x, v - y) or 1)
@@ -97,14 +98,18 @@ class Lines:
 
 @frozen
 class Box:
-    """A rectangle, filled, framed or both; with ``radius`` half its size it is a dot.
+    """A rectangle that is filled, framed or both; a circle if ``radius`` is half of its size.
 
     Args:
-        x, y, width, height: where.
-        fill, stroke: roles, or ``None``.
+        x: the left edge.
+        y: the top edge.
+        width: the width.
+        height: the height.
+        fill: role of the fill, or ``None``.
+        stroke: role of the frame, or ``None``.
         line: width of the frame.
-        radius: of its corners.
-        opacity: of the fill, from 0 to 1.
+        radius: radius of the corners.
+        opacity: opacity of the fill, from 0 to 1.
     """
 
     x: float
@@ -133,23 +138,23 @@ class Box:
         fix(self, line=line, radius=radius, opacity=opacity)
 
     def moved(self, dx: float, dy: float) -> Box:
-        """The same box elsewhere."""
+        """Return the box moved by (dx, dy)."""
         return Box(self.x + dx, self.y + dy, *arguments(self)[2:])
 
     def bounds(self) -> Bounds:
-        """The box that holds it."""
+        """Return the bounding box."""
         corners = [(self.x, self.y), (self.x + self.width, self.y + self.height)]
         return _around(corners, self.line / 2 if self.stroke else 0)
 
 
 @frozen
 class Area:
-    """A filled polygon: what two panels have between them where one enlarges a part of the other.
+    """A filled polygon, such as the beam between a part of a panel and the panel that enlarges it.
 
     Args:
-        role: of the fill.
-        points: its corners.
-        opacity: from 0 to 1, times that of the role.
+        role: role of the fill.
+        points: the corners.
+        opacity: from 0 to 1, multiplied by the opacity of the role.
     """
 
     role: str
@@ -157,24 +162,24 @@ class Area:
     opacity: float = 1
 
     def moved(self, dx: float, dy: float) -> Area:
-        """The same area elsewhere."""
+        """Return the area moved by (dx, dy)."""
         return Area(self.role, tuple((x + dx, y + dy) for x, y in self.points), self.opacity)
 
     def bounds(self) -> Bounds:
-        """The box that holds it."""
+        """Return the bounding box."""
         return _around(self.points, 0)
 
 
 @frozen
 class Arrow:
-    """A line through points, with a head at its end.
+    """A line through points with an arrowhead at its end.
 
     Args:
-        role: of the line and the head.
-        points: two or more.
-        width: of the line.
+        role: role of the line and the head.
+        points: two or more points.
+        width: width of the line.
         head: length of the head; 0 for none.
-        dash: as for :class:`Lines`.
+        dash: see :class:`Lines`.
     """
 
     role: str
@@ -184,25 +189,26 @@ class Arrow:
     dash: tuple[float, ...] = ()
 
     def moved(self, dx: float, dy: float) -> Arrow:
-        """The same arrow elsewhere."""
+        """Return the arrow moved by (dx, dy)."""
         return Arrow(self.role, tuple((x + dx, y + dy) for x, y in self.points), self.width, self.head, self.dash)
 
     def bounds(self) -> Bounds:
-        """The box that holds it."""
+        """Return the bounding box."""
         return _around(self.points, max(self.width / 2, self.head / 2))
 
 
 @frozen
 class Text:
-    """Texts of one style: x and y of each one's anchor on its baseline, and the text.
+    """Texts of one style.
 
     Args:
-        role: of the letters.
-        size: of the font.
-        items: the texts.
-        anchor: ``start``, ``middle`` or ``end``: which part of a text is at its x.
-        mono, bold: the face.
-        turn: degrees clockwise about the anchor.
+        role: role of the letters.
+        size: size of the font.
+        items: x and baseline y of the anchor of each text, and the text.
+        anchor: ``start``, ``middle`` or ``end``: the part of a text that is at its x.
+        mono: whether the font is monospaced.
+        bold: whether the font is bold.
+        turn: clockwise rotation about the anchor, in degrees.
     """
 
     role: str
@@ -214,11 +220,11 @@ class Text:
     turn: int = 0
 
     def moved(self, dx: float, dy: float) -> Text:
-        """The same texts elsewhere."""
+        """Return the texts moved by (dx, dy)."""
         return Text(self.role, self.size, tuple((x + dx, y + dy, t) for x, y, t in self.items), *arguments(self)[3:])
 
     def bounds(self) -> Bounds:
-        """The box that holds them, by the table of widths."""
+        """Return a bounding box, computed with the table of advance widths."""
         before = {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
         ends: list[Point] = []
         for x, y, text in self.items:
@@ -230,7 +236,7 @@ class Text:
 
 
 def _turned(point: Point, degrees: int) -> Point:
-    """A point about the origin by a multiple of 90 degrees."""
+    """Rotate a point about the origin by a multiple of 90 degrees."""
     x, y = point
     for _ in range(degrees // 90 % 4):
         x, y = -y, x
@@ -244,13 +250,14 @@ def _around(points: tuple[Point, ...] | list[Point], margin: float) -> Bounds:
 
 @frozen
 class Scene:
-    """Shapes on a canvas of known size, with the words that say what they show.
+    """Shapes on a canvas of known size, with a title and a description.
 
     Args:
         title: a few words.
-        description: sentences for a reader who does not see it.
-        width, height: in pixels.
-        shapes: from the lowest to the topmost.
+        description: sentences for readers who do not see the picture.
+        width: width in pixels.
+        height: height in pixels.
+        shapes: the shapes, lowest first.
     """
 
     title: str
@@ -260,5 +267,5 @@ class Scene:
     shapes: tuple[Shape, ...]
 
     def moved(self, dx: float, dy: float) -> tuple[Shape, ...]:
-        """Its shapes elsewhere, to stand in another scene."""
+        """Return the shapes moved by (dx, dy), to be used in another scene."""
         return tuple(shape.moved(dx, dy) for shape in self.shapes)

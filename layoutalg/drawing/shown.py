@@ -1,6 +1,7 @@
-"""Shown: a value that a notebook shows as its picture, with its text below.
+"""Base class of values that a notebook shows as a picture with their text below.
 
-The picture is that of :func:`layoutalg.draw`, which stands above the values that it draws and is asked for by name.
+The picture is that of :func:`layoutalg.draw`. It is imported by name at run time, because its module imports the
+modules of the values.
 
 >>> from layoutalg import fragment
 >>> html = fragment("ldmatrix.x1")._repr_html_()
@@ -14,7 +15,7 @@ from typing import Any
 
 
 class Shown:
-    """A value with a page: what ``draw`` makes of it, and ``str``.
+    """A value that a notebook shows as the picture of ``draw`` and the text of ``str``.
 
     >>> Shown.__slots__
     ()
@@ -23,17 +24,17 @@ class Shown:
     __slots__ = ()
 
     def _drawn(self) -> tuple[Any, ...]:
-        """What is drawn, side by side."""
+        """Return the values to draw, one after the other."""
         return (self,)
 
     def _repr_html_(self) -> str:
-        from html import escape  # its table of names takes long to load, and only a notebook asks for a page
+        from html import escape  # takes long to import, and only a notebook needs it
         from importlib import import_module
 
         from layoutalg.errors import LayoutError
 
         try:
-            pictures = "".join(import_module("layoutalg").draw(one)._repr_html_() for one in self._drawn())
-        except LayoutError:  # of more cells than are drawn: a notebook shows every value that there is
+            pictures = "".join(import_module("layoutalg").draw(value)._repr_html_() for value in self._drawn())
+        except LayoutError:  # too many cells for a picture: a notebook must still show the text
             pictures = ""
         return f"<div>{pictures}<pre>{escape(str(self))}</pre></div>"

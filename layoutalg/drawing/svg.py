@@ -1,9 +1,9 @@
-"""A scene as SVG: deterministic text, few nodes, colours by class, light and dark.
+"""Conversion of a scene to SVG: deterministic text with few nodes, colors by class, and a light and a dark mode.
 
-Cells of one role are one path; texts of one style are one ``<text>`` with a ``<tspan>`` each. Colours are class
-rules with a light value for every reader, and beside them ``light-dark()`` for those that know it: alone, the picture
-follows the reader's preference, and inside a page the page's. It has a width and a height, so that no page enlarges it,
-and shrinks into a column that is narrower.
+Cells of one role are one path; texts of one style are one ``<text>`` with a ``<tspan>`` for each. The style rule of a
+color class has a light value for all viewers, and ``light-dark()`` for viewers that support it. A picture alone follows
+the reader's preference; inside a page it follows the page. The picture has a width and a height, so that a page does
+not enlarge it, and it shrinks to the width of a narrower column.
 
 >>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
@@ -29,9 +29,10 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def svg(scene: Scene) -> str:
-    """The scene as an SVG element, without a final newline.
+    """Return a scene as an SVG element without a final newline.
 
-    Its ``<title>`` and ``<desc>`` are the scene's words, and their identifiers depend on these alone.
+    ``<title>`` and ``<desc>`` are the title and description of the scene. Their identifiers depend only on the content
+    of the element.
     """
     body = "".join(map(_shape_svg, scene.shapes))
     name = f"la{crc32((scene.title + scene.description + body).encode()):08x}"
@@ -45,16 +46,16 @@ def svg(scene: Scene) -> str:
 
 
 def _style(body: str) -> str:
-    """The rules of the classes that the body uses: light for all, then light and dark for those that can."""
+    """Return the rules of the classes in the body: light values, then light and dark ones if they are supported."""
     plain = [f".la{{font-family:{SANS}}}", f".la .m{{font-family:{MONO}}}", ".la .b{font-weight:600}"]
     both = ["svg:root{color-scheme:light dark}"]
     classes = sorted(set(re.findall(r"\b[fs]-[a-z0-9]+", " ".join(re.findall(r'class="([^"]*)"', body)))))
     for name in classes:
         colours = INKS[name[2:]]
-        what = "fill" if name[0] == "f" else "stroke"
-        opacity = f";{what}-opacity:{_number(colours.opacity)}" if colours.opacity < 1 else ""
-        plain.append(f".la .{name}{{{what}:{colours.light}{opacity}}}")
-        both.append(f".la .{name}{{{what}:light-dark({colours.light},{colours.dark})}}")
+        attribute = "fill" if name[0] == "f" else "stroke"
+        opacity = f";{attribute}-opacity:{_number(colours.opacity)}" if colours.opacity < 1 else ""
+        plain.append(f".la .{name}{{{attribute}:{colours.light}{opacity}}}")
+        both.append(f".la .{name}{{{attribute}:light-dark({colours.light},{colours.dark})}}")
     return "".join(plain) + "@supports (color:light-dark(#000,#fff)){" + "".join(both) + "}"
 
 
@@ -113,7 +114,7 @@ def _arrow(arrow: Arrow) -> str:
 
 
 def head_of(arrow: Arrow) -> tuple[Point, tuple[Point, Point]]:
-    """Where the line of an arrow ends in its head, and the head's two corners beside its tip."""
+    """Return the point at which the line of an arrow ends in its head, and the two corners beside the tip."""
     (x, y), (u, v) = arrow.points[-2:]
     long = hypot(u - x, v - y) or 1
     a, b = (u - x) / long, (v - y) / long
@@ -130,7 +131,7 @@ def _through(points: tuple[Point, ...]) -> str:
 
 
 def _texts(shape: Text) -> Iterator[str]:
-    """One text element, with a span for each text where there are several; its classes say colour and face."""
+    """Yield one text element with a span for each text, or an element for each if there is one text or a rotation."""
     anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
     classes = f"f-{shape.role}" + " m" * shape.mono + " b" * shape.bold
     style = f'font-size="{_number(shape.size)}" class="{classes}"{anchor}'
@@ -143,7 +144,7 @@ def _texts(shape: Text) -> Iterator[str]:
 
 
 def _spans(items: tuple[tuple[float, float, str], ...]) -> Iterator[str]:
-    """A span that stands on the line of the one before it does not say so again."""
+    """Yield a span for each text; a span on the same baseline as the previous one has no ``y``."""
     line = None
     for x, y, text in items:
         down = "" if y == line else f' y="{_number(y)}"'
@@ -160,7 +161,7 @@ def _words(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A number with at most two digits after the point."""
+    """Format a number with at most two digits after the decimal point."""
     if value == int(value):
         return str(int(value))
     return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0.", "-.").removeprefix("0") or "0"

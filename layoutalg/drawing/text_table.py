@@ -1,7 +1,8 @@
-"""A layout's offsets as a plain text table, for terminals, logs and doctests.
+"""Plain text tables of the offsets of a layout, for terminals, logs and doctests.
 
-The first line is the notation. Above the columns and beside the rows stand the coordinates, one line for each leaf of a
-nested mode, named by the ``mode`` path that selects it; lines divide the blocks of the innermost leaf. ASCII only.
+The first line is the notation. The coordinates are above the columns and to the left of the rows, with one line for
+each leaf of a nested mode. A line begins with the path of its leaf. Lines divide the blocks of the innermost leaf. The
+text is ASCII.
 
 >>> from layoutalg import Layout
 >>> print(table(Layout((2, 4), (4, 1))))
@@ -32,15 +33,17 @@ def table(
     width: int | None = None,
     color: bool = False,
 ) -> str:
-    """The offset table of a layout, as lines of text without a final newline.
+    """Return the table of the offsets of a layout as lines of text without a final newline.
+
+    A last line reports what was left out.
 
     Args:
-        layout: a layout or composed layout of any rank; rank 1 is one row, rank 3 and more a table for each slice.
-        max_rows: the most rows, columns and slices drawn; ``None`` draws all. What was left out is said below.
-        max_columns: see ``max_rows``.
-        max_grids: see ``max_rows``.
-        width: the most characters on a line; columns beyond it are left out.
-        color: colour each cell by its offset modulo 8, with terminal escapes.
+        layout: a layout or composed layout of any rank; rank 1 is one row, rank 3 and more has a table for each slice.
+        max_rows: the most rows; ``None`` draws all.
+        max_columns: the most columns; ``None`` draws all.
+        max_grids: the most slices; ``None`` draws all.
+        width: the most characters of a line; further columns are left out.
+        color: whether to color each cell by its offset modulo 8, with terminal escape codes.
 
     >>> from layoutalg import Layout
     >>> print(table(Layout((2, (2, 3)), (1, (2, 4)))))
@@ -61,7 +64,7 @@ def table(
 
 
 def text_of(plate: Plate, color: bool = False) -> str:
-    """A plate as lines of text without a final newline; with ``color`` its cells are filled, and a legend stands below.
+    """Return a plate as lines of text without a final newline; with ``color``, fill the cells and add the legend.
 
     >>> from layoutalg import Layout, draw
     >>> text_of(draw(Layout(4)).plate()).splitlines()[-1]
@@ -77,12 +80,12 @@ def text_of(plate: Plate, color: bool = False) -> str:
 
 
 def _ascii(words: str) -> str:
-    """Words for any terminal."""
+    """Return a text with its special characters replaced by ASCII, for any terminal."""
     return words.replace("\u2013", "-").replace("\u2026", "...").replace("\u00d7", "x")
 
 
 def _titled_grid(grid: Grid, plate: Plate, number: int) -> Grid:
-    """A table whose title says whether it is of before or of after, where there are both."""
+    """Return a table with the notation of its layout in the title, if the plate shows one layout before another."""
     if not plate.before:
         return grid
     name = plate.was if number < plate.before else plate.notation
@@ -90,14 +93,14 @@ def _titled_grid(grid: Grid, plate: Plate, number: int) -> Grid:
 
 
 def columns_within(plate: Plate, width: int) -> int:
-    """How many columns of a plate's tables fit on a line; at least one."""
+    """Return the number of columns of a plate's tables that fit on a line; at least one."""
     most = max(panel.grid.columns.shown for panel in plate.panels)
     fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]
     return min((columns for columns, all_of_them in fits if columns < all_of_them), default=most)
 
 
 def _by_offset(grid: Grid) -> Roles:
-    """The eight kinds, by the offset."""
+    """Return the roles of cells by their offset modulo 8."""
     return tuple(tuple(kind(cell) if isinstance(cell, int) else None for cell in row) for row in grid.cells)
 
 
@@ -150,7 +153,7 @@ def _row(row: tuple[Any, ...], roles: Sequence[str | None], columns: Axis, width
 
 
 def _row_names(rows: Axis) -> str:
-    """The names of the rows' leaves, slowest first, each as wide as its column of labels."""
+    """Return the names of the rows' leaves, slowest first, each as wide as its column of labels."""
     return " ".join(name.rjust(width) for name, width in reversed(_label_columns(rows)))
 
 
@@ -166,7 +169,7 @@ def _label_columns(rows: Axis) -> list[tuple[str, int]]:
 
 
 def _margin(grid: Grid) -> int:
-    """The width of everything left of the table's edge."""
+    """Return the width of the text to the left of the table's edge."""
     return max(len(_row_names(grid.rows)), *map(len, grid.columns.names), 3)
 
 
@@ -177,7 +180,7 @@ def _cell_width(grid: Grid) -> int:
 
 
 def _fitting_columns(grid: Grid, width: int) -> int:
-    """How many columns fit on a line; at least one."""
+    """Return the number of columns that fit on a line; at least one."""
     width_so_far = _margin(grid) + 3 + len(" ...")
     for j in range(grid.columns.shown):
         width_so_far += _cell_width(grid) + 1 + 2 * grid.columns.divides_before(j)

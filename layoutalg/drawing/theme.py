@@ -1,12 +1,13 @@
-"""Colours, fonts and widths of lines: the only module that knows them; everything else names a *role*.
+"""Colors, fonts and line widths of all pictures. Other modules use only the names of *roles*.
 
-A role is what a shape is for: ``c0`` to ``c7`` tell eight kinds apart, ``r0`` to ``r7`` are an order (first to last in
-memory), ``tile atom subtile chunk`` are the borders of nested levels, ``ink muted accent bad good`` write and point,
-``hair rule`` are thin lines over any fill, ``faint glow beam`` are grounds, ``paper`` is what all lies on.
+A role is the purpose of a shape: ``c0`` to ``c7`` distinguish eight kinds, ``r0`` to ``r7`` are an order (first to last
+in memory), ``tile atom subtile chunk`` are the borders of nested levels, ``ink muted accent bad good`` are for text and
+arrows, ``hair rule`` are thin lines on any fill, ``faint glow beam`` are backgrounds, and ``paper`` is the background
+of the picture.
 
-The eight kinds are four hues in two lightnesses: the hue is a kind's number modulo 4. They were found by search:
-the least distance of two of them in OKLab is at least 0.07 with normal, protan, deutan and tritan vision, light and
-dark alike, and ``ink`` on each of them has a contrast of 4.5 and more.
+The eight kinds are four hues in two lightnesses; the hue is the number of the kind modulo 4. A search chose them so
+that two kinds have a distance of at least 0.07 in OKLab with normal, protan, deutan and tritan vision, in light and
+dark mode, and ``ink`` on each of them has a contrast of at least 4.5.
 
 >>> INKS["c0"].light, INKS["c0"].dark, kind(11)
 ('#b7c3ee', '#242b4c', 'c3')
@@ -20,12 +21,13 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Ink:
-    """The colours of a role on light and on dark paper, how much they cover, and their number in a terminal.
+    """The colors of a role in light and dark mode, their opacity, and their number in a terminal.
 
     Args:
-        light, dark: ``#rrggbb``.
+        light: color in light mode, ``#rrggbb``.
+        dark: color in dark mode, ``#rrggbb``.
         opacity: from 0 to 1.
-        terminal: the nearest of a terminal's 256 colours, where the role fills cells.
+        terminal: the nearest of a terminal's 256 colors, if the role fills cells.
 
     >>> INKS["hair"].opacity
     0.15
@@ -37,7 +39,7 @@ class Ink:
     terminal: int | None = None
 
 
-#: Every role and its colours.
+#: All roles and their colors.
 INKS: dict[str, Ink] = {
     "c0": Ink("#b7c3ee", "#242b4c", terminal=153),
     "c1": Ink("#b5f2f4", "#004749", terminal=159),
@@ -72,13 +74,13 @@ INKS: dict[str, Ink] = {
     "paper": Ink("#ffffff", "#0d1117", terminal=231),
 }
 
-#: Kinds that can be told apart, and steps of an order.
+#: Number of kinds that can be distinguished, and of steps of an order.
 KINDS = 8
 
-#: The borders of nested levels, outermost first, and how wide their lines are in pixels.
+#: The line widths of the borders of nested levels in pixels, outermost first.
 BORDERS = {"tile": 2.6, "atom": 1.7, "subtile": 2.4, "chunk": 1.2}
 
-#: How much wider the paper under a border is, so that it shows on any fill.
+#: The additional width of the line in the color of the paper below a border, so that the border is visible on any fill.
 CASING = 2.0
 
 SANS = "ui-sans-serif,system-ui,Inter,'Segoe UI',Roboto,'DejaVu Sans',sans-serif"
@@ -86,12 +88,12 @@ MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 
 
 def kind(number: int) -> str:
-    """The role of one of eight kinds; further ones begin again."""
+    """Return the role of a kind. There are eight; higher numbers repeat them."""
     return f"c{number % KINDS}"
 
 
 def step(position: int, count: int) -> str:
-    """The role of a position in an order of ``count`` places.
+    """Return the role of a position in an order of ``count`` positions.
 
     >>> step(0, 64), step(63, 64), step(0, 1)
     ('r0', 'r7', 'r0')
@@ -100,7 +102,7 @@ def step(position: int, count: int) -> str:
 
 
 def ink(role: str) -> Ink:
-    """The colours of a role.
+    """Return the colors of a role.
 
     Raises:
         LayoutError: if there is no such role.
@@ -110,5 +112,5 @@ def ink(role: str) -> Ink:
     """
     colours = INKS.get(role)
     if colours is None:
-        raise LayoutError(f"canvas: a role must be one of {', '.join(INKS)}, found {brief(role)}")
+        raise LayoutError(f"canvas: {brief(role)} is not a role; supported: {', '.join(INKS)}")
     return colours

@@ -1,7 +1,7 @@
-r"""A scene as TikZ, for papers: the light colours, the same shapes in the same places, text in the paper's fonts.
+r"""Conversion of a scene to TikZ for papers: light colors, the same shapes and positions, text in the paper's fonts.
 
-One pixel is 0.75 pt. Cells of one role are one ``\fill``. ASCII only: signs that LaTeX knows are written in its way,
-any other character as a question mark.
+One pixel is 0.75 pt. Cells of one role are one ``\fill``. The output is ASCII: characters with a LaTeX command are
+written as this command, other characters as a question mark.
 
 >>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
@@ -23,7 +23,7 @@ from layoutalg.drawing.shapes import Area, Arrow, Box, Cells, Lines, Point, Scen
 from layoutalg.drawing.svg import head_of
 from layoutalg.drawing.theme import ink
 
-#: What TeX reads as a command, and signs that it writes in its own way.
+#: The LaTeX commands of characters that TeX does not read as text.
 _SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -43,17 +43,17 @@ _SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\u00b1": r"$\pm$",
     "\u2019": "'",
 }
-#: Pixels in points.
+#: The size of a pixel in points.
 _POINTS = 0.75
 
 
 def tikz(scene: Scene) -> str:
-    """The scene as a ``tikzpicture``, without a final newline; it needs the package ``tikz`` alone."""
+    """Return a scene as a ``tikzpicture`` without a final newline; it needs only the package ``tikz``."""
     return "\n".join(_lines(scene))
 
 
 def document(scene: Scene) -> str:
-    r"""The scene as a LaTeX document that can be compiled by itself, or ``\input`` with the package ``standalone``."""
+    r"""Return a scene as a LaTeX document, to be compiled alone or to be ``\input`` with the package ``standalone``."""
     return "\n".join((r"\documentclass[tikz]{standalone}", r"\begin{document}", *_lines(scene), r"\end{document}", ""))
 
 
@@ -110,7 +110,7 @@ def _box(box: Box) -> Iterator[str]:
 
 
 def _texts(shape: Text) -> Iterator[str]:
-    """A node for each text, its baseline where it is."""
+    """Yield a node for each text, anchored on its baseline."""
     size = shape.size * _POINTS
     font = rf"\fontsize{{{_number(size)}}}{{{_number(1.2 * size)}}}\selectfont"
     font += (r"\ttfamily" if shape.mono else r"\sffamily") + r"\bfseries" * shape.bold
@@ -122,8 +122,8 @@ def _texts(shape: Text) -> Iterator[str]:
 
 
 def _paint(role: str, opacity: float = 1) -> str:
-    covers = ink(role).opacity * opacity
-    return f"la-{role}" + ("" if covers == 1 else f",opacity={_number(covers)}")
+    total = ink(role).opacity * opacity
+    return f"la-{role}" + ("" if total == 1 else f",opacity={_number(total)}")
 
 
 def _pen(role: str, width: float, dash: tuple[float, ...] = ()) -> str:
@@ -140,12 +140,12 @@ def _words(text: str) -> str:
     return "".join([_SIGNS.get(sign, sign if " " <= sign <= "~" else "?") for sign in text])
 
 
-#: Signs of the captions as a comment has them: between extents, and within a number.
+#: Replacements in a comment for the characters between extents and within a number.
 _COMMENTED = {"\u00d7": "x", "\u2009": "", "\u202f": ""}
 
 
 def _plain(text: str) -> str:
-    """A text in a comment."""
+    """Return a text for a comment, in ASCII."""
     return "".join([_COMMENTED.get(sign, sign if " " <= sign <= "~" else "?") for sign in text])
 
 

@@ -1,1 +1,1 @@
-"""What each thread's registers hold of a tile, and how it goes through shared memory."""
+"""Register fragments: which elements of a tile each thread's registers hold, and their memory accesses."""

@@ -1,8 +1,10 @@
-"""Families of register fragments: the shapes and types of each, its rule, where it is published and who checked it.
+"""Families of register fragments: shapes, types, the rule of each family, its source and the evidence for it.
 
-A type says nothing but its width: the rules count elements of a register. Laws: a fragment's tile is filled by its
-rule; every name that :func:`layoutalg.fragments.fragment_names.names` lists belongs to the family that
-:func:`family_of` gives.
+The rules use only the width of a type, because they count the elements of a register.
+
+Invariant: a rule fills the whole tile of its fragment; every name that
+:func:`layoutalg.fragments.fragment_names.names` lists belongs to the family that :func:`family_of` returns.
+
 Source: PTX ISA 9.1, wgmma.mma_async, mma, ldmatrix, stmatrix, tcgen05.ld and tcgen05.st (shapes and types).
 
 >>> wgmma("m64n8k16", "A", "f16")
@@ -21,18 +23,21 @@ from layoutalg.frozen import frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 
-#: Rows and columns of a tile, and its thread-value layout.
-Held: TypeAlias = tuple[tuple[int, int], Layout]
+#: The operand that an ``mma`` name without an operand is parsed to.
+NO_OPERAND = "no operand"
 
-#: Types of A by the K of ``wgmma``: 256 bits of K.
+#: Rows and columns of a tile, and its thread-value layout.
+TileFragment: TypeAlias = tuple[tuple[int, int], Layout]
+
+#: Types of A by the K of ``wgmma``. K spans 256 bits.
 WGMMA_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 s8 u8", 256: "b1"}
 
-#: Types of A and B by the K of ``tcgen05.mma``, dense: 256 bits of K; narrow types in containers of 8 bits at K 32.
+#: Types of A and B by the K of a dense ``tcgen05.mma``. K spans 256 bits; at K 32, narrow types fill 8-bit containers.
 TCGEN05_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8", 64: "e2m1"}
-#: Types of A by the K of ``wgmma.mma_async.sp``, zeros counted.
+#: Types of A by the K of ``wgmma.mma_async.sp``. K counts the zeros.
 SPARSE_TYPES = {16: "tf32", 32: "f16 bf16", 64: "e4m3 e5m2 s8 u8"}
 
-#: Types of A and B by the shape of ``mma.sync``, and how many bits one takes in a register.
+#: Types of A and B by the shape of ``mma.sync`` and by the bits that an element takes in a register.
 MMA_TYPES: dict[str, dict[int, str]] = {
     "m8n8k4": {64: "f64"},
     "m8n8k16": {8: "s8 u8"},
@@ -47,7 +52,7 @@ MMA_TYPES: dict[str, dict[int, str]] = {
     "m16n8k256": {1: "b1"},
 }
 
-#: The same of ``mma.sp``, zeros counted.
+#: The same table for ``mma.sp``, whose K counts the zeros.
 SPARSE_MMA_TYPES: dict[str, dict[int, str]] = {
     "m16n8k8": {32: "tf32"},
     "m16n8k16": {16: "f16 bf16", 32: "tf32"},
@@ -58,16 +63,16 @@ SPARSE_MMA_TYPES: dict[str, dict[int, str]] = {
 
 #: Types of accumulators, and of scale factors.
 ACCUMULATORS, SCALES = "f16 f32 s32 f64", "ue8m0 ue4m3"
-#: Scale vectors by the shape of ``mma.sync``, and of ``mma.sp``, that may have scale factors: how many a row has.
+#: Number of scale factors per row, by the shape of ``mma.sync`` and of ``mma.sp``, for shapes that have scale factors.
 SCALE_VECTORS = {"m16n8k32": (1,), "m16n8k64": (2, 4)}
 SPARSE_SCALE_VECTORS = {"m16n8k64": (1,), "m16n8k128": (2, 4)}
 
-#: How the matrices of ``ldmatrix.xN`` lie in the tile where nothing else is said: down first, then across.
+#: The default arrangement of the matrices of ``ldmatrix.xN``: how many down and how many across; down comes first.
 MATRICES = {1: (1, 1), 2: (2, 1), 4: (2, 2)}
 
-#: The matrices of bytes, by what stands behind the instruction in PTX: rows of 16 bytes of one matrix in shared memory,
-#: how many an instruction moves, whether they are turned, and types; from sm_100a on. Elements of 4 and 6 bits are
-#: stored in 16 bytes with padding behind them, and are bytes in registers.
+#: The matrices of bytes (sm_100a and later) by instruction and the shape that follows it in PTX: rows of 16 bytes of
+#: one matrix in shared memory, supported numbers of matrices, whether they are transposed, and types. Elements of 4 and
+#: 6 bits are stored in 16 bytes that end with padding; in registers each is a byte.
 BYTE_MATRICES = {
     ("ldmatrix", "m16n16"): (16, (1, 2), True, ("b8", "b8x16.b4x16_p64", "b8x16.b6x16_p32")),
     ("ldmatrix", "m8n16"): (8, (1, 2, 4), False, ("b8x16.b4x16_p64", "b8x16.b6x16_p32")),
@@ -78,16 +83,17 @@ BYTE_MATRICES = {
 LANES = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
 
 
-def wgmma(shape: str, operand: str, dtype: str) -> Held:
-    """The fragment of A, or of D (C), of ``wgmma``; ``dtype`` may be empty.
+def wgmma(shape: str, operand: str, dtype: str) -> TileFragment:
+    """Return the fragment of A or D (C) of ``wgmma``; ``dtype`` may be empty.
 
     Raises:
-        LayoutError: if there is no such shape, operand or type; or for B, which lies in shared memory.
+        LayoutError: if there is no such shape, operand or type; or for B, which is in shared memory.
     """
     m, n, k = numbers(shape)
     if m != 64 or n % 8 or not 8 <= n <= 256 or k not in WGMMA_TYPES:
         raise LayoutError(
-            f"fragment: a shape of wgmma must be m64nNkK, N 8 to 256 by 8, K 8, 16, 32 or 256, found {shape}"
+            f"fragment: {shape} is not a shape of wgmma; supported: m64nNkK with N = 8, 16, ..., 256 and K = 8, 16, 32 "
+            "or 256"
         )
     if operand == "A":
         need_type(dtype, WGMMA_TYPES[k], f"wgmma.{shape}.A")
@@ -95,17 +101,15 @@ def wgmma(shape: str, operand: str, dtype: str) -> Held:
     if operand in ("C", "D"):
         need_type(dtype, "f16 f32 s32", f"wgmma.{shape}.{operand}")
         return (64, n), quads(2, n // 8, 2, warps=4)
-    raise LayoutError(
-        f"fragment: an operand of wgmma in registers must be A or D, found {operand}; B lies in shared memory"
-    )
+    raise LayoutError(f"fragment: wgmma has no operand {operand} in registers; supported: A, D; B is in shared memory")
 
 
-def sparse_wgmma(shape: str, operand: str, dtype: str) -> Held:
-    """The fragment of A without its zeros, of D, or of the metadata (E) of ``wgmma.mma_async.sp``; K counts zeros.
+def sparse_wgmma(shape: str, operand: str, dtype: str) -> TileFragment:
+    """Return the fragment of A without its zeros, of D, or of the metadata (E) of ``wgmma.mma_async.sp``.
 
-    A value of E stands for one element of A with its zeros: the bits of the register, from the lowest up, 2 of them
-    for an element of 32 bits, 1 for a smaller one. Of elements of 16 and 32 bits every element is in two threads: a
-    selector of 0 reads lanes t%4 of 0 and 1, of 1 those of 2 and 3.
+    K counts the zeros. A value of E describes one element of A, zeros included: 2 bits of the register for a 32-bit
+    element, 1 bit for a smaller one, from the lowest bit up. With 16-bit and 32-bit elements, two threads hold each
+    element: selector 0 reads the lanes with t%4 of 0 and 1, selector 1 those with 2 and 3.
 
     Raises:
         LayoutError: if there is no such shape, operand or type.
@@ -115,7 +119,7 @@ def sparse_wgmma(shape: str, operand: str, dtype: str) -> Held:
     """
     _, _, k = numbers(shape)
     if k not in SPARSE_TYPES:
-        raise LayoutError(f"fragment: K of wgmma.sp must be one of {', '.join(map(str, SPARSE_TYPES))}, found {k}")
+        raise LayoutError(f"fragment: wgmma.sp has no K of {k}; supported: {', '.join(map(str, SPARSE_TYPES))}")
     if operand != "E":
         return wgmma(shape.replace(f"k{k}", f"k{k // 2}"), operand, dtype)
     need_type(dtype, SPARSE_TYPES[k], f"wgmma.sp.{shape}.E")
@@ -124,19 +128,21 @@ def sparse_wgmma(shape: str, operand: str, dtype: str) -> Held:
     return (64, k), thread_values([(2, k // 2 * 64), (2, 0), (8, 1), (4, 16)], [(k // 2, 64), (2, 8)])
 
 
-def mma(shape: str, operand: str, dtype: str, vector: int = 0, *, sparse: bool = False, zeros: bool = False) -> Held:
-    """The fragment of an operand of ``mma.sync`` or ``mma.sp``, of its scale factors, or of its metadata.
+def mma(
+    shape: str, operand: str, dtype: str, vector: int = 0, *, sparse: bool = False, zeros: bool = False
+) -> TileFragment:
+    """Return the fragment of an operand of ``mma.sync`` or ``mma.sp``, of its scale factors, or of its metadata.
 
     Args:
-        shape: a key of ``MMA_TYPES``, or of ``SPARSE_MMA_TYPES``, whose K counts zeros.
-        operand: A, B, C, D, SFA or SFB; of a sparse one E, and A without its zeros.
-        dtype: the type of an element, of E that of A; may be empty where all types of the shape have one width.
-        vector: of scale factors how many a row has, each a byte from the byte-id on; 0 for the factor of each k.
-        sparse: whether it is ``mma.sp``.
-        zeros: whether the zeros of a sparse A count as values of the thread that has what is stored.
+        shape: a key of ``MMA_TYPES``, or of ``SPARSE_MMA_TYPES``, whose K counts the zeros.
+        operand: A, B, C, D, SFA or SFB; for ``mma.sp`` also E, and A is without its zeros.
+        dtype: the type of an element, for E that of A; may be empty if all types of the shape have the same width.
+        vector: number of scale factors per row, each one byte, starting at the byte-id; 0 for one factor for each k.
+        sparse: whether the instruction is ``mma.sp``.
+        zeros: whether the zeros of a sparse A count as values of the thread that holds the stored elements.
 
     Raises:
-        LayoutError: if there is none, or more than one.
+        LayoutError: if there is no such fragment, or if the type is needed to select one.
 
     >>> print(mma("m16n8k16", "C", "")[1])
     ((4,8),(2,2)):((32,1),(16,8))
@@ -145,31 +151,32 @@ def mma(shape: str, operand: str, dtype: str, vector: int = 0, *, sparse: bool =
     """
     table, name = SPARSE_MMA_TYPES if sparse else MMA_TYPES, f"mma.{'sp.' * sparse}{shape}.{operand}"
     if shape not in table:
-        raise LayoutError(f"fragment: a shape of mma{'.sp' * sparse} must be one of {', '.join(table)}, found {shape}")
+        raise LayoutError(f"fragment: {shape} is not a shape of mma{'.sp' * sparse}; supported: {', '.join(table)}")
     m, _, k = numbers(shape)
     if operand in ("C", "D"):
         need_type(dtype, ACCUMULATORS, name)
         return (m, 8), quads(m // 8, 1, 2)
     if operand in ("A", "B"):
         unit = max(1, 32 // _bits(table[shape], dtype, name))
-        rows, held = (m, k) if operand == "A" else (8, k)
+        rows, columns = (m, k) if operand == "A" else (8, k)
         if sparse and operand == "A":
-            held, unit = (k, 2 * unit) if zeros else (k // 2, unit)
-        return (rows, held), quads(rows // 8, held // (4 * unit), unit)
+            columns, unit = (k, 2 * unit) if zeros else (k // 2, unit)
+        return (rows, columns), quads(rows // 8, columns // (4 * unit), unit)
     if operand == "E" and sparse:
         return (m, k), metadata(k, _bits(table[shape], dtype, name))
     vectors = SPARSE_SCALE_VECTORS if sparse else SCALE_VECTORS
     if operand not in ("SFA", "SFB") or shape not in vectors:
         more = ", E" if sparse else ""
+        missing = "no operand follows the shape" if operand == NO_OPERAND else f"there is no operand {operand}"
         raise LayoutError(
-            f"fragment: an operand of mma{'.sp' * sparse} must be A, B, C or D{more}, or SFA or SFB of "
-            f"{' and '.join(vectors)}, found {operand} of {shape}"
+            f"fragment: {missing} of mma{'.sp' * sparse}.{shape}; supported: A, B, C, D{more}, and SFA, SFB of "
+            f"{' and '.join(vectors)}"
         )
     need_type(dtype, SCALES, name)
     if vector and vector not in vectors[shape]:
         raise LayoutError(
-            f"fragment: the scale vector of {name} must be {' or '.join(f'{n}X' for n in vectors[shape])}, found "
-            f"{vector}X"
+            f"fragment: {name} has no scale vector {vector}X; supported: "
+            f"{' and '.join(f'{n}X' for n in vectors[shape])}"
         )
     rows_of = {"SFA": [(2, 8), (2, 0), (8, 1)], "SFB": [(4, 0), (8, 1)]}
     rows, factors = 16 if operand == "SFA" else 8, vector or k
@@ -177,10 +184,11 @@ def mma(shape: str, operand: str, dtype: str, vector: int = 0, *, sparse: bool =
 
 
 def metadata(k: int, bits: int) -> Layout:
-    """Which bits of the metadata of ``mma.sp`` a thread gives: (thread, element of A with its zeros) to 16 rows by K.
+    """Return which metadata of ``mma.sp`` each thread holds: (thread, element of A, zeros included) to 16 rows by K.
 
-    A value is so many bits of the register, from the lowest up: 2 of an element of 32 bits, 1 of 16 and 8 bits, half a
-    bit of 4. A row that fills one register, or a half of one, is in the threads of every selector.
+    A value is 2 bits of the register for a 32-bit element, 1 bit for a 16-bit or 8-bit element and half a bit for a
+    4-bit element, from the lowest bit up. If a row fills one register or half of one, the threads of every selector
+    hold it.
 
     >>> print(metadata(16, 16), metadata(32, 16), metadata(32, 8))
     ((4,8),(16,2)):((0,1),(16,8)) ((2,2,8),(16,2)):((256,0,1),(16,8)) ((2,2,8),32):((8,0,1),16)
@@ -199,47 +207,50 @@ def _bits(widths: dict[int, str], dtype: str, name: str) -> int:
         return next(bits for bits, types in widths.items() if dtype in types.split())
     if len(widths) > 1:
         choices = ", ".join(f"{types.split()[0]} ({bits} bits)" for bits, types in widths.items())
-        raise LayoutError(f"fragment: {name} must say its type, whose width decides, as in {choices}, found none")
+        raise LayoutError(f"fragment: {name} has no type, and its fragment depends on the width of the type: {choices}")
     return next(iter(widths))
 
 
-def matrices(count: int, trans: bool, shape: tuple[int, int] | None, bits: int) -> Held:
-    """The fragment of ``ldmatrix.xN``, or ``stmatrix``: N matrices of 8 rows of 16 bytes.
+def matrices(count: int, trans: bool, shape: tuple[int, int] | None, bits: int) -> TileFragment:
+    """Return the fragment of ``ldmatrix.xN`` or ``stmatrix.xN``: N matrices of 8 rows of 16 bytes.
 
     Args:
         count: N.
-        trans: whether each matrix is transposed on its way.
-        shape: rows and columns of the tile that they form; None for 8x8, 16x8, 16x16 elements of 16 bits.
-        bits: of an element.
+        trans: whether each matrix is transposed.
+        shape: rows and columns of the tile that the matrices form; None for 8x8, 16x8 or 16x16 elements of 16 bits.
+        bits: width of an element.
 
     Raises:
-        LayoutError: if the matrices do not form such a tile, or elements to be transposed have not 16 bits.
+        LayoutError: if the matrices do not form this tile, or ``trans`` is set and the elements do not have 16 bits.
     """
     width = 128 // bits
     down, across = MATRICES[count] if shape is None else (shape[0] // 8, shape[1] // width)
     if trans and bits != 16:
         raise LayoutError(
-            f"fragment: elements of ldmatrix.trans in matrices of 8 by 8 must have 16 bits, found {bits}; bytes are "
-            "turned by sm_100a: ldmatrix.m16n16.x1.trans.b8 and stmatrix.m16n8.x1.trans.b8"
+            f"fragment: ldmatrix.trans transposes 8x8 matrices of 16-bit elements, not of {bits}-bit elements; sm_100a "
+            "transposes bytes with ldmatrix.m16n16.x1.trans.b8 and stmatrix.m16n8.x1.trans.b8"
         )
     tile = (8 * down, width * across)
     if down * across != count or (shape is not None and shape != tile):
-        raise LayoutError(f"fragment: {count} matrices of 8x{width} must fill their tile, found {shape}")
+        raise LayoutError(f"fragment: {count} matrices of 8x{width} do not fill a tile of {shape}")
     return tile, turned_quads(down, across) if trans else quads(down, across, width // 4)
 
 
-def byte_matrices(head: str, matrix: str, count: int, trans: bool, shape: tuple[int, int] | None, dtype: str) -> Held:
-    """The fragment of an ``ldmatrix`` or ``stmatrix`` of bytes: rows of 16 bytes in shared memory, as threads point.
+def byte_matrices(
+    head: str, matrix: str, count: int, trans: bool, shape: tuple[int, int] | None, dtype: str
+) -> TileFragment:
+    """Return the fragment of an ``ldmatrix`` or ``stmatrix`` of bytes, which moves rows of 16 bytes in shared memory.
 
     Args:
-        head, matrix: a key of ``BYTE_MATRICES``.
-        count: how many matrices.
-        trans: whether the name says so.
-        shape: rows and columns of the tile that they form; None for one below the other, four in a square.
-        dtype: as the instruction has it.
+        head: ``ldmatrix`` or ``stmatrix``, the first part of a key of ``BYTE_MATRICES``.
+        matrix: the shape of one matrix, the second part of the key.
+        count: number of matrices.
+        trans: whether the name of the instruction contains ``.trans``.
+        shape: rows and columns of the tile that the matrices form; None for the default of ``MATRICES``.
+        dtype: the type in the instruction.
 
     Raises:
-        LayoutError: if there is no such instruction, or its matrices do not form such a tile.
+        LayoutError: if there is no such instruction, or its matrices do not form this tile.
 
     >>> print(byte_matrices("ldmatrix", "m16n16", 1, True, None, "b8")[1])
     ((4,8),(4,2)):((4,16),(1,128))
@@ -248,26 +259,32 @@ def byte_matrices(head: str, matrix: str, count: int, trans: bool, shape: tuple[
     if count not in counts or trans is not turned or dtype not in types:
         name = f"{head}.{matrix}.xN{'.trans' if turned else ''}"
         raise LayoutError(
-            f"fragment: {name} must have N {', '.join(map(str, counts))} and type {', '.join(types)}, found x{count}"
-            f"{'.trans' if trans else ''} {dtype or 'without a type'}"
+            f"fragment: {head}.{matrix}.x{count}{'.trans' if trans else ''} with {dtype or 'no type'} does not exist; "
+            f"supported: {name} with N {', '.join(map(str, counts))} and type {', '.join(types)}"
         )
     down, across = MATRICES[count] if shape is None else (shape[0] // rows, shape[1] // 16)
     tile = (rows * down, 16 * across)
     if down * across != count or (shape is not None and shape != tile):
-        raise LayoutError(f"fragment: {count} matrices of {rows}x16 must fill their tile, found {shape}")
+        raise LayoutError(f"fragment: {count} matrices of {rows}x16 do not fill a tile of {shape}")
     return tile, turned_bytes(rows // 4, down, across) if turned else quads(down, across, 4)
 
 
-def tensor_memory(shape: str, count: int, packed: bool) -> Held:
-    """The fragment of ``tcgen05.ld`` and ``tcgen05.st``.
+def tensor_memory(shape: str, count: int, packed: bool) -> TileFragment:
+    """Return the fragment of ``tcgen05.ld`` or ``tcgen05.st``.
+
+    Args:
+        shape: a key of ``LANES``.
+        count: the number after ``.x``.
+        packed: whether the name contains ``.pack::16b`` or ``.unpack::16b``.
 
     Raises:
-        LayoutError: if there is no such shape, or number of repetitions.
+        LayoutError: if there is no such shape or number.
     """
     if shape not in LANES or count not in [1 << i for i in range(8)] or count > LANES[shape]:
         most = ", ".join(f"{name}.x{number}" for name, number in LANES.items())
         raise LayoutError(
-            f"fragment: a shape of tcgen05.ld must be one of {most} or a smaller power of 2, found {shape}.x{count}"
+            f"fragment: {shape}.x{count} is not a shape of tcgen05.ld; supported: {most}, and smaller powers of 2 "
+            "after the x"
         )
     cells = lanes(shape, count)
     rows = 32 if shape == "32x32b" else 16
@@ -276,10 +293,10 @@ def tensor_memory(shape: str, count: int, packed: bool) -> Held:
 
 
 def numbers(shape: str) -> tuple[int, int, int]:
-    """M, N and K of a shape.
+    """Return M, N and K of a shape.
 
     Raises:
-        LayoutError: if it is none.
+        LayoutError: if the text is not a shape.
 
     >>> numbers("m16n8k32")
     (16, 8, 32)
@@ -288,32 +305,32 @@ def numbers(shape: str) -> tuple[int, int, int]:
 
     match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", shape, re.ASCII)
     if match is None:
-        raise LayoutError(f"fragment: a shape must be written as in m16n8k16, found {shape or 'nothing'}")
+        raise LayoutError(f"fragment: {shape or 'an empty text'} is not a shape such as m16n8k16")
     m, n, k = map(int, match.groups())
     return m, n, k
 
 
 def need_type(dtype: str, types: str, name: str) -> None:
-    """Refuse a type that is not one of those named.
+    """Check that a type is one of ``types``, which spaces separate; an empty type passes.
 
     Raises:
-        LayoutError: if it is none of them.
+        LayoutError: if it is not.
     """
     if dtype and dtype not in types.split():
-        raise LayoutError(f"fragment: the type of {name} must be one of {', '.join(types.split())}, found {dtype}")
+        raise LayoutError(f"fragment: {dtype} is not a type of {name}; supported: {', '.join(types.split())}")
 
 
 @frozen
 class Family:
-    """What all fragments of one instruction and operand have in common, in words.
+    """The common properties of all fragments of one instruction and operand, in words.
 
     Args:
-        form: how their names are written; what stands in brackets may be left out.
+        form: the pattern of their names; parts in brackets are optional.
         tile: rows x columns of the tile.
-        threads: how many threads hold it.
-        holds: the rule.
-        source: where it is published.
-        grade: who checked it, the strongest: what a GPU holds, or NVIDIA's own headers.
+        threads: number of threads that hold it.
+        holds: the rule: which element each register or value of a thread holds.
+        source: the document and headers that publish the rule.
+        grade: the strongest evidence for it: measured on a GPU, or NVIDIA's headers or documentation.
     """
 
     form: str
@@ -337,7 +354,7 @@ _MEASURED = "measured on Hopper"
 _MEASURED_WGMMA = "measured on Hopper; b1 is PTX's text"
 _MEASURED_MMA = "measured on Hopper; e2m1 and 8-bit floats with K 16 are NVIDIA's code, e2m3 and e3m2 PTX's text"
 
-#: What there is, in the order in which it is listed.
+#: All families, in the order in which they are listed.
 FAMILIES = (
     Family(
         "wgmma.m64nNkK.D[.TYPE]", "64 x N", 128,
@@ -421,16 +438,16 @@ FAMILIES = (
 
 
 def family_of(name: str) -> Family:
-    """The family of a fragment, by its name.
+    """Return the family of a fragment by the fragment's name.
 
     >>> family_of("ldmatrix.x4.trans").form
     'ldmatrix.xN[.trans][.RxC][.TYPE]'
     """
-    return next(one for one in FAMILIES if _key(one.form) == _key(name))
+    return next(family for family in FAMILIES if _key(family.form) == _key(name))
 
 
 def _key(form: str) -> str:
-    """What names of one family have in common: the head, and the operand where there is one."""
+    """Return the common part of the names of one family: the head, and the operand if there is one."""
     head, *words = form.split("[")[0].split(".")
     if words[0] == "sp":
         words, head = words[1:], f"{head}.sp" if words[2] == "E" else head

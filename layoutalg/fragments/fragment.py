@@ -1,20 +1,23 @@
-"""Fragment: a tile, and which of its elements each register of each thread holds; the rules that make them.
+"""Fragments: which elements of a tile each register of each thread holds, and the rules that describe them.
 
-Law: ``layout(thread, value)`` is the index of an element of the tile, ``row + rows * column``, and every element of the
-tile is one value of one thread. Three rules make every fragment of ``wgmma``, ``mma.sync``, ``ldmatrix``,
-``stmatrix``, ``tcgen05.ld`` and ``tcgen05.st``:
+Three rules describe every fragment of ``wgmma``, ``mma.sync``, ``ldmatrix``, ``stmatrix``, ``tcgen05.ld`` and
+``tcgen05.st``:
 
-- *quads*: eight groups of four threads. Group i has row i of a piece of 8 rows and 4 units; thread j of the group has
-  its j-th *unit*: the elements of a register, or two accumulators. Pieces follow one another down, then across.
-- *turned quads*: the same with each piece of 8 x 8 elements transposed (``.trans``); of bytes, pieces of 16 columns.
-- *lanes*: of tensor memory, where a thread has a lane, or half of one.
+- *quads*: eight groups of four threads. Group i holds row i of a piece of 8 rows and 4 units. Thread j of the group
+  holds the j-th *unit* of this row: the elements of one register, or two accumulators. Pieces are ordered down, then
+  across.
+- *turned quads*: the same with each piece of 8 x 8 elements transposed (``.trans``); pieces of bytes have 16 columns.
+- *lanes*: for tensor memory, where a thread holds a lane or half of a lane.
+
+Invariant: ``layout(thread, value)`` is the index of an element of the tile, ``row + rows * column``, and every element
+of the tile is one value of one thread.
 
 Source: PTX ISA 9.1, matrix fragments of wgmma, mma and ldmatrix, matrix fragments of tcgen05.ld; CUTLASS
 ``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp``, ``copy_traits_sm75.hpp``,
-``copy_traits_sm100.hpp``, with whose layouts the tests compare.
+``copy_traits_sm100.hpp``. The tests compare with the layouts of these headers.
 
 >>> c = Fragment("mma.m16n8k16.C", (16, 8), quads(2, 1, 2))
->>> c.threads, c.values, c.element(5, 2)  # thread 5, value 2: row, column
+>>> c.threads, c.values, c.element(5, 2)  # the row and column of value 2 of thread 5
 (32, 4, (9, 2))
 >>> print(quads(2, 2, 2, warps=4))  # A of wgmma, 64 x 16 elements of 16 bits
 ((4,8,4),(2,2,2)):((128,1,16),(64,8,512))
@@ -39,12 +42,13 @@ from layoutalg.tuples.leaf import as_int, need_int
 
 
 def quads(down: int, across: int, unit: int, warps: int = 1) -> Layout:
-    """Fragments of pieces whose rows belong to groups of four threads.
+    """Return the thread-value layout of pieces whose rows belong to groups of four threads.
 
     Args:
-        down, across: how many pieces of 8 rows and ``4 * unit`` columns a warp has.
-        unit: elements side by side in a row that a thread has together.
-        warps: how many warps lie below one another.
+        down: number of pieces of 8 rows and ``4 * unit`` columns that a warp holds, from top to bottom.
+        across: number of pieces from left to right.
+        unit: number of adjacent elements of a row that a thread holds.
+        warps: number of warps, from top to bottom.
 
     >>> print(quads(2, 1, 2))  # the accumulators of m16n8
     ((4,8),(2,2)):((32,1),(16,8))
@@ -57,7 +61,9 @@ def quads(down: int, across: int, unit: int, warps: int = 1) -> Layout:
 
 
 def turned_quads(down: int, across: int) -> Layout:
-    """Fragments of pieces of 8 x 8 whose columns belong to groups of four threads, which have two rows each.
+    """Return the thread-value layout of 8 x 8 pieces whose columns belong to groups of four threads.
+
+    Each thread holds two rows of its column.
 
     >>> print(turned_quads(1, 1))
     ((4,8),2):((2,8),1)
@@ -67,11 +73,14 @@ def turned_quads(down: int, across: int) -> Layout:
 
 
 def turned_bytes(together: int, down: int, across: int) -> Layout:
-    """Fragments of matrices of bytes whose columns belong to groups of four threads: columns of eight, then eight more.
+    """Return the thread-value layout of matrices of bytes whose columns belong to groups of four threads.
+
+    The eight groups hold the first eight columns of a matrix and then the other eight.
 
     Args:
-        together: bytes of a column that a thread has: 4 of the 16 of ``ldmatrix``, 2 of the 8 of ``stmatrix``.
-        down, across: how many matrices of ``4 * together`` rows and 16 columns there are, and where.
+        together: bytes of a column that a thread holds: 4 of 16 for ``ldmatrix``, 2 of 8 for ``stmatrix``.
+        down: number of matrices of ``4 * together`` rows and 16 columns, from top to bottom.
+        across: number of matrices from left to right.
 
     >>> print(turned_bytes(2, 1, 1))
     ((4,8),(2,2)):((2,8),(1,64))
@@ -82,12 +91,15 @@ def turned_bytes(together: int, down: int, across: int) -> Layout:
 
 
 def row_pointers(down: int, across: int, width: int, height: int = 8) -> Layout:
-    """The rows of pieces that threads point at for ``ldmatrix``: thread t at row t mod 8 of piece t // 8.
+    """Return the rows whose addresses the threads provide to ``ldmatrix``.
+
+    Thread t provides the address of row ``t % height`` of piece ``t // height``; the values are the elements of it.
 
     Args:
-        down, across: how many pieces there are, and where.
-        width: elements of a row, which are the values.
-        height: rows of a piece: 8, of ``.m16n16`` 16.
+        down: number of pieces from top to bottom.
+        across: number of pieces from left to right.
+        width: number of elements of a row.
+        height: number of rows of a piece: 8, or 16 for ``.m16n16``.
 
     >>> print(row_pointers(2, 2, 8))
     ((8,2,2),8):((1,8,128),16)
@@ -97,11 +109,11 @@ def row_pointers(down: int, across: int, width: int, height: int = 8) -> Layout:
 
 
 def lanes(shape: str, count: int) -> Layout:
-    """The cells of tensor memory, 32 bits each, that ``tcgen05.ld`` brings to each register.
+    """Return the 32-bit cell of tensor memory that ``tcgen05.ld`` loads into each register.
 
     Args:
-        shape: ``32x32b``, ``16x64b``, ``16x128b``, ``16x256b`` or ``16x32bx2``; the second half of the last begins
-            ``count`` columns on.
+        shape: ``32x32b``, ``16x64b``, ``16x128b``, ``16x256b`` or ``16x32bx2``. The second half of ``16x32bx2``
+            begins ``count`` columns after the first.
         count: the number after ``.x``.
 
     Returns:
@@ -120,11 +132,11 @@ def lanes(shape: str, count: int) -> Layout:
 
 
 def packed_halves(cells: Layout, rows: int) -> Layout:
-    """The same with ``.pack::16b``: a register holds the low halves of two columns side by side, as two values.
+    """Return a layout of :func:`lanes` for ``.pack::16b``, where a register holds the low halves of two columns.
 
     Args:
-        cells: a rule of :func:`lanes`.
-        rows: how many lanes it has.
+        cells: a layout that :func:`lanes` returns.
+        rows: the number of its lanes.
 
     >>> print(packed_halves(lanes("32x32b", 4), 32))
     (32,(2,4)):(1,(32,64))
@@ -134,7 +146,7 @@ def packed_halves(cells: Layout, rows: int) -> Layout:
 
 
 def thread_values(threads: Iterable[tuple[int, int]], values: Iterable[tuple[int, int]]) -> Layout:
-    """A thread-value layout from the extents and strides of its two modes; extents of 1 are left out.
+    """Return a thread-value layout from (extent, stride) pairs of its two modes, without extents of 1.
 
     >>> print(thread_values([(4, 8), (8, 1)], [(1, 7)]))
     ((4,8),1):((8,1),0)
@@ -150,17 +162,18 @@ def _mode(parts: Iterable[tuple[int, int]]) -> Layout:
 
 
 def need_thread_values(value: object, operation: str) -> Layout:
-    """The value itself, if it is a plain layout of two modes, threads and values, which gives numbers.
+    """Return ``value`` if it is a plain layout with integer strides and two modes, threads and values.
 
     Raises:
-        LayoutError: if it is something else.
+        LayoutError: if it is not.
 
     >>> print(need_thread_values(Layout((32, 2)), "Fragment"))
     (32,2):(1,32)
     """
     layout = need_integer_strides(need_plain(value, operation), operation)
     if len(layout) != 2:
-        raise LayoutError(f"{operation}: a layout must have two modes (threads, values), found {layout}")
+        modes = f"{len(layout)} mode{'s' * (len(layout) != 1)}"
+        raise LayoutError(f"{operation}: the layout {layout} has {modes}, not two (threads, values)")
     for mode in layout:
         need_int(size(mode), f"{operation}: a number of threads or values")
     return layout
@@ -168,15 +181,16 @@ def need_thread_values(value: object, operation: str) -> Layout:
 
 @frozen
 class Fragment(Shown):
-    """A tile, and what each thread's registers hold of it.
+    """A tile and the elements of it that each thread's registers hold.
 
     Args:
-        name: of the instruction and operand, as in ``mma.m16n8k16.C``.
-        shape: rows and columns of the tile: M x K of A, N x K of B, M x N of C and D; lanes x columns of tensor memory.
+        name: instruction and operand, such as ``mma.m16n8k16.C``.
+        shape: rows and columns of the tile: M x K for A, N x K for B, M x N for C and D; lanes x columns for tensor
+            memory.
         layout: (thread, value) to ``row + rows * column``. Values fill 32-bit registers from the low bits up.
 
     Raises:
-        LayoutError: if one of them is something else.
+        LayoutError: if an argument has another type or an extent is not positive.
 
     >>> from layoutalg.fragments.fragment_names import fragment
     >>> print(fragment("mma.m16n8k16.C"))
@@ -190,25 +204,25 @@ class Fragment(Shown):
     def __init__(self, name: str, shape: tuple[int, int], layout: Layout) -> None:
         if not isinstance(name, str) or type(shape) is not tuple or len(shape) != 2:
             raise LayoutError(
-                f"Fragment: must have a name and a shape (rows, columns), found {safe_text(name)}, {safe_text(shape)}"
+                f"Fragment: {safe_text(name)}, {safe_text(shape)} are not a name and a shape (rows, columns)"
             )
         rows, columns = [as_int(extent, "Fragment: an extent") for extent in shape]
         if rows < 1 or columns < 1:
-            raise LayoutError(f"Fragment: extents must be positive, found {rows} x {columns}")
+            raise LayoutError(f"Fragment: {rows} x {columns} are not positive extents")
         fix(self, name=name, shape=(rows, columns), layout=need_thread_values(layout, "Fragment"))
 
     @property
     def threads(self) -> int:
-        """How many threads hold the tile."""
+        """Number of threads that hold the tile."""
         return int(size(self.layout[0]))
 
     @property
     def values(self) -> int:
-        """How many elements each of them holds."""
+        """Number of elements that each thread holds."""
         return int(size(self.layout[1]))
 
     def element(self, thread: int, value: int) -> tuple[int, int]:
-        """Row and column of the element that is a thread's value.
+        """Return the row and column of the element that a thread's value is.
 
         Raises:
             CoordinateError: if there is no such thread or value.
@@ -218,7 +232,7 @@ class Fragment(Shown):
 
     @property
     def extents(self) -> str:
-        """Rows and columns, as people write them."""
+        """Rows and columns as text, such as ``16x8``."""
         return f"{self.shape[0]}x{self.shape[1]}"
 
     def __str__(self) -> str:

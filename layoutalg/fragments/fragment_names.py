@@ -1,10 +1,12 @@
 """Fragments by name: ``mma.m16n8k16.A.f16``, ``wgmma.m64n128k16.D``, ``ldmatrix.x4.trans``, ``tcgen05.ld.32x32b.x8``.
 
-A name is PTX's, as far as it decides what registers hold, with the operand after the shape; the other words of an
-instruction (``sync``, ``aligned``, ...) may stand in it. Law: the name of a fragment gives that fragment again.
+A name consists of the words of the PTX instruction that determine the contents of registers, with the operand after the
+shape. The other words of the instruction (``sync``, ``aligned``, ...) are accepted and ignored.
 
->>> one = fragment("tcgen05.ld.sync.aligned.16x64b.x4.pack::16b.b32")
->>> one.name, fragment(one.name) == one
+Invariant: :func:`fragment` of the name of a fragment returns the same fragment.
+
+>>> pair = fragment("tcgen05.ld.sync.aligned.16x64b.x4.pack::16b.b32")
+>>> pair.name, fragment(pair.name) == pair
 ('tcgen05.ld.16x64b.x4.pack16b', True)
 """
 
@@ -19,6 +21,7 @@ from layoutalg.fragments.families import (
     LANES,
     MATRICES,
     MMA_TYPES,
+    NO_OPERAND,
     SCALE_VECTORS,
     SCALES,
     SPARSE_MMA_TYPES,
@@ -35,17 +38,17 @@ from layoutalg.fragments.families import (
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.tuples.int_tuple import safe_text
 
-#: The first words of names, by which a name is known for one.
+#: The first words of names. A text that begins with one of them and a point is a name.
 HEADS = ("wgmma", "mma", "ldmatrix", "stmatrix", "tcgen05")
 
-#: Words of instructions that change nothing.
+#: Words of instructions that do not change the fragment.
 _IDLE = frozenset("sync aligned mma_async m8n8 shared shared::cta row col b16 b32".split())
 
 #: Bits of the types that the elements of ``ldmatrix`` may have.
 _BITS = {"f16": 16, "bf16": 16, "b8": 8, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "tf32": 32, "f32": 32, "s32": 32}
 _BITS |= {"b8x16.b4x16_p64": 8, "b8x16.b6x16_p32": 8}
 
-#: Words of ``mma.sync`` that change nothing, its types, and scale vectors.
+#: Words of ``mma.sync`` that do not change the fragment, its types, and scale vectors.
 _MMA_IDLE = frozenset("block_scale and xor popc satfinite".split())
 _MMA_TYPES = frozenset(
     f"{ACCUMULATORS} {SCALES} {' '.join(types for row in MMA_TYPES.values() for types in row.values())}".split()
@@ -54,28 +57,29 @@ _VECTORS = ("1X", "2X", "3X", "4X")
 
 
 def fragment(name: str) -> Fragment:
-    """What each thread's registers hold, by the name of instruction and operand.
+    """Return the fragment of an instruction and operand: what each thread's registers hold.
 
     Args:
-        name: ``wgmma.m64nNkK.A`` or ``.D``; ``wgmma.sp.m64nNkK.A``, ``.D`` or ``.E``, the metadata;
-            ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type behind it where the shape does not
-            decide (``mma.m16n8k16.A.f16``), or all words of the instruction with the operand behind them; ``.SFA.2X``,
-            the bytes of a scale vector; ``mma.sp.mMnNkK.A`` and so on, and ``.E``; ``ldmatrix.x1``, ``.x2``, ``.x4``
-            and ``stmatrix``, with ``.trans``, the tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16)
-            and the type of its elements (default: 16 bits); of bytes on sm_100a ``ldmatrix.m16n16.x1.trans.b8``,
-            ``ldmatrix.m8n16.x1.b8x16.b4x16_p64``, ``stmatrix.m16n8.x1.trans.b8`` and their like;
-            ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b`` and ``.unpack16b``.
+        name: ``wgmma.m64nNkK.A`` or ``.D``; ``wgmma.sp.m64nNkK.A``, ``.D`` or ``.E`` (the metadata);
+            ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, followed by the type if the shape allows
+            several widths (``mma.m16n8k16.A.f16``), or all words of the instruction followed by the operand;
+            ``.SFA.2X``, the bytes of a scale vector; ``mma.sp.mMnNkK`` with the same operands and ``.E``;
+            ``ldmatrix.x1``, ``.x2``, ``.x4`` and ``stmatrix``, with ``.trans``, the tile that the matrices form
+            (``.32x8``; default: 8x8, 16x8 or 16x16) and the type of its elements (default: 16 bits); for bytes on
+            sm_100a ``ldmatrix.m16n16.x1.trans.b8``, ``ldmatrix.m8n16.x1.b8x16.b4x16_p64``,
+            ``stmatrix.m16n8.x1.trans.b8`` and similar names; ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with
+            ``.pack16b`` and ``.unpack16b``.
 
     Raises:
-        LayoutError: if there is no such fragment; the message names the nearest.
+        LayoutError: if there is no such fragment; the message suggests the nearest name.
 
-    Source: as ``layoutalg.fragments.families``.
+    Source: see ``layoutalg.fragments.families``.
 
     >>> print(fragment("wgmma.m64n16k32.A.e4m3"))
     wgmma.m64n16k32.A.e4m3: 64x32, ((4,8,4),(4,2,2)):((256,1,16),(64,8,1024))
     """
     if not isinstance(name, str):
-        raise LayoutError(f"fragment: a name must be a text, found {safe_text(name)}")
+        raise LayoutError(f"fragment: {safe_text(name)} is not a name, which is a text")
     head, *words = name.strip().split(".")
     words = [word for word in words if word not in _IDLE]
     try:
@@ -93,12 +97,12 @@ def fragment(name: str) -> Fragment:
     except LayoutError as error:
         raise LayoutError(f"{error}; name = {name[:60]}{_hint(name)}") from None
     raise LayoutError(
-        f"fragment: must be the name of an atom (`layoutalg atoms` lists them), found {name[:60]!r}{_hint(name)}"
+        f"fragment: {name[:60]!r} is not the name of a fragment{_hint(name)}; `layoutalg atoms` lists the names"
     )
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is meant as the name of a fragment: a word of :data:`HEADS`, and more words behind points.
+    """Return whether a text looks like the name of a fragment: a word of :data:`HEADS`, a point and more words.
 
     >>> is_name("mma.m16n8k16.C"), is_name("mma"), is_name("(4,8):(8,1)")
     (True, False, False)
@@ -108,10 +112,11 @@ def is_name(text: str) -> bool:
 
 
 def mma_words(words: list[str]) -> tuple[bool, str, dict[str, str], list[str]]:
-    """The words of ``mma.sync``, as PTX writes them or fewer.
+    """Parse the words of ``mma.sync`` or ``mma.sp`` as PTX writes them; words may be missing.
 
     Returns:
-        whether it is sparse; its shape; the type of each operand that is known; what is left, with the scale vector.
+        whether the instruction is sparse; its shape; the type of each operand, as far as the words contain it; the
+        remaining words, among them the scale vector.
 
     >>> mma_words("m16n8k64 kind::mxf4 block_scale scale_vec::2X f32 e2m1 e2m1 f32 ue8m0".split())[2:]
     ({'D': 'f32', 'A': 'e2m1', 'B': 'e2m1', 'C': 'f32', 'SFA': 'ue8m0', 'SFB': 'ue8m0', 'E': 'e2m1'}, ['2X'])
@@ -130,28 +135,30 @@ def mma_words(words: list[str]) -> tuple[bool, str, dict[str, str], list[str]]:
 def _mma(words: list[str]) -> Fragment:
     sparse, shape, types, rest = mma_words(words)
     vectors = [word for word in rest if word in _VECTORS]
-    operand, *others = [word for word in rest if word not in vectors] or ["no operand"]
+    operand, *others = [word for word in rest if word not in vectors] or [NO_OPERAND]
     dtype = types.get(operand, "") if types else "".join(others[:1])
     if len(vectors) > 1 or len(others) > (not types):
-        raise LayoutError(f"fragment: after the operand of mma must stand its type, found {'.'.join(rest[1:])}")
+        raise LayoutError(
+            f"fragment: {'.'.join(rest[1:])!r} follows the operand of mma; supported: a type and a scale vector"
+        )
     scaled = vectors if operand.startswith("SF") else []
-    held = mma(shape, operand, dtype, _VECTORS.index(scaled[0]) + 1 if scaled else 0, sparse=sparse)
+    tile_fragment = mma(shape, operand, dtype, _VECTORS.index(scaled[0]) + 1 if scaled else 0, sparse=sparse)
     parts = ["mma", *(["sp"] if sparse else []), shape, operand, *scaled, *([dtype] if dtype else [])]
-    return Fragment(".".join(parts), *held)
+    return Fragment(".".join(parts), *tile_fragment)
 
 
 def _matrices(head: str, words: list[str]) -> Fragment:
     matrix = words[0] if words and (head, words[0]) in BYTE_MATRICES else ""
     words = words[1:] if matrix else words
-    if "b8x16" in words:  # one type, written with a point
-        at = words.index("b8x16")
-        words = [*words[:at], ".".join(words[at : at + 2]), *words[at + 2 :]]
+    if "b8x16" in words:  # the name of this type contains a point
+        index = words.index("b8x16")
+        words = [*words[:index], ".".join(words[index : index + 2]), *words[index + 2 :]]
     rest = set(words[1:])
     count = {"x1": 1, "x2": 2, "x4": 4}.get(words[0] if words else "")
     if count is None or len(rest) != len(words) - 1:
         raise LayoutError(
-            f"fragment: {head} must be followed by x1, x2 or x4, and each word once, found "
-            f"{'.'.join(words) or 'nothing'}"
+            f"fragment: {'.'.join(words) or 'nothing'} follows {head}; supported: x1, x2 or x4, then other words, "
+            "each once"
         )
     trans = "trans" in rest
     types = [word for word in words[1:] if word in _BITS]
@@ -162,12 +169,13 @@ def _matrices(head: str, words: list[str]) -> Fragment:
     ]
     if len(types) > 1 or len(tiles) > 1 or len(rest) != trans + len(types) + len(tiles):
         raise LayoutError(
-            f"fragment: after {head}.{words[0]} must stand trans, 16x16 or a type, found {'.'.join(words[1:])}"
+            f"fragment: {'.'.join(words[1:])!r} follows {head}.{words[0]}; supported: trans, a tile such as 16x16 "
+            "and a type"
         )
     shape = (tiles[0][0], tiles[0][1]) if tiles else None
     if matrix:
-        held = byte_matrices(head, matrix, count, trans, shape, types[0] if types else "")
-        return Fragment(".".join([head, matrix, *words]), *held)
+        tile_fragment = byte_matrices(head, matrix, count, trans, shape, types[0] if types else "")
+        return Fragment(".".join([head, matrix, *words]), *tile_fragment)
     return Fragment(".".join([head, *words]), *matrices(count, trans, shape, _BITS[types[0]] if types else 16))
 
 
@@ -177,13 +185,13 @@ def _tensor_memory(words: list[str]) -> Fragment:
     count = words[2][1:] if len(words) > 2 and words[2].startswith("x") else ""
     if not count.isdigit() or words[3:] not in ([], [pack]) or len(count) > 3:
         raise LayoutError(
-            f"fragment: tcgen05.{words[0]} must be followed by a shape, xN, maybe {pack}, found {'.'.join(words[1:])}"
+            f"fragment: {'.'.join(words[1:])!r} follows tcgen05.{words[0]}; supported: a shape, xN and maybe {pack}"
         )
     return Fragment(".".join(["tcgen05", *words]), *tensor_memory(words[1], int(count), len(words) == 4))
 
 
 def names() -> Iterator[str]:
-    """Every name, with a type where one is needed, and without one where none is.
+    """Yield every name, with a type only if one is needed.
 
     >>> len(list(names())) > 400, "mma.m16n8k16.A.f16" in names(), "mma.m16n8k16.A" in names()
     (True, True, False)
@@ -194,9 +202,9 @@ def names() -> Iterator[str]:
         yield from (f"wgmma.sp.m64n{n}k{k}.{operand}" for n in range(8, 257, 8) for operand in "ADE")
     for sparse, table, scaled in (("", MMA_TYPES, SCALE_VECTORS), ("sp.", SPARSE_MMA_TYPES, SPARSE_SCALE_VECTORS)):
         for shape, widths in table.items():
-            types = [f".{one}" for many in widths.values() for one in many.split()] if len(widths) > 1 else [""]
+            types = [f".{dtype}" for row in widths.values() for dtype in row.split()] if len(widths) > 1 else [""]
             yield from (
-                f"mma.{sparse}{shape}.{which}{dtype}" for which in ("ABE" if sparse else "AB") for dtype in types
+                f"mma.{sparse}{shape}.{operand}{dtype}" for operand in ("ABE" if sparse else "AB") for dtype in types
             )
             yield from (f"mma.{sparse}{shape}.{operand}" for operand in "CD")
         for shape, vectors in scaled.items():
@@ -217,6 +225,6 @@ def _hint(name: str) -> str:
     from difflib import get_close_matches
 
     fragments = list(names())
-    longer = [one for one in fragments if one.startswith(f"{name.strip()}.")]
+    longer = [candidate for candidate in fragments if candidate.startswith(f"{name.strip()}.")]
     near = longer or get_close_matches(name.strip(), fragments, n=1, cutoff=0.7)
     return f" (did you mean {near[0]}?)" if near else ""

@@ -1,10 +1,13 @@
 """Tiled copies: a copy instruction repeated over threads and tiles, and which elements each thread reads and writes.
 
-A copy atom moves values between its threads: ``source`` says which thread reads which value, ``destination`` which
-one has it afterwards; for ``ldmatrix`` they differ. ``layout_tv`` says which thread holds which element of a tile, in
-the order of the atom's ``reference``; :func:`make_layout_tv` makes one of a layout of threads and one of values, the
-values of a thread together and the threads over them. Laws: over all threads, partition_D gives every element of the
-tile once; with threads and values raked over one another, element ``layout_tv(t, v)`` has thread t and value v.
+A copy atom moves values between its threads. ``source`` maps each value to the thread that reads it, ``destination`` to
+the thread that holds it after the copy; they differ for ``ldmatrix``. ``layout_tv`` maps threads and values to the
+elements of a tile, in the order of the atom's ``reference``. :func:`make_layout_tv` computes it from a layout of
+threads and a layout of values: the values of a thread are together, and the threads are arranged over them.
+
+Invariants: over all threads, ``partition_D`` returns every element of the tile once; in the raked product of threads
+and values, element ``layout_tv(t, v)`` has thread t and value v.
+
 Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy: tidfrg_S, tidfrg_D, tile2thrfrg; make_tiled_copy),
 ``python/CuTeDSL`` (make_layout_tv).
 
@@ -50,28 +53,28 @@ from layoutalg.tuples.leaf import as_int, need_int
 
 
 def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, ...], Layout]:
-    """The tile that threads cover with their values, and which element each value of each thread is.
+    """Return the tile that threads cover with their values, and the element that each value of each thread is.
 
     Args:
-        thr_layout: coordinate of a thread to its number; every number from 0 on once.
-        val_layout: coordinate of a value to its number, likewise.
+        thr_layout: coordinate of a thread to its number; contains every number from 0 on once.
+        val_layout: coordinate of a value to its number; contains every number from 0 on once.
 
     Returns:
         the extents of the tile, and (thread, value) to an index into it, first mode fastest.
 
     Raises:
-        LayoutError: if a number is missing, or as :func:`raked_product`.
+        LayoutError: if a number is missing, or :func:`raked_product` raises it.
 
     >>> tiler, tv = make_layout_tv(Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1)))
     >>> print(tiler, tv)
     (8, 32) ((8,4),(4,2)):((32,2),(8,1))
     """
     threads, values = need_plain(thr_layout, "make_layout_tv"), need_plain(val_layout, "make_layout_tv")
-    for one in (threads, values):
-        if size(right_inverse(one)) != need_int(size(one), "make_layout_tv: a number of threads or values"):
+    for name, numbers in (("thr_layout", threads), ("val_layout", values)):
+        count = need_int(size(numbers), "make_layout_tv: a number of threads or values")
+        if size(right_inverse(numbers)) != count:
             raise LayoutError(
-                f"make_layout_tv: threads and values must have the numbers from 0 on, each once, found {threads} and "
-                f"{values}"
+                f"make_layout_tv: {name} {numbers} does not contain each number from 0 to {count - 1} once"
             )
     owner = raked_product(threads, values)
     return tuple(int(size(mode)) for mode in owner), composition(
@@ -81,14 +84,15 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, .
 
 @frozen
 class CopyAtom:
-    """One copy instruction: which thread reads each value, and which one has it afterwards.
+    """A copy instruction: which thread reads each value, and which thread holds it after the copy.
 
     Args:
-        source, destination: (thread, value) to the number of a value, in elements.
-        reference: the one of the two that a tiled copy's thread-value layout speaks of.
+        source: (thread, value) to the number of a value, in elements, for the threads that read.
+        destination: the same for the threads that hold the values after the copy.
+        reference: ``source`` or ``destination``, whichever the thread-value layout of a tiled copy refers to.
 
     Raises:
-        LayoutError: if one of them is something else.
+        LayoutError: if an argument is not a thread-value layout.
 
     >>> print(copy_atom("ldmatrix.x4").destination)
     (32,(2,4)):(2,(1,64))
@@ -99,21 +103,21 @@ class CopyAtom:
     reference: Layout
 
     def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
-        layouts = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
+        layouts = [need_thread_values(layout, "CopyAtom") for layout in (source, destination, reference)]
         fix(self, source=layouts[0], destination=layouts[1], reference=layouts[2])
 
 
 def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
-    """The atom of a copy.
+    """Return the atom of a copy.
 
     Args:
-        what: how many elements a thread moves by itself (128 bits of f16: 8); or ``ldmatrix.x4``, ``stmatrix.x2``,
-            ``ldmatrix.m16n16.x1.trans.b8``.
-        element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``; of matrices of
-            bytes it is 8, whatever is said.
+        what: the number of elements that a thread moves alone (8 for 128 bits of f16); or an instruction such as
+            ``ldmatrix.x4``, ``stmatrix.x2`` or ``ldmatrix.m16n16.x1.trans.b8``.
+        element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``; ignored for
+            matrices of bytes, whose elements have 8.
 
     Raises:
-        LayoutError: if it is neither.
+        LayoutError: if ``what`` is neither, or the instruction does not move such elements.
 
     >>> print(copy_atom("ldmatrix.x2").source)
     ((8,2,2),8):((8,64,0),1)
@@ -124,8 +128,8 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     head, element_bits = what.split(".")[0], as_int(element_bits, "copy_atom: element_bits")
     if head not in ("ldmatrix", "stmatrix") or element_bits not in (8, 16, 32):
         raise LayoutError(
-            "copy_atom: must be a number of elements, or ldmatrix or stmatrix of elements of 8, 16 or 32 bits, found "
-            f"{safe_text(what)} of {safe_text(element_bits)}"
+            f"copy_atom: {safe_text(what)} with {safe_text(element_bits)}-bit elements is not a copy; supported: a "
+            "number of elements, and ldmatrix or stmatrix with elements of 8, 16 or 32 bits"
         )
     words = fragment(what).name.split(".")
     of_bytes = (head, words[1]) in BYTE_MATRICES
@@ -133,7 +137,7 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     height, width = BYTE_MATRICES[head, words[1]][0] if of_bytes else 8, 16 if of_bytes else 128 // element_bits
     count = int(words[2 if of_bytes else 1][1:])
     matrices = fragment(f"{name}.{height * count}x{width}")
-    # Values are numbered along the rows that threads point at; threads beyond them point at the same again.
+    # Values are numbered along the rows whose addresses threads provide; further threads repeat these addresses.
     along = Layout((height * count, width), (width, 1))
     rows = composition(along, row_pointers(count, 1, width, height))
     if height * count < 32:
@@ -144,7 +148,7 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
 
 @frozen
 class TiledCopy(Shown):
-    """A copy atom repeated over threads, and over the values of each thread.
+    """A copy atom repeated over threads and over the values of each thread.
 
     Args:
         atom: the instruction.
@@ -152,7 +156,7 @@ class TiledCopy(Shown):
         tiler: the tile, mode by mode.
 
     Raises:
-        LayoutError: if one is something else, or the atom does not divide the threads and values.
+        LayoutError: if an argument has another type, or the atom does not divide the threads and values.
     """
 
     atom: CopyAtom
@@ -163,16 +167,16 @@ class TiledCopy(Shown):
         layout = need_thread_values(layout_tv, "TiledCopy")
         check_depth(tiler, "TiledCopy: tile")
         if not isinstance(atom, CopyAtom) or type(tiler) is not tuple or not all(map(is_tiler, tiler)):
-            raise LayoutError(f"TiledCopy: must be an atom and a tile, found {safe_text(atom)}, {safe_text(tiler)}")
+            raise LayoutError(f"TiledCopy: {safe_text(atom)}, {safe_text(tiler)} are not an atom and a tile")
         if any(size(whole) % size(part) for whole, part in zip(layout, atom.reference, strict=True)):
             raise LayoutError(
-                f"TiledCopy: the atom's threads and values must divide those of the layout, found {atom.reference} and "
+                f"TiledCopy: the threads and values of the atom, {atom.reference}, do not divide those of the layout, "
                 f"{layout}"
             )
         fix(self, atom=atom, layout_tv=layout, tiler=tiler)
 
     def thrfrg_S(self, layout: AnyLayout) -> AnyLayout:
-        """A layout by threads and what they read of it: ``(thread, value, Rest, ...)``.
+        """Divide a layout by threads and the values they read: ``(thread, value, Rest, ...)``.
 
         Raises:
             LayoutError: if the tile does not divide the layout.
@@ -180,40 +184,41 @@ class TiledCopy(Shown):
         return self._thrfrg(self.atom.source, layout, "thrfrg_S")
 
     def thrfrg_D(self, layout: AnyLayout) -> AnyLayout:
-        """A layout by threads and what they have of it afterwards: ``(thread, value, Rest, ...)``."""
+        """Divide a layout by threads and the values they hold after the copy: ``(thread, value, Rest, ...)``."""
         return self._thrfrg(self.atom.destination, layout, "thrfrg_D")
 
     def partition_S(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-        """What a thread reads, ``(value, Rest, ...)``, and its offset.
+        """Return what a thread reads, ``(value, Rest, ...)``, and its offset.
 
         Raises:
-            LayoutError: as :meth:`thrfrg_S`; CoordinateError if there is no such thread.
+            LayoutError: if :meth:`thrfrg_S` raises it.
+            CoordinateError: if there is no such thread.
         """
         return _of_thread(self.thrfrg_S(layout), as_int(thread, "partition_S: thread"))
 
     def partition_D(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-        """What a thread has afterwards, ``(value, Rest, ...)``, and its offset."""
+        """Return what a thread holds after the copy, ``(value, Rest, ...)``, and its offset."""
         return _of_thread(self.thrfrg_D(layout), as_int(thread, "partition_D: thread"))
 
     def accesses(
         self, tensor: AnyLayout, element_bytes: int, *, base: int = 0, store: bool = False
     ) -> tuple[Access, ...]:
-        """What its warps ask of memory to copy a tensor, access by access: banks, sectors, the bytes of each lane.
+        """Return the memory accesses of the warps that copy a tensor, with banks, sectors and the bytes of each lane.
 
-        A thread moves as many of an atom's values at once as 16 bytes hold. Of ``ldmatrix`` and ``stmatrix`` only the
-        threads count whose addresses are read: 8 for each matrix.
+        A thread moves up to 16 bytes of the values of an atom at once. For ``ldmatrix`` and ``stmatrix``, an access
+        contains only the threads whose addresses the instruction uses: 8 for each matrix.
 
         Args:
             tensor: coordinate to offset, in elements; the tile divides it.
             element_bytes: bytes of an element.
             base: byte address of offset 0.
-            store: whether the tensor is what is written, not what is read.
+            store: whether the copy writes the tensor instead of reading it.
 
         Raises:
-            LayoutError: if the tile does not divide the tensor, or values that are moved at once do not lie side by
-                side.
+            LayoutError: if the tile does not divide the tensor, or values that are moved at once do not have adjacent
+                addresses.
 
-        128 threads copy 64 x 64 of a row-major matrix, eight of them a row of 16 bytes each:
+        Example: 128 threads copy 64 x 64 elements of a row-major matrix. Eight threads copy a row, 16 bytes each.
 
         >>> copy = make_tiled_copy_tv(8, Layout((16, 8), (8, 1)), Layout((1, 8)))
         >>> print(copy.accesses(Layout((64, 64), (512, 1)), 2)[0])
@@ -230,27 +235,25 @@ class TiledCopy(Shown):
         active = min(int(size(mine)), int(size(other))) // values
         if active == int(size(mine[0])):
             return whole
-        served = [access(one.addresses[:active], one.access_bytes, store=store) for one in whole]
+        shortened = [access(one.addresses[:active], one.access_bytes, store=store) for one in whole]
         return tuple(
-            Access(one.addresses, one.access_bytes, one.phases, one.phase_wavefronts, was.warp, was.value)
-            for one, was in zip(served, whole, strict=True)
+            Access(part.addresses, part.access_bytes, part.phases, part.phase_wavefronts, every.warp, every.value)
+            for part, every in zip(shortened, whole, strict=True)
         )
 
     def fragment(self, side: Literal["S", "D"]) -> Fragment:
-        """What each thread reads of a tile (S), or has of it afterwards (D): ``draw(copy.fragment("S"))`` shows it.
+        """Return what each thread reads of a tile (S) or holds after the copy (D), to print or to draw.
 
         Raises:
-            LayoutError: for another side; if the tile leaves a mode as it is, so that it has no extent.
+            LayoutError: for another side, or if an entry of the tile is None, so that the mode has no extent.
 
         >>> print(make_tiled_copy_tv(4, Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1))).fragment("S"))
         S of a tiled copy: 8x32, ((8,4),(4,2)):((32,2),(8,1))
         """
         if side not in ("S", "D"):
-            raise LayoutError(
-                f"TiledCopy: a side must be S, what is read, or D, what is written, found {safe_text(side)}"
-            )
+            raise LayoutError(f"TiledCopy: {safe_text(side)} is not a side; supported: S (source), D (destination)")
         if any(tiler is None for tiler in self.tiler):
-            raise LayoutError(f"TiledCopy: a tile must have an extent along each mode, found {self.tiler}")
+            raise LayoutError(f"TiledCopy: the tile {self.tiler} has a mode without an extent")
         extents = [extent_of(tiler) for tiler in self.tiler]
         tile = Layout(tuple(extents))
         lanes = need_plain(self.thrfrg_D(tile) if side == "D" else self.thrfrg_S(tile), "TiledCopy")
@@ -262,7 +265,7 @@ class TiledCopy(Shown):
         return (read,) if read.layout == written.layout else (read, written)
 
     def __str__(self) -> str:
-        """Its tile, and what each thread reads and has afterwards.
+        """Return the tile, and what each thread reads and holds after the copy.
 
         >>> print(make_tiled_copy_tv(4, Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1))))
         a tiled copy: 32 threads, 8 values each, 4 of them at once; tile (8,32)
@@ -275,7 +278,7 @@ class TiledCopy(Shown):
             return f"{head}; tile {self.tiler}, {self.layout_tv}"
         sides = self._drawn()
         names = ("S, D",) if len(sides) == 1 else ("S", "D")
-        rows = [f"   {name}  {one.layout}" for name, one in zip(names, sides, strict=True)]
+        rows = [f"   {name}  {side.layout}" for name, side in zip(names, sides, strict=True)]
         last = "   (thread, value) to an index into the tile, first mode fastest"
         return "\n".join([f"{head}; tile {text(tuple(map(extent_of, self.tiler)))}", *rows, last])
 
@@ -285,12 +288,12 @@ class TiledCopy(Shown):
         atoms = zipped_divide(self.layout_tv, (int(size(reference[0])), int(size(reference[1]))))
         elements = composition(atoms[0], composition(right_inverse(reference), target))
         pairs = make_layout(make_layout(elements[0], atoms[1][0]), make_layout(elements[1], atoms[1][1]))
-        where = coalesce(pairs, (1, (1, 1)))
+        thread_values = coalesce(pairs, (1, (1, 1)))
 
         def by_thread(plain: Layout) -> Layout:
             tiles = zipped_divide(plain, self.tiler)
-            mine = composition(tiles[0], where)
-            return make_layout(mine[0], mine[1], *tiles[1])
+            first_tile = composition(tiles[0], thread_values)
+            return make_layout(first_tile[0], first_tile[1], *tiles[1])
 
         return through(by_thread, layout)
 
@@ -300,35 +303,36 @@ def _of_thread(partition: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
 
 
 def make_tiled_copy(atom: CopyAtom | int | str, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> TiledCopy:
-    """A copy atom repeated over threads.
+    """Repeat a copy atom over threads and values.
 
     Args:
-        atom: the instruction, or what :func:`copy_atom` takes.
+        atom: the instruction, or an argument of :func:`copy_atom`.
         layout_tv: (thread, value) to an index into the tile.
         tiler: the tile, mode by mode.
 
     Raises:
-        LayoutError: if one is something else, or the atom does not divide the threads and values.
+        LayoutError: if an argument has another type, or the atom does not divide the threads and values.
     """
     return TiledCopy(atom if isinstance(atom, CopyAtom) else copy_atom(atom), layout_tv, tiler)
 
 
 def make_tiled_copy_tv(atom: CopyAtom | int | str, thr_layout: Layout, val_layout: Layout) -> TiledCopy:
-    """A copy whose threads and values tile as two layouts say.
+    """Repeat a copy atom over a layout of threads and a layout of values.
 
     Args:
-        atom: the instruction, or what :func:`copy_atom` takes.
-        thr_layout, val_layout: as for :func:`make_layout_tv`.
+        atom: the instruction, or an argument of :func:`copy_atom`.
+        thr_layout: see :func:`make_layout_tv`.
+        val_layout: see :func:`make_layout_tv`.
 
     Raises:
-        LayoutError: as both.
+        LayoutError: if :func:`make_layout_tv` or :func:`make_tiled_copy` raises it.
     """
     tiler, layout_tv = make_layout_tv(thr_layout, val_layout)
     return make_tiled_copy(atom, layout_tv, tiler)
 
 
 def make_tiled_copy_A(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
-    """The copy that brings each thread what a tiled MMA wants of A.
+    """Return the copy that loads the values of A that each thread of a tiled MMA holds.
 
     >>> from layoutalg.fragments.tiled_mma import make_tiled_mma
     >>> copy = make_tiled_copy_A("ldmatrix.x4", make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1)))
@@ -339,12 +343,12 @@ def make_tiled_copy_A(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledC
 
 
 def make_tiled_copy_B(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
-    """The same of B."""
+    """Return the copy that loads the values of B that each thread of a tiled MMA holds."""
     return _of_mma(atom, tiled_mma, "B", (1, 2))
 
 
 def make_tiled_copy_C(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
-    """The same of C; with ``stmatrix``, the copy that stores what it has."""
+    """Return the copy that loads (``stmatrix``: stores) the values of C that each thread of a tiled MMA holds."""
     return _of_mma(atom, tiled_mma, "C", (0, 1))
 
 
@@ -352,6 +356,6 @@ def _of_mma(
     atom: CopyAtom | int | str, mma: TiledMma, operand: Literal["A", "B", "C"], modes: tuple[int, int]
 ) -> TiledCopy:
     if not isinstance(mma, TiledMma):
-        raise LayoutError(f"make_tiled_copy_{operand}: must be given a tiled MMA, found {safe_text(mma)}")
+        raise LayoutError(f"make_tiled_copy_{operand}: {safe_text(mma)} is not a tiled MMA")
     tile = mma.tile_mnk
     return make_tiled_copy(atom, mma.tv_layout(operand), (tile[modes[0]], tile[modes[1]]))

@@ -1,16 +1,18 @@
-"""Tiled MMAs: an instruction repeated over threads and tiles, and which elements each thread has of A, B and C.
+"""Tiled MMAs: an instruction repeated over threads and tiles, and which elements of A, B and C each thread holds.
 
-An atom multiplies M x N x K: element k of row m of A meets element k of row n of B in element (m, n) of C. Atoms lie
-beside one another along M, N and K, each with threads of its own (``atom_layout``); together they cover a tile, and
-tiles repeat until the operand is covered. So a mode of an operand comes apart in three:
+An atom multiplies M x N x K: element (m, n) of C is the sum over k of row m of A times row n of B. Atoms are repeated
+along M, N and K, each with its own threads (``atom_layout``). Together they cover a tile, and tiles are repeated until
+the operand is covered. A mode of an operand therefore has three parts:
 
-* inside an atom, where the instruction says which (thread, value) has an element;
-* ``ThrM``, ``ThrN``, ``ThrK``: which atom of the tile, which is which group of threads;
-* ``RestM``, ``RestN``, ``RestK``: which tile, and which part of one whose ``permutation`` reaches beyond the atoms;
-  each thread goes through these as values.
+* the position inside an atom, where the instruction determines which (thread, value) holds an element;
+* ``ThrM``, ``ThrN``, ``ThrK``: the atom in the tile, which is the group of threads;
+* ``RestM``, ``RestN``, ``RestK``: the tile, and the part of a tile whose ``permutation`` extends beyond the atoms.
+  Each thread has these as values.
 
-Law: the threads at one position along the mode that an operand lacks have all of it among them, each element as often
-as the atom's own layout has it: once, but of an operand in shared memory, which each thread has whole.
+Invariant: all threads at one position along the mode that an operand lacks hold the whole operand together, and each
+element as often as in the layout of the atom: once, except for an operand in shared memory, all of which every thread
+has.
+
 Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B, thrfrg_C, get_slice),
 ``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp``, ``mma_traits_sm100.hpp`` (MMA_Traits).
 
@@ -46,15 +48,17 @@ from layoutalg.tuples.leaf import as_int, need_int
 
 @frozen
 class MmaAtom:
-    """One MMA instruction: its shape, and which thread has which elements of A, B and C.
+    """An MMA instruction: its shape, and which thread holds which elements of A, B and C.
 
     Args:
         shape_mnk: M, N and K.
-        a, b, c: (thread, value) to the index of an element of M x K, N x K, M x N, first mode fastest.
-        scales: the same of the scale factors of A and of B, each for its k; None without them.
+        a: (thread, value) to the index of an element of A, M x K, first mode fastest.
+        b: (thread, value) to the index of an element of B, N x K.
+        c: (thread, value) to the index of an element of C, M x N.
+        scales: the layouts of the scale factors of A and of B, one factor for each k; None without scale factors.
 
     Raises:
-        LayoutError: if one of them is something else.
+        LayoutError: if an argument has another type or an extent is not positive.
 
     >>> print(mma_atom("mma.m16n8k8.tf32").b)
     ((4,8),2):((8,1),32)
@@ -75,33 +79,33 @@ class MmaAtom:
         scales: tuple[Layout, Layout] | None = None,
     ) -> None:
         if type(shape_mnk) is not tuple or len(shape_mnk) != 3:
-            raise LayoutError(f"MmaAtom: the shape must be M, N and K, found {safe_text(shape_mnk)}")
+            raise LayoutError(f"MmaAtom: {safe_text(shape_mnk)} is not a shape (M, N, K)")
         extents = tuple([as_int(extent, "MmaAtom: an extent") for extent in shape_mnk])
         if min(extents) < 1:
-            raise LayoutError(f"MmaAtom: extents must be positive, found {extents}")
-        layouts = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
+            raise LayoutError(f"MmaAtom: the extents {extents} are not positive")
+        layouts = [need_thread_values(layout, "MmaAtom") for layout in (a, b, c)]
         if scales is not None:
             if type(scales) is not tuple or len(scales) != 2:
-                raise LayoutError(f"MmaAtom: scales must be two layouts, of A and of B, found {safe_text(scales)}")
+                raise LayoutError(f"MmaAtom: the scales {safe_text(scales)} are not two layouts, of A and of B")
             scales = (need_thread_values(scales[0], "MmaAtom"), need_thread_values(scales[1], "MmaAtom"))
         fix(self, shape_mnk=extents, a=layouts[0], b=layouts[1], c=layouts[2], scales=scales)
 
     @property
     def threads(self) -> int:
-        """How many threads issue it together."""
+        """Number of threads that issue the instruction together."""
         return int(size(self.c[0]))
 
 
 def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: Literal[1, 2] = 1) -> MmaAtom:
-    """The atom of an instruction, by the name of its fragments without the operand.
+    """Return the atom of an instruction, by the name of its fragments without the operand.
 
     Args:
         name: ``mma.m16n8k16.f16``, ``mma.sp.m16n8k64.e4m3``, ``wgmma.m64n128k16``, ``tcgen05.m128n256k16``; the type as
-            in :func:`layoutalg.fragment`; of ``mma.sync`` all words of PTX, too, of which ``block_scale`` brings the
-            scale factors. A thread of a sparse one has the zeros of A beside what it stores.
-        a_source: of ``wgmma``, where A lies; from shared memory every thread has all of A, as it has of B.
-        cta_group: of ``tcgen05``, whose threads are CTAs: how many share the instruction. One has all; of a pair each
-            has a half of M of A and C, and a half of N of B.
+            in :func:`layoutalg.fragment`. For ``mma.sync`` also all words of PTX; ``block_scale`` adds the scale
+            factors. For a sparse instruction, the thread that stores an element of A also has its zeros.
+        a_source: where A of ``wgmma`` is stored. If it is in shared memory, every thread has all of A, as of B.
+        cta_group: number of CTAs that share a ``tcgen05`` instruction, whose threads are CTAs. A single CTA has
+            everything; each CTA of a pair has half of M of A and C, and half of N of B.
 
     Raises:
         LayoutError: if there is no such instruction.
@@ -121,8 +125,8 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: L
     known = head in ("wgmma", "tcgen05") and not any(surplus)
     if not known or not sources:
         raise LayoutError(
-            "mma_atom: must be an instruction as mma.m16n8k16.f16, wgmma.m64n128k16 or tcgen05.m128n256k16, A in smem "
-            f"or rmem, found {safe_text(name)}, {safe_text(a_source)}"
+            f"mma_atom: {safe_text(name)} with A in {safe_text(a_source)} is not an instruction; supported: mma as in "
+            "mma.m16n8k16.f16, wgmma as in wgmma.m64n128k16, tcgen05 as in tcgen05.m128n256k16, with A in smem or rmem"
         )
     if head == "tcgen05":
         return _by_ctas(shape, dtype, cta_group)
@@ -133,14 +137,14 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: L
 
 
 def _of_warp(name: str) -> MmaAtom:
-    """The atom of ``mma.sync``."""
+    """Return the atom of ``mma.sync``."""
     words = name.split(".")[1:]
     sparse, shape, types, rest = mma_words(words)
-    dtypes = [word for word in rest if not word.endswith("X")]  # no scale vector
+    dtypes = [word for word in rest if not word.endswith("X")]  # without the scale vector
     if len(dtypes) > (not types):
-        raise LayoutError(f"mma_atom: must be an instruction as mma.m16n8k16.f16, found {safe_text(name)}")
-    of = {**dict.fromkeys("AB", "".join(dtypes)), **types}
-    a, b, c = (mma(shape, which, of.get(which, ""), sparse=sparse, zeros=True)[1] for which in "ABC")
+        raise LayoutError(f"mma_atom: {safe_text(name)} is not an instruction such as mma.m16n8k16.f16")
+    type_of = {**dict.fromkeys("AB", "".join(dtypes)), **types}
+    a, b, c = (mma(shape, operand, type_of.get(operand, ""), sparse=sparse, zeros=True)[1] for operand in "ABC")
     scales = (
         (mma(shape, "SFA", "", sparse=sparse)[1], mma(shape, "SFB", "", sparse=sparse)[1])
         if "block_scale" in words
@@ -151,18 +155,18 @@ def _of_warp(name: str) -> MmaAtom:
 
 
 def _whole(rows: int, columns: int) -> Layout:
-    """An operand in shared memory: all of it, for each thread of a warpgroup."""
+    """Return the layout of an operand in shared memory, all of which each thread of a warpgroup has."""
     return Layout((128, (rows, columns)), (0, (1, rows)))
 
 
 def _by_ctas(shape: str, dtype: str, ctas: int) -> MmaAtom:
-    """The atom of ``tcgen05.mma``: its threads are the CTAs that share it."""
+    """Return the atom of ``tcgen05.mma``, whose threads are the CTAs that share the instruction."""
     m, n, k = numbers(shape)
     legal = as_int(ctas, "mma_atom: cta_group") in (1, 2) and m in (64 * ctas, 128 * ctas) and k in TCGEN05_TYPES
     if not legal or n % (8 * ctas) or not 8 <= n <= 256:
         raise LayoutError(
-            "mma_atom: a shape of tcgen05 must have M 64 or 128, twice as many with cta_group 2, N 8 to 256 by 8, with "
-            f"cta_group 2 by 16, and K 8, 16, 32 or 64, found {shape}, cta_group {safe_text(ctas)}"
+            f"mma_atom: {shape} with cta_group {safe_text(ctas)} is not a shape of tcgen05; supported: M 64 or 128 "
+            "(128 or 256 with cta_group 2), N = 8, 16, ..., 256 (16, 32, ..., 256 with cta_group 2), K 8, 16, 32 or 64"
         )
     need_type(dtype, TCGEN05_TYPES[k], f"tcgen05.{shape}")
     a, b, c = [
@@ -172,23 +176,24 @@ def _by_ctas(shape: str, dtype: str, ctas: int) -> MmaAtom:
     return MmaAtom((m, n, k), a, b, c)
 
 
-#: What an operand of a tiled MMA may be; the last two where its atom has scale factors.
+#: The operands of a tiled MMA; SFA and SFB only if its atom has scale factors.
 MmaOperand: TypeAlias = Literal["A", "B", "C", "SFA", "SFB"]
-#: By operand: its two modes as positions in (M, N, K), and the position of the mode that it lacks.
+#: By operand: the positions of its two modes in (M, N, K), and the position of the mode that it lacks.
 _MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2), "SFA": (0, 2, 1), "SFB": (1, 2, 0)}
 
 
 @frozen
 class TiledMma(Shown):
-    """An MMA atom repeated over threads, and over the values of each thread.
+    """An MMA atom repeated over threads and over the values of each thread.
 
     Args:
         atom: the instruction.
         atom_layout: (M, N, K) position of an atom to the number of its group of threads.
-        permutation: of each of M, N and K how far the tile reaches, in which order; None: as far as the atoms do.
+        permutation: for each of M, N and K the extent of the tile and the order of its elements; None for the extent
+            of the atoms.
 
     Raises:
-        LayoutError: if one of them is something else, or two atoms have the same threads.
+        LayoutError: if an argument has another type, or two atoms have the same threads.
 
     >>> make_tiled_mma("mma.m16n8k16.f16") == TiledMma(mma_atom("mma.m16n8k16.f16"), Layout((1, 1, 1)), (None,) * 3)
     True
@@ -204,29 +209,31 @@ class TiledMma(Shown):
         whole = type(permutation) is tuple and len(permutation) == 3
         if not isinstance(atom, MmaAtom) or len(layout) != 3 or not whole or not all(map(is_tiler, permutation)):
             raise LayoutError(
-                "TiledMma: must be an atom, its layout along M, N and K, and a tile of these three, found "
-                f"{safe_text(atom)}, {layout}, {safe_text(permutation)}"
+                f"TiledMma: {safe_text(atom)}, {layout}, {safe_text(permutation)} are not an atom, its layout along M, "
+                "N and K, and a tile of these three"
             )
         if size(right_inverse(layout)) != size(layout):
-            raise LayoutError(f"TiledMma: atoms must have the numbers from 0 on, each once, found {layout}")
+            raise LayoutError(
+                f"TiledMma: the atom layout {layout} does not contain each number from 0 to {size(layout) - 1} once"
+            )
         fix(self, atom=atom, atom_layout=layout, permutation=permutation)
 
     @property
     def thr_layout_vmnk(self) -> Layout:
-        """(thread in the atom, its position along M, N, K) to the number of a thread."""
+        """Layout from (thread in the atom, position of the atom along M, N, K) to the number of a thread."""
         return tiled_product(Layout(self.atom.threads), self.atom_layout)
 
     @property
     def tile_mnk(self) -> tuple[int, int, int]:
-        """The extents of M, N and K that all threads cover at once."""
+        """Extents of M, N and K that all threads cover at once."""
         m, n, k = [extent_of(self._tiler(mode)) for mode in range(3)]
         return m, n, k
 
     def fragment(self, operand: MmaOperand) -> Fragment:
-        """What each thread has of an operand's tile, with a picture: ``draw(mma.fragment("A"))``.
+        """Return what each thread holds of an operand's tile; ``draw(mma.fragment("A"))`` draws it.
 
         Raises:
-            LayoutError: for another operand.
+            LayoutError: if the MMA has no such operand.
 
         >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).fragment("C"))
         C of m16n8k16: 32x8, ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
@@ -237,7 +244,7 @@ class TiledMma(Shown):
 
     @property
     def _instruction(self) -> str:
-        """The shape of the atom, as PTX writes it."""
+        """Shape of the atom as PTX writes it."""
         return "".join(f"{letter}{extent}" for letter, extent in zip("mnk", self.atom.shape_mnk, strict=True))
 
     @property
@@ -248,7 +255,7 @@ class TiledMma(Shown):
         return tuple(self.fragment(operand) for operand in self._operands)
 
     def __str__(self) -> str:
-        """Its tile, and what each thread has of A, B and C.
+        """Return the tile, and what each thread holds of each operand.
 
         >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)))
         m16n8k16, 2x1x1 of them: 64 threads, a tile of 32x8x16
@@ -257,29 +264,29 @@ class TiledMma(Shown):
            C  32x8   ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
            (thread, value) to an index into the operand's tile, first mode fastest
         """
-        atoms, tile = ("x".join(map(str, map(size, one))) for one in (self.atom_layout, self.tile_mnk))
-        rows = [(operand, one.extents, one.layout) for operand, one in zip(self._operands, self._drawn(), strict=True)]
+        atoms, tile = ("x".join(map(str, map(size, modes))) for modes in (self.atom_layout, self.tile_mnk))
+        fragments = zip(self._operands, self._drawn(), strict=True)
+        rows = [(operand, fragment.extents, fragment.layout) for operand, fragment in fragments]
         longest = max(map(len, self._operands))
-        wide = max(len(extents) for _, extents, _ in rows)
+        width = max(len(extents) for _, extents, _ in rows)
         return "\n".join(
             [
                 f"{self._instruction}, {atoms} of them: {size(self.thr_layout_vmnk)} threads, a tile of {tile}",
-                *(f"   {operand:<{longest}}  {extents:<{wide}}  {layout}" for operand, extents, layout in rows),
+                *(f"   {operand:<{longest}}  {extents:<{width}}  {layout}" for operand, extents, layout in rows),
                 "   (thread, value) to an index into the operand's tile, first mode fastest",
             ]
         )
 
     def _operand(self, operand: object) -> str:
         if operand not in self._operands:
-            scaled = "" if self.atom.scales else "; scale factors are those of an atom with block_scale"
+            scaled = "" if self.atom.scales else "; only an atom with block_scale has scale factors"
             raise LayoutError(
-                f"TiledMma: an operand must be {', '.join(self._operands[:-1])} or {self._operands[-1]}, found "
-                f"{safe_text(operand)}{scaled}"
+                f"TiledMma: {safe_text(operand)} is not an operand; supported: {', '.join(self._operands)}{scaled}"
             )
         return str(operand)
 
     def thrfrg_A(self, layout: AnyLayout) -> AnyLayout:
-        """A layout (M, K) by threads and values: ``((thread, (ThrM, ThrK)), (value, (RestM, RestK)))``.
+        """Divide a layout (M, K) by threads and values: ``((thread, (ThrM, ThrK)), (value, (RestM, RestK)))``.
 
         Raises:
             LayoutError: if the tile does not divide the layout.
@@ -287,18 +294,18 @@ class TiledMma(Shown):
         return self._thrfrg("A", layout)
 
     def thrfrg_B(self, layout: AnyLayout) -> AnyLayout:
-        """The same of (N, K)."""
+        """Divide a layout (N, K) by threads and values, see :meth:`thrfrg_A`."""
         return self._thrfrg("B", layout)
 
     def thrfrg_C(self, layout: AnyLayout) -> AnyLayout:
-        """The same of (M, N)."""
+        """Divide a layout (M, N) by threads and values, see :meth:`thrfrg_A`."""
         return self._thrfrg("C", layout)
 
     def partition_A(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-        """What a thread has of A, ``(value, RestM, RestK)``, and its offset.
+        """Return what a thread holds of A, ``(value, RestM, RestK)``, and its offset.
 
         Raises:
-            LayoutError: as :meth:`thrfrg_A`, or if there is no such thread.
+            LayoutError: if :meth:`thrfrg_A` raises it, or there is no such thread.
 
         >>> mine, offset = make_tiled_mma("mma.m16n8k16.f16").partition_A(Layout((16, 32), (32, 1)), 5)
         >>> print(mine, offset)
@@ -307,15 +314,15 @@ class TiledMma(Shown):
         return self._partition("A", layout, thread)
 
     def partition_B(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-        """What a thread has of B, ``(value, RestN, RestK)``, and its offset."""
+        """Return what a thread holds of B, ``(value, RestN, RestK)``, and its offset."""
         return self._partition("B", layout, thread)
 
     def partition_C(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-        """What a thread has of C, ``(value, RestM, RestN)``, and its offset."""
+        """Return what a thread holds of C, ``(value, RestM, RestN)``, and its offset."""
         return self._partition("C", layout, thread)
 
     def tv_layout(self, operand: MmaOperand) -> Layout:
-        """(number of a thread, value) to an index into the tile of an operand, first mode fastest.
+        """Return (number of a thread, value) to an index into the tile of an operand, first mode fastest.
 
         >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).tv_layout("C"))
         ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
@@ -323,27 +330,27 @@ class TiledMma(Shown):
         i, j, lacking = _MODES[self._operand(operand)]
         (thread, groups), values = self._by_thread(operand, Layout((self.tile_mnk[i], self.tile_mnk[j])))
         vmnk = self.thr_layout_vmnk
-        # Threads that differ along the mode that the operand lacks have the same elements: a stride of 0.
+        # Threads that differ only along the mode that the operand lacks hold the same elements: a stride of 0.
         position = {i: groups[0], j: groups[1], lacking: Layout(size(vmnk[1 + lacking]), 0)}
         by_vmnk = make_layout(thread, position[0], position[1], position[2])
         return make_layout(composition(by_vmnk, right_inverse(vmnk)), values)
 
     def _tiler(self, mode: int) -> Tiler:
-        """What the tile is along one of M, N and K: as the permutation says, else the atoms side by side."""
+        """Return the tile along one of M, N and K: the entry of the permutation, or the extent of all atoms."""
         tiler = self.permutation[mode]
         return self.atom.shape_mnk[mode] * int(size(self.atom_layout[mode])) if tiler is None else tiler
 
     def _thrfrg(self, operand: str, layout: AnyLayout) -> AnyLayout:
         need_layout(layout, f"thrfrg_{operand}")
         if rank(layout) < 2:
-            raise LayoutError(f"thrfrg_{operand}: the layout must have two modes or more, found {layout}")
+            raise LayoutError(f"thrfrg_{operand}: the layout {layout} has fewer than two modes")
         return through(lambda plain: self._by_thread(operand, plain), layout)
 
     def _by_thread(self, operand: str, plain: Layout) -> Layout:
-        """A plain operand as ``((thread, groups), (value, rest))``, groups and rest by the operand's two modes."""
+        """Return a plain operand as ``((thread, groups), (value, rest))``; groups and rest have the operand's modes."""
         i, j, _ = _MODES[operand]
-        held = (self.atom.a, self.atom.b, self.atom.c, *(self.atom.scales or ()))
-        thread_values = dict(zip(self._operands, held, strict=True))[operand]
+        atom_layouts = (self.atom.a, self.atom.b, self.atom.c, *(self.atom.scales or ()))
+        thread_values = dict(zip(self._operands, atom_layouts, strict=True))[operand]
         extents = self.atom.shape_mnk
         tiles = logical_divide(plain, (self._tiler(i), self._tiler(j)))
         elements, atoms = zipped_divide(tiles, (extents[i], extents[j]))
@@ -352,11 +359,11 @@ class TiledMma(Shown):
         return make_layout(make_layout(thread, groups), make_layout(value, rest))
 
     def _partition(self, operand: str, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-        """What a thread has of an operand: its place in the atom and its group fixed, all values kept."""
+        """Return what a thread holds of an operand: the slice at its position in the atom and its group."""
         i, j, _ = _MODES[operand]
         threads, number = self.thr_layout_vmnk, as_int(thread, f"partition_{operand}: thread")
         if not 0 <= number < size(threads):
-            raise LayoutError(f"partition_{operand}: thread must lie in [0,{size(threads)}), found {number}")
+            raise LayoutError(f"partition_{operand}: thread {number} is not in [0,{size(threads)})")
         vmnk: Any = idx2crd(right_inverse(threads)(number), tuple(int(size(mode)) for mode in threads))
         fragments = self._thrfrg(operand, layout)
         shape: Any = fragments.shape  # ((thread, (ThrM, ThrN)), (value, (RestM, RestN, ...)))
@@ -365,7 +372,7 @@ class TiledMma(Shown):
 
 
 def is_tiler(tiler: object) -> bool:
-    """Whether something tiles one mode: a number, a shape, a layout, or None for a tile as it is.
+    """Return whether a value can tile one mode: a number, a shape, a layout, or None for the undivided mode.
 
     >>> is_tiler(8), is_tiler(Layout(8)), is_tiler("8")
     (True, True, False)
@@ -378,7 +385,7 @@ def _is_shape(tiler: tuple[object, ...]) -> bool:
 
 
 def extent_of(tiler: Tiler) -> int:
-    """How far a tiler of one mode reaches."""
+    """Return the extent of a tiler of one mode."""
     return need_int(size(tiler) if isinstance(tiler, Layout) else product(tiler), "TiledMma: a tile")  # type: ignore[arg-type]
 
 
@@ -387,15 +394,17 @@ def make_tiled_mma(
     atom_layout_mnk: Layout | Shape = (1, 1, 1),
     permutation_mnk: tuple[Tiler, Tiler, Tiler] | None = None,
 ) -> TiledMma:
-    """An MMA atom repeated over threads.
+    """Repeat an MMA atom over threads and values.
 
     Args:
         atom: the instruction, or its name as for :func:`mma_atom`.
-        atom_layout_mnk: how many atoms lie along M, N and K, as a shape, or a layout to the number of their threads.
-        permutation_mnk: the tile along M, N and K, None where it reaches as far as the atoms; default: for all three.
+        atom_layout_mnk: number of atoms along M, N and K as a shape, or a layout to the number of their group of
+            threads.
+        permutation_mnk: the tile along M, N and K; None for a mode whose tile has the extent of the atoms. Default:
+            None for all three.
 
     Raises:
-        LayoutError: if one of them is something else, or two atoms have the same threads.
+        LayoutError: if an argument has another type, or two atoms have the same threads.
 
     >>> print(make_tiled_mma("wgmma.m64n128k16", (2, 1, 1)).thr_layout_vmnk)
     (128,2,1,1):(1,128,0,0)

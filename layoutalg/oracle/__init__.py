@@ -1,13 +1,13 @@
-"""The oracle: NVIDIA's CuTe DSL, asked on the CPU and kept at arm's length.
+"""The oracle: NVIDIA's CuTe DSL, which runs on the CPU in a process of its own.
 
-Only the rooms called ``dsl`` import ``cutlass`` (the distribution ``nvidia-cutlass-dsl``), and even they are imported
-only in a worker process: some inputs make the DSL's native code abort or divide by zero, and whoever asks must outlive
-that. Who has questions of another kind brings the module that answers them (`layoutalg.oracle.service`).
+Only the subpackages named ``dsl`` import ``cutlass`` (the distribution ``nvidia-cutlass-dsl``), and they are imported
+only in a worker process: some inputs make the DSL's native code abort or divide by zero, and the process that asks must
+survive this. Other packages can provide modules that answer other kinds of questions (`layoutalg.oracle.service`).
 
-`layoutalg.oracle.expressions` evaluates one operation of the layout algebra, or whole expressions, and returns the text
-that the DSL prints.
+`layoutalg.oracle.expressions` evaluates single operations of the layout algebra or whole expressions, and returns the
+text that the DSL prints.
 
-An oracle is evidence, not a judge: the DSL answers some inputs wrongly without a word.
+The oracle is evidence and not a judge: the DSL returns wrong results for some inputs silently.
 
 >>> import layoutalg.oracle
 >>> layoutalg.oracle.available() in (True, False)

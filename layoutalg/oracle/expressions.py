@@ -1,17 +1,17 @@
-"""The layout algebra evaluated by the CuTe DSL: single operations, and whole expressions along one syntax tree.
+"""Evaluation of layout algebra by the CuTe DSL: single operations, and whole expressions as syntax trees.
 
-A case names an operation and gives its arguments as plain data; an expression goes as its syntax tree, so that what an
-operation inside gives is given to the next by the DSL itself, and no value of ours is. The answer is text, the way the
-DSL prints the result. Whatever a question does to the DSL (an exception, a native crash, no end), it gets an answer and
-the others go on. Where the DSL is known not to do as the algebra does, :data:`ROWS` has the rows of
-``docs/divergences.md``, by operation.
+A case is the name of an operation with its arguments as plain data. An expression is sent as its syntax tree, so that
+the DSL computes all intermediate results and uses no value of ours. The answer is the result as the DSL prints it. If a
+question makes the DSL raise an exception, crash or hang, the question gets this answer, and the others are answered.
+:data:`ROWS` contains, by operation, the rows of ``docs/divergences.md`` about known differences between the DSL and the
+algebra.
 
-The tree is what was written, and nothing of what it comes to: an integer, a truth value and ``None`` stand for
-themselves, a tuple is a list, and all else is a pair of its name and its parts: an operation of the algebra by its own
-name, with its operands in the order of its parameters, and what the notation writes with signs by those of `SIGNS`.
+The tree describes the text and no results. Integers, booleans and ``None`` represent themselves, and a tuple is a list.
+Everything else is a pair of a name and its parts: an operation of the algebra has its own name, with the operands in
+the order of its parameters; symbols of the notation have the names in `SIGNS`.
 
-Laws: signs and names aside, a text and its tree hold the same numbers in the same order; every operation has its own
-rows once, and one without rows none.
+Invariants: apart from signs and names, a text and its tree contain the same numbers in the same order; the rows of an
+operation are listed once, and an operation without rows is not listed.
 
 >>> syntax("size(coalesce((2,4):(1,2)), mode=[0])")
 {'size': [{'coalesce': [{':': [[2, 4], [1, 2]]}]}, [0]]}
@@ -37,12 +37,12 @@ Argument: TypeAlias = "int | str | Sequence[Argument] | None"
 
 @frozen
 class Case:
-    """One question: ``operation`` with ``arguments`` in the order of the DSL's function of that name.
+    """An operation with arguments in the order of the DSL's function of the same name.
 
     Attributes:
-        operation: a name of the DSL's layout algebra, or one of ``call`` (a layout and a coordinate), ``text`` (a
-            layout, read and written back), ``upcast`` and ``downcast`` (a layout and a factor), ``concatenate``
-            (layouts, as ``make_layout(layout, ...)``).
+        operation: a function of the DSL's layout algebra, or one of ``call`` (a layout and a coordinate), ``text`` (a
+            layout, which is parsed and printed), ``upcast`` and ``downcast`` (a layout and a factor), ``concatenate``
+            (layouts, as in ``make_layout(layout, ...)``).
         arguments: integers, ``None``, tuples of these, and texts in CuTe notation for layouts, composed layouts and
             swizzles, alone or inside a tuple (a tiler of layouts).
     """
@@ -53,12 +53,12 @@ class Case:
 
 @frozen
 class Answer:
-    """What the DSL said.
+    """An answer of the DSL.
 
     Attributes:
-        status: ``ok``; ``rejected`` (it raised an exception); ``crashed`` (its native code died); ``timeout``.
+        status: ``ok``; ``rejected`` (an exception); ``crashed`` (its native code crashed); ``timeout``.
         text: the result as the DSL prints it, or the reason. A result with an offset (`slice_and_offset`,
-            `local_tile`, `local_partition`) reads ``LAYOUT + OFFSET``; identity swizzles are left out.
+            `local_tile`, `local_partition`) is written as ``LAYOUT + OFFSET``; identity swizzles are omitted.
     """
 
     status: Status
@@ -69,13 +69,13 @@ def evaluate(cases: Iterable[Case], *, each_s: float = 20.0, batch: int = 1000) 
     """Return the DSL's answer to every case, in order.
 
     Args:
-        cases: the questions.
-        each_s: seconds that one case may take.
-        batch: cases traced together; one trace is what makes thousands of cases a matter of seconds.
+        cases: the operations with their arguments.
+        each_s: the most seconds of one case.
+        batch: number of cases in one trace; with large batches, thousands of cases take seconds.
 
     Raises:
         OracleUnavailableError: if the CuTe DSL is not installed.
-        OracleError: if the oracle broke as a tool.
+        OracleError: if the worker process failed.
 
     >>> from layoutalg.oracle import available
     >>> case = Case("zipped_divide", ("((8,16),(64,2)):((64,512),(1,8192))", (64, 16)))
@@ -89,33 +89,34 @@ def evaluate(cases: Iterable[Case], *, each_s: float = 20.0, batch: int = 1000) 
     ]
 
 
-#: A layout of shape and stride, a swizzle, a composed layout, a basis stride of value and path, a function at a
-#: coordinate, one mode, and parentheses around one value, which are a tuple of one unless that is a layout.
+#: The names of symbols in a tree: a layout of shape and stride, a swizzle, a composed layout, a basis stride of value
+#: and path, a function called with a coordinate, one mode, and parentheses around one value. The parentheses make a
+#: tuple of one, unless the value is a layout.
 SIGNS = (":", "S<>", "o", "@", "()", "[]", "( )")
 
 
 class SymbolError(NotationError):
-    """An expression holds symbols, and a tree has numbers alone."""
+    """An expression that contains symbols; a tree contains only numbers."""
 
 
 @frozen
 class _Node:
-    """What an expression does at one place, and with which parts."""
+    """A name of an operation or symbol, and its parts."""
 
     name: str
     parts: tuple[Any, ...]
 
 
 def syntax(source: str) -> Any:
-    """The tree of an expression.
+    """Return the syntax tree of an expression.
 
     Args:
-        source: an expression, as :func:`layoutalg.evaluate` takes it.
+        source: an expression, as for :func:`layoutalg.evaluate`.
 
     Raises:
-        NotationError: if the text is no expression.
-        LayoutError: if an operation has no such parameters.
-        SymbolError: if there are symbols in it.
+        NotationError: if the text is not an expression.
+        LayoutError: if an operation does not have these parameters.
+        SymbolError: if the expression contains symbols.
 
     >>> syntax("((4,8):(1@0,1@1))[1]")
     {'[]': [{'( )': [{':': [[4, 8], [{'@': [1, [0]]}, {'@': [1, [1]]}]]}]}, 1]}
@@ -124,7 +125,7 @@ def syntax(source: str) -> Any:
 
 
 def operations_of(tree: Any) -> Iterator[str]:
-    """The names in a tree, outermost first, signs among them.
+    """Yield the names in a tree, including those of symbols, outermost first.
 
     >>> list(operations_of(syntax("size(coalesce((2,4):(1,2)))")))
     ['size', 'coalesce', ':']
@@ -139,7 +140,7 @@ def operations_of(tree: Any) -> Iterator[str]:
 
 
 class _TreeParser(ExpressionParser):
-    """The parser of expressions, which notes what it meets."""
+    """A parser of expressions that returns the syntax tree instead of the value."""
 
     def layout(self, shape: Any, stride: Any, start: int) -> Any:
         return _Node(":", (shape, stride))
@@ -154,7 +155,7 @@ class _TreeParser(ExpressionParser):
         return _Node("( )", (value,)) if self.is_function(value) else (value,)
 
     def is_function(self, value: Any) -> bool:
-        return isinstance(value, _Node)  # or a number, where an operation gives one: only its value could tell
+        return isinstance(value, _Node)  # an operation that returns a number counts as a function, too
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
         bound = bind_operation(name, function, positional, keywords)
@@ -169,29 +170,29 @@ class _TreeParser(ExpressionParser):
 
 def _data(part: Any) -> Any:
     if isinstance(part, _Node):
-        return {part.name: [_data(one) for one in part.parts]}
+        return {part.name: [_data(inner) for inner in part.parts]}
     if isinstance(part, tuple):
-        return [_data(one) for one in part]
+        return [_data(item) for item in part]
     if isinstance(part, ScaledBasis):
         return {"@": [_data(part.value), list(part.mode)]}
     if part is None or isinstance(part, int):
         return part
-    raise SymbolError(f"syntax: extents and strides must be numbers, found {part}", str(part))
+    raise SymbolError(f"syntax: {part} is not a number, and the CuTe DSL has no symbols", str(part))
 
 
 def evaluate_expressions(sources: Iterable[str], *, each_s: float = 20.0, batch: int = 100) -> list[Answer]:
-    """Return what the DSL makes of every expression, in order.
+    """Return the DSL's answer to every expression, in order.
 
     Args:
-        sources: expressions, as :func:`layoutalg.evaluate` takes them.
-        each_s: seconds that one may take.
-        batch: how many are traced together.
+        sources: expressions, as for :func:`layoutalg.evaluate`.
+        each_s: the most seconds of one expression.
+        batch: number of expressions in one trace.
 
     Raises:
-        NotationError: if a text is no expression.
-        SymbolError: if there are symbols in it, which the DSL does not have.
+        NotationError: if a text is not an expression.
+        SymbolError: if an expression contains symbols, which the DSL does not have.
         OracleUnavailableError: if the CuTe DSL is not installed.
-        OracleError: if the oracle broke as a tool.
+        OracleError: if the worker process failed.
 
     >>> from layoutalg.oracle import available
     >>> sources = ["size(coalesce((2,4):(1,2)))"]
@@ -203,7 +204,7 @@ def evaluate_expressions(sources: Iterable[str], *, each_s: float = 20.0, batch:
     return [Answer(reply.status, str(reply.value)) for reply in replies]
 
 
-#: Rows of the page by the name that an operation has in a syntax tree (`layoutalg.oracle.expressions`).
+#: Rows of ``docs/divergences.md`` by the name of an operation in a syntax tree.
 ROWS = {
     "()": (64, 66, 76),
     "blocked_product": (73,),
@@ -226,7 +227,7 @@ ROWS = {
 
 
 def rows_of(operations: Iterable[str]) -> str:
-    """The rows of these operations as a sentence tells them; empty if none has any.
+    """Return the rows of operations as text; empty if no operation has rows.
 
     >>> rows_of(["composition"])
     'composition: rows 1 to 5'
@@ -236,7 +237,7 @@ def rows_of(operations: Iterable[str]) -> str:
 
 
 def _runs_text(rows: Sequence[int]) -> str:
-    """Numbers, runs of three or more as such."""
+    """Return numbers as text, with runs of three or more as ranges."""
     runs: list[list[int]] = []
     for row in rows:
         if runs and row == runs[-1][-1] + 1:

@@ -1,14 +1,13 @@
-"""One round of questions to a worker process that holds the CuTe DSL, and the language that both sides speak.
+"""Questions to a worker process that runs the CuTe DSL, and the notation that both processes use.
 
-The process asking never imports ``cutlass``; it sends the questions as JSON and reads one JSON line for each answer.
-Inside the worker every batch runs in a forked child, so a native crash costs one question and a few milliseconds.
+The process that asks never imports ``cutlass``. It sends the questions as JSON and reads one JSON line for each answer.
+The worker answers every batch in a forked child, so that a native crash costs one question and a few milliseconds.
 
-CuTe notation goes over as plain data. Its reader shares no code with ``layoutalg``, so that a slip in either notation
-shows when the two are compared; it accepts what the DSL prints and nothing more: no blanks inside tuples, no C++
-spelling.
+Layouts are sent in CuTe notation. The parser of this module shares no code with ``layoutalg``, so that a comparison of
+the two reveals an error in either. It accepts only what the DSL prints: no blanks inside tuples, no C++ spelling.
 
-Laws: the DSL is required quietly if and only if it is available; what is read is written as it was, and ``layoutalg``
-writes the same.
+Invariants: :func:`require` returns if and only if the DSL is available; :func:`write` of what :func:`read` returns is
+the text that was read, and ``layoutalg`` writes the same text.
 
 >>> from layoutalg import parse_layout
 >>> texts = ["8:1", "(8,(4,2)):(1,(8,0))", "(2,3):(1@0,2@1)", "S<3,4,3> o 16 o (8,64):(64,1)"]
@@ -35,20 +34,20 @@ from layoutalg.installation import pip_install
 
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
-#: The message where it is missing, of an error and of every ``--check``.
+#: The message of errors and of every ``--check`` if the DSL is not installed.
 MISSING = f"the CuTe DSL is not installed; {pip_install('oracle')} adds it"
 
 
 class OracleError(RuntimeError):
-    """The oracle failed as a tool: its process broke, or gave no answer that can be read."""
+    """A failure of the oracle as a tool: its process failed, or its output cannot be parsed."""
 
 
 class OracleUnavailableError(OracleError):
-    """The CuTe DSL is not installed (it is made for Linux only)."""
+    """The CuTe DSL is not installed. It exists only for Linux."""
 
 
 def available() -> bool:
-    """Whether the CuTe DSL is installed, found out without importing it.
+    """Return whether the CuTe DSL is installed, without importing it.
 
     >>> available() or version() is None
     True
@@ -57,7 +56,7 @@ def available() -> bool:
 
 
 def version() -> str | None:
-    """Version of the installed CuTe DSL, or ``None`` where there is none."""
+    """Return the version of the installed CuTe DSL, or ``None`` if it is not installed."""
     try:
         return metadata.version(_DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -65,7 +64,7 @@ def version() -> str | None:
 
 
 def require() -> None:
-    """Return quietly if the oracle can be asked.
+    """Check that the oracle is available.
 
     Raises:
         OracleUnavailableError: if the CuTe DSL is not installed.
@@ -80,7 +79,7 @@ _TOKEN = re.compile(r"[(),]|-?\d+(?:@\d+)*")
 
 @frozen
 class Basis:
-    """A stride ``value@m1@m0``: ``value`` steps along mode ``(m0, m1)``, whose outermost index is printed last."""
+    """A stride ``value@m1@m0``: ``value`` steps along mode ``(m0, m1)``. The outermost index is printed last."""
 
     value: int
     mode: tuple[int, ...]
@@ -116,7 +115,7 @@ class Composed:
 
     @property
     def shape(self) -> Tree:
-        """Shape of the rightmost layout, whose coordinates these are."""
+        """Shape of the rightmost layout, which is the domain."""
         return () if isinstance(self.inner, Swizzling) else self.inner.shape
 
 
@@ -124,7 +123,7 @@ Term: TypeAlias = "Affine | Swizzling | Composed"
 
 
 def read(text: str) -> Term:
-    """Return the layout, swizzle or composed layout that ``text`` writes.
+    """Parse a layout, swizzle or composed layout.
 
     Raises:
         ValueError: if the text is not in the notation.
@@ -138,7 +137,7 @@ def read(text: str) -> Term:
     if composed:
         offset, _, inner = rest.partition(" o ")
         return Composed(read(outer), read_tuple(offset), read(inner))
-    if match := _SWIZZLE.match(text):  # the DSL forgets the closing bracket after a negative shift
+    if match := _SWIZZLE.match(text):  # the DSL omits the closing bracket after a negative shift
         bits, base, shift = map(int, match.groups())
         return Swizzling(bits, base, shift)
     shape, _, stride = text.partition(":")
@@ -146,7 +145,7 @@ def read(text: str) -> Term:
 
 
 def read_tuple(text: str) -> Tree:
-    """Return the nested tuple of integers (or of basis strides) that ``text`` writes; ``(4)`` is a tuple of one.
+    """Parse a nested tuple of integers or basis strides; ``(4)`` is a tuple of one.
 
     Raises:
         ValueError: if the text is not in the notation.
@@ -156,31 +155,31 @@ def read_tuple(text: str) -> Tree:
     """
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != text or not tokens:
-        raise ValueError(f"oracle reader: a nested tuple of integers must be written here, found {text[:80]!r}")
+        raise ValueError(f"oracle reader: {text[:80]!r} is not a nested tuple of integers")
     try:
         tree, after = _tree(tokens, 0)
-    except (IndexError, ValueError):  # the text ended inside a tuple, or a bracket stood where a number belongs
+    except (IndexError, ValueError):  # the text ends inside a tuple, or has a bracket in place of a number
         after = -1
     if after != len(tokens):
-        raise ValueError(f"oracle reader: brackets must match and commas separate, found {text[:80]!r}")
+        raise ValueError(f"oracle reader: the brackets or commas of {text[:80]!r} are not those of a tuple")
     return tree
 
 
-def _tree(tokens: list[str], at: int) -> tuple[Tree, int]:
-    if tokens[at] != "(":
-        value, *modes = map(int, tokens[at].split("@"))
-        return (Basis(value, tuple(reversed(modes))) if modes else value), at + 1
+def _tree(tokens: list[str], start: int) -> tuple[Tree, int]:
+    if tokens[start] != "(":
+        value, *modes = map(int, tokens[start].split("@"))
+        return (Basis(value, tuple(reversed(modes))) if modes else value), start + 1
     items: list[Tree] = []
-    at += 1
-    while tokens[at] != ")":
-        item, at = _tree(tokens, at)
+    position = start + 1
+    while tokens[position] != ")":
+        item, position = _tree(tokens, position)
         items.append(item)
-        at += tokens[at] == ","
-    return tuple(items), at + 1
+        position += tokens[position] == ","
+    return tuple(items), position + 1
 
 
 def write_tuple(tree: object) -> str:
-    """Write a nested tuple the way the DSL prints one inside a layout: no blanks, ``(4)`` for a tuple of one.
+    """Write a nested tuple as the DSL prints it inside a layout: without blanks, ``(4)`` for a tuple of one.
 
     >>> write_tuple((8, (4,), Basis(2, (0, 1))))
     '(8,(4),2@1@0)'
@@ -211,7 +210,7 @@ _STATUSES = ("ok", "rejected", "crashed", "timeout")
 
 @frozen
 class Reply:
-    """What became of one question: the value under ``ok``, else a text that says what happened."""
+    """The result of a question: for the status ``ok`` the value, else a text that describes what happened."""
 
     status: Status
     value: Any
@@ -226,20 +225,20 @@ def ask(
     limit_s: float = 600.0,
     target: str | None = None,
 ) -> list[Reply]:
-    """Return one reply a question, in order.
+    """Send questions to a worker process, and return one reply for each, in order.
 
     Args:
-        answerer: dotted name of the module that answers; its ``prepare()`` runs in the worker, and returns a function
-            of a list of questions and of what it reports each status and value to.
-        questions: plain data that JSON can carry.
-        each_s: seconds a single question may take before its child is killed (status ``timeout``).
-        batch: how many questions a forked child answers before the next child takes over.
-        limit_s: seconds the whole round may take.
-        target: what the DSL believes to compile for (``sm_100a``), where a question does not say it itself.
+        answerer: dotted name of the module that answers. The worker calls its ``prepare()``, which returns a function
+            of a list of questions and of a callback that receives the status and value of each.
+        questions: plain data for JSON.
+        each_s: seconds for a single question, after which its child is killed (status ``timeout``).
+        batch: the most questions that a forked child answers.
+        limit_s: seconds for all questions.
+        target: the target for which the DSL compiles (``sm_100a``) if a question does not contain one.
 
     Raises:
         OracleUnavailableError: if the CuTe DSL is not installed.
-        OracleError: if the worker itself broke or ran past ``limit_s``.
+        OracleError: if the worker failed or took more than ``limit_s``.
     """
     require()
     if not questions:
@@ -247,7 +246,7 @@ def ask(
     job = json.dumps({"answerer": answerer, "questions": list(questions), "each_s": each_s, "batch": batch})
     command = [sys.executable, "-m", "layoutalg.oracle.worker"]
     try:
-        with TemporaryDirectory() as scratch:  # the DSL leaves its PTX where the process was started
+        with TemporaryDirectory() as scratch:  # the DSL writes PTX files to the working directory
             worker = subprocess.run(
                 command,
                 input=job,
@@ -259,21 +258,19 @@ def ask(
                 check=False,
             )
     except subprocess.TimeoutExpired as error:
-        raise OracleError(
-            f"oracle: {len(questions)} questions to {answerer} must end in {limit_s} s, found no end"
-        ) from error
+        raise OracleError(f"oracle: {answerer} has not answered {len(questions)} questions in {limit_s} s") from error
     replies = list(_replies(worker.stdout))
     if worker.returncode or len(replies) != len(questions):
         reason = (worker.stderr.strip().splitlines() or ["no message"])[-1]
         raise OracleError(
-            f"oracle: the worker must answer {len(questions)} questions, found {len(replies)} and exit status "
+            f"oracle: the worker answered {len(replies)} of {len(questions)} questions and ended with exit status "
             f"{worker.returncode}: {reason[:200]}"
         )
     return replies
 
 
 def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, str]:
-    """The environment of the worker: what this process would ask, this very copy of the package; the DSL kept quiet."""
+    """Return the environment of the worker: it imports this copy of the package, and the DSL does not print logs."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (_home(answerer), root, os.environ.get("PYTHONPATH", ""))))
     architecture = {"CUTE_DSL_ARCH": target} if target else {}
@@ -282,7 +279,7 @@ def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, s
 
 
 def _home(answerer: str) -> str:
-    """The folder that a module is imported from; "" where this process does not find it, and the worker may."""
+    """Return the folder from which a module is imported; "" if this process does not find it."""
     spec = find_spec(answerer.partition(".")[0])
     return str(Path(spec.origin).parents[bool(spec.submodule_search_locations)]) if spec and spec.origin else ""
 
@@ -291,5 +288,5 @@ def _replies(lines: str) -> Iterator[Reply]:
     for line in lines.splitlines():
         status, value = json.loads(line)
         if status not in _STATUSES:
-            raise OracleError(f"oracle: a status must be one of {', '.join(_STATUSES)}, found {str(status)[:60]}")
+            raise OracleError(f"oracle: {str(status)[:60]} is not a status; supported: {', '.join(_STATUSES)}")
         yield Reply(cast(Status, status), value)

@@ -1,18 +1,19 @@
-"""The process that holds the CuTe DSL: reads a job from standard input, writes one JSON line a question.
+"""Worker process of the oracle: imports the CuTe DSL, reads a job from standard input, writes a JSON line per question.
 
-A batch of questions runs inside a forked child, which reports each answer as soon as it has it. When a child dies (the
-DSL's native code may raise SIGFPE, SIGABRT or SIGSEGV) or falls silent, the question it was at is blamed, and the next
-child goes on after it. Run as ``python -m layoutalg.oracle.worker`` by `layoutalg.oracle.service`.
+A batch of questions runs in a forked child process, which reports each answer immediately. If a child dies (the DSL's
+native code may raise SIGFPE, SIGABRT or SIGSEGV) or does not report for too long, the question that it was answering
+gets this result, and the next child continues after it. `layoutalg.oracle.service` runs this module as ``python -m
+layoutalg.oracle.worker``.
 
-Law: every question has one answer, in order, wherever children die and however many questions they are given.
+Invariant: every question has one answer, in order, for every batch size and regardless of where children die.
 
 >>> def work(numbers, report):
 ...     for number in numbers:
 ...         os._exit(9) if number % 3 == 2 else report("ok", number)
->>> told = [list(run_isolated(list(range(7)), work, each_s=10, batch=batch)) for batch in (1, 3, 8)]
->>> [number if status == "ok" else status for status, number in told[0]]
+>>> results = [list(run_isolated(list(range(7)), work, each_s=10, batch=batch)) for batch in (1, 3, 8)]
+>>> [number if status == "ok" else status for status, number in results[0]]
 [0, 1, 'crashed', 3, 4, 'crashed', 6]
->>> told[0] == told[1] == told[2]
+>>> results[0] == results[1] == results[2]
 True
 """
 
@@ -35,13 +36,13 @@ Work = Callable[[list[Any], Reporter], None]
 
 
 def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int) -> Iterator[tuple[str, object]]:
-    """Yield ``(status, value)`` for every question, whatever the questions do to the process that answers them.
+    """Yield ``(status, value)`` for every question, also for a question that crashes the process that answers it.
 
     Args:
-        questions: what to answer.
-        work: answers a list of questions in order, calling its second argument once for each.
-        each_s: seconds of silence after which a child is killed.
-        batch: questions a child is given.
+        questions: the questions.
+        work: a function that answers a list of questions in order and calls its second argument once for each.
+        each_s: seconds without a report after which a child is killed.
+        batch: the most questions of a child.
 
     >>> import os
     >>> def work(numbers, report):
@@ -50,9 +51,9 @@ def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int)
     >>> list(run_isolated([1, 2, 3], work, each_s=10, batch=8))
     [('ok', 1), ('crashed', 'exit status 9'), ('ok', 3)]
     """
-    at = 0
-    while at < len(questions):
-        chunk = questions[at : at + batch]
+    position = 0
+    while position < len(questions):
+        chunk = questions[position : position + batch]
         replies = 0
         end: tuple[str, object] = ("crashed", "no report")
         for kind, value in _child(chunk, work, each_s):
@@ -61,14 +62,14 @@ def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int)
             else:
                 replies += 1
                 yield kind, value
-        at += replies
-        if replies < len(chunk):  # the child ended at a question: that one takes the blame
-            at += 1
+        position += replies
+        if replies < len(chunk):  # the child ended while it answered the next question
+            position += 1
             yield end
 
 
 def _child(chunk: list[Any], work: Work, each_s: float) -> Iterator[tuple[str, Any]]:
-    """Fork, let the child work, yield its reports and last ``("end", (status, why))``."""
+    """Run a forked child; yield its reports and finally ``("end", (status, reason))``."""
     source, sink = os.pipe()
     sys.stdout.flush()
     process = os.fork()
@@ -98,9 +99,9 @@ def _child(chunk: list[Any], work: Work, each_s: float) -> Iterator[tuple[str, A
 
 
 def _work_and_exit(chunk: list[Any], work: Work, sink: int) -> None:
-    """The child's whole life; it leaves without the clean-up that belongs to its parent."""
+    """Answer the questions in the child, then exit without the cleanup that belongs to the parent."""
     quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)  # the DSL prints its diagnostics; standard output carries the answers
+    os.dup2(quiet, 1)  # the DSL prints diagnostics, and the standard output of the worker is for answers
     os.dup2(quiet, 2)
 
     def report(status: str, value: object) -> None:
@@ -118,10 +119,10 @@ def _cause(ended: int) -> str:
 
 
 def main() -> None:
-    """Answer the job on standard input."""
+    """Read a job from standard input and write its answers."""
     job = json.load(sys.stdin)
     answerer: Any = import_module(job["answerer"])
-    work: Work = answerer.prepare()  # imports the DSL once, before any fork
+    work: Work = answerer.prepare()  # imports the DSL once, before all forks
     for status, value in run_isolated(job["questions"], work, each_s=job["each_s"], batch=job["batch"]):
         sys.stdout.write(json.dumps((status, value)) + "\n")
 

@@ -1,1 +1,1 @@
-"""What a layout's picture shows: offsets, banks, threads and values, before and after an operation."""
+"""Pictures of layouts: offsets, banks, threads and values, before and after an operation."""

@@ -1,7 +1,7 @@
-"""Pictures of layouts: the public door, ``draw``, and the value that it gives.
+"""Pictures of layouts: the public function ``draw`` and the picture that it returns.
 
-Law: the number drawn in row i and column j is ``layout(i, j)``, in every face; arguments are checked before anything is
-drawn.
+Invariant: the number in row i and column j of a picture is ``layout(i, j)`` in every output format. Arguments are
+checked before anything is drawn.
 
 >>> from layoutalg import Layout
 >>> print(draw(Layout((2, 3), (3, 1))))
@@ -15,7 +15,7 @@ drawn.
 ...     draw(Layout((2, 3)), colour="red")
 ... except LayoutError as error:
 ...     print(error)
-draw: colour must be one of offset, bank, block, mode, thread, value, none, found 'red'
+draw: 'red' is not a colour; supported: offset, bank, block, mode, thread, value, none
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from layoutalg.frozen import arguments, fix, frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.pictures.plates import Question, plate_of
-from layoutalg.pictures.quantities import COLOURS, LABELS, Limits, Words
+from layoutalg.pictures.quantities import COLOURS, LABELS, MISSING_BYTES, Limits, Words
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
@@ -47,13 +47,13 @@ from layoutalg.tuples.leaf import as_int
 #: The most cells of a scene: a tile of 512 x 512, whose file is megabytes long.
 MOST_CELLS = 1 << 18
 
-#: The most levels of borders that a caller may ask for: more cannot be told apart.
+#: The most levels of borders that a caller may request. More levels cannot be distinguished.
 MOST_LEVELS = 3
 
 
 @frozen
 class LayoutPicture(Picture):
-    """A layout drawn, as :func:`draw` gives it; the arguments are those of :func:`draw`, checked there.
+    """The picture of a layout that :func:`draw` returns. It has the arguments of :func:`draw`, which checks them.
 
     >>> from layoutalg import Layout
     >>> draw(Layout(4))
@@ -87,19 +87,19 @@ class LayoutPicture(Picture):
         return Question(*arguments(self))
 
     def plate(self) -> Plate:
-        """What stands where, and what it is filled with: data without pixels.
+        """Return the contents and fills of all cells as data, without pixels.
 
         Raises:
-            LayoutError: for more than 262,144 cells.
+            LayoutError: if there are more than 262,144 cells.
         """
         return plate_of(self._question(), Limits(), MOST_CELLS)
 
     def scene(self) -> Scene:
-        """Its shapes, positioned; it raises as :meth:`plate` does."""
+        """Return the shapes of the picture with their positions; see :meth:`plate` for errors."""
         return arrange(self.plate())
 
     def record(self) -> dict[str, Any]:
-        """Its plate as plain data; it raises as :meth:`plate` does.
+        """Return the plate as plain data; see :meth:`plate` for errors.
 
         >>> from layoutalg import Layout
         >>> draw(Layout((2, 2))).record()["panels"][0]["cells"]
@@ -116,14 +116,16 @@ class LayoutPicture(Picture):
         max_columns: int | None = 32,
         max_grids: int | None = 8,
     ) -> str:
-        """The picture as lines of plain text, without a final newline.
+        """Return the picture as lines of plain text without a final newline.
+
+        A last line reports what was left out.
 
         Args:
-            color: fill the cells, with terminal escapes.
-            width: the most characters on a line; columns beyond it are left out.
-            max_rows: the most rows drawn; ``None`` draws all. What was left out is said below.
-            max_columns: the most columns drawn.
-            max_grids: the most tables drawn of a layout of rank 3 or more.
+            color: whether to fill the cells with terminal escape codes.
+            width: the most characters of a line; further columns are left out.
+            max_rows: the most rows; ``None`` draws all.
+            max_columns: the most columns.
+            max_grids: the most tables of a layout of rank 3 or more.
 
         >>> from layoutalg import Layout
         >>> print(draw(Layout((2, 30))).text(width=22, max_rows=1))
@@ -155,29 +157,31 @@ def draw(
     levels: Iterable[tuple[int, int]] | None = None,
     title: str = "",
 ) -> LayoutPicture:
-    """A layout as a picture: mode 0 down, mode 1 across, a table for each slice of further modes.
+    """Draw a layout: mode 0 runs down, mode 1 across, and each slice of further modes is a table.
 
-    The picture has a text, an SVG, a TikZ picture and a page, can be saved, and a notebook shows it. Where a mode is
-    nested, borders and labels show its blocks.
+    The picture can be converted to text, SVG, TikZ and HTML, saved to a file, and shown in a notebook. Borders and
+    labels show the blocks of nested modes.
 
     Args:
-        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``; of a
-            :class:`Fragment`, or its name, the tile, with who holds what; of a tiled copy the tile as it is afterwards,
-            of a tiled MMA the tile of C; of an :class:`Access` the lines of 128 bytes that it touches, a column for
-            each bank, with the lanes that access a word.
-        colour: what the cells' colour is: ``offset`` (the default), ``bank``, ``block``, ``mode`` (the position in the
-            last mode: the default where there is a ``before``), ``thread``, ``value`` or ``none``.
-        label: what is written in them: ``offset`` (the default), ``index``, ``coord``, ``bank``, ``block``, ``mode``,
+        layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``. A
+            :class:`Fragment` or the name of one is drawn as its tile with the threads and values of each cell, a tiled
+            copy as its tile after the copy, and a tiled MMA as the tile of C. An :class:`Access` is drawn as the
+            128-byte lines that it touches, with a column for each bank and the lanes that access each word.
+        colour: the property that determines the color of a cell: ``offset`` (the default), ``bank``, ``block``,
+            ``mode`` (the position in the last mode; the default with ``before``), ``thread``, ``value`` or ``none``.
+        label: the text of a cell: ``offset`` (the default), ``index``, ``coord``, ``bank``, ``block``, ``mode``,
             ``thread``, ``value`` or ``none``.
-        element_bytes: bytes of an element, which banks need.
-        thread_values: (threads, values) to an index into the layout, or a fragment of its shape, or its name: each
-            cell shows who holds it. Without it, threads and values are the rows and columns of the layout itself.
-        before: another layout, drawn first: its cells have the colours that the cells of the same offset have after it.
-        levels: the rows and columns of up to three blocks, innermost first, in place of those of the nesting.
+        element_bytes: bytes of an element; required for banks.
+        thread_values: (threads, values) to an index into the layout, or a fragment of its shape, or the name of one.
+            Each cell shows the thread and value that hold it. Without it, threads and values are the rows and columns
+            of the layout.
+        before: another layout, which is drawn first. Its cells have the color that the cell with the same offset has in
+            ``layout``.
+        levels: rows and columns of up to three blocks to frame, innermost first, instead of the blocks of nested modes.
         title: a few words above the notation.
 
     Raises:
-        LayoutError: if an operand is no layout, or a name or number is none of those above.
+        LayoutError: if an operand is not a layout, or a name or number is not supported.
 
     >>> from layoutalg import ComposedLayout, Layout, Swizzle
     >>> print(draw(ComposedLayout(Swizzle(1, 0, 1), 0, Layout((2, 2), (2, 1))), label="bank", element_bytes=4))
@@ -188,78 +192,92 @@ def draw(
       0  | 0 1
       1  | 3 2
     """
-    drawn = _fragment_of(layout)
-    if isinstance(drawn, Fragment):
-        title = title or drawn.name
-        drawn, thread_values = Layout(drawn.shape), drawn
-    if isinstance(drawn, Access):
-        words = Words(drawn)
+    subject = _fragment_of(layout)
+    if isinstance(subject, Fragment):
+        title = title or subject.name
+        subject, thread_values = Layout(subject.shape), subject
+    if isinstance(subject, Access):
+        words = Words(subject)
         lines = max(1, len(words.lines))
         return LayoutPicture(Layout((lines, BANKS)), "thread", "thread", None, words, title=title or "Lanes over banks")
     if isinstance(thread_values, str):
         thread_values = fragment(thread_values)
     if isinstance(thread_values, Fragment):
-        thread_values = thread_values_of(thread_values, drawn)
-    for operand in (drawn, drawn if before is None else before):
+        thread_values = thread_values_of(thread_values, subject)
+    for operand in (subject, subject if before is None else before):
         if not callable(operand) or not hasattr(operand, "shape"):
-            raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
-    usual = "thread" if thread_values is not None else "offset"
-    by = need_choice(colour if colour is not None else "mode" if before is not None else usual, COLOURS, "colour")
-    written = need_choice(usual if label is None else label, LABELS, "label")
+            raise LayoutError(f"draw: {safe_text(operand)} is not a layout")
+    default = "thread" if thread_values is not None else "offset"
+    colour = need_choice(colour if colour is not None else "mode" if before is not None else default, COLOURS, "colour")
+    label = need_choice(default if label is None else label, LABELS, "label")
     if element_bytes is not None:
         element_bytes = positive(element_bytes, "element_bytes")
-    elif "bank" in (by, written):
-        raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
-    return LayoutPicture(drawn, by, written, element_bytes, thread_values, before, levels_of(levels), str(title))
+    elif "bank" in (colour, label):
+        raise LayoutError(MISSING_BYTES)
+    return LayoutPicture(subject, colour, label, element_bytes, thread_values, before, levels_of(levels), str(title))
 
 
 def _fragment_of(value: Any) -> Any:
-    """The fragment that a name, a tiled copy or a tiled MMA is drawn as; anything else as it is."""
+    """Return the fragment with which a name, a tiled copy or a tiled MMA is drawn; return anything else unchanged."""
     if isinstance(value, TiledCopy):
         return value.fragment("D")
     if isinstance(value, TiledMma):
         return value.fragment("C")
     if isinstance(value, str) and not is_name(value):
         raise LayoutError(
-            "draw: the operand must be a layout or the name of a fragment (`layoutalg atoms` lists them), found "
-            f"{brief(value)}; evaluate() makes a layout of its text"
+            f"draw: {brief(value)} is not a layout or the name of a fragment; `layoutalg atoms` lists the names; "
+            "evaluate() makes a layout of its text"
         )
     return fragment(value) if isinstance(value, str) else value
 
 
 def thread_values_of(fragment: Fragment, layout: Drawable) -> AnyLayout:
-    """The thread-value layout of a fragment whose tile is of the layout's shape."""
+    """Return the thread-value layout of a fragment.
+
+    Raises:
+        LayoutError: if the layout does not have the shape of the fragment's tile.
+    """
     shape = getattr(layout, "shape", None)
     extents = tuple(map(size, shape)) if type(shape) is tuple else shape
     if extents != fragment.shape:
         raise LayoutError(
-            f"draw: the layout must have the shape of {fragment.name}, {fragment.shape[0]} x {fragment.shape[1]}, "
-            f"found {safe_text(layout)}"
+            f"draw: the layout {safe_text(layout)} does not have the shape of {fragment.name}, {fragment.shape[0]} x "
+            f"{fragment.shape[1]}"
         )
     return fragment.layout
 
 
-def need_choice(name: str, names: tuple[str, ...], what: str) -> str:
-    """The name, which is one of some."""
+def need_choice(name: str, names: tuple[str, ...], argument: str) -> str:
+    """Return ``name`` if it is one of ``names``.
+
+    Raises:
+        LayoutError: if it is not.
+    """
     if not isinstance(name, str) or name not in names:
-        raise LayoutError(f"draw: {what} must be one of {', '.join(names)}, found {brief(name)}")
+        raise LayoutError(f"draw: {brief(name)} is not a {argument}; supported: {', '.join(names)}")
     return name
 
 
-def positive(value: object, what: str) -> int:
-    """The value as an integer of at least 1.
+def positive(value: object, argument: str) -> int:
+    """Return a value as an integer of at least 1.
+
+    Raises:
+        LayoutError: if it is not a positive integer.
 
     >>> positive(2, "element_bytes")
     2
     """
-    number = as_int(value, f"draw: {what}")
+    number = as_int(value, f"draw: {argument}")
     if number < 1:
-        raise LayoutError(f"draw: {what} must be positive, found {number}")
+        raise LayoutError(f"draw: {argument} is {number}, which is not positive")
     return number
 
 
 def levels_of(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
-    """Rows and columns of blocks as pairs; ``None`` stays.
+    """Return rows and columns of blocks as pairs of integers; return ``None`` unchanged.
+
+    Raises:
+        LayoutError: if they are not pairs of positive integers, or there are more than ``MOST_LEVELS``.
 
     >>> levels_of([[8, 64]])
     ((8, 64),)
@@ -269,7 +287,10 @@ def levels_of(levels: Iterable[tuple[int, int]] | None) -> tuple[tuple[int, int]
     try:
         pairs = [(rows, columns) for rows, columns in levels]
     except (TypeError, ValueError):
-        raise LayoutError(f"draw: levels must be pairs of rows and columns, found {brief(levels)}") from None
+        raise LayoutError(f"draw: the levels {brief(levels)} are not pairs of rows and columns") from None
     if len(pairs) > MOST_LEVELS:
-        raise LayoutError(f"draw: there must be at most {MOST_LEVELS} levels, found {len(pairs)}")
-    return tuple((positive(rows, "a level's rows"), positive(columns, "a level's columns")) for rows, columns in pairs)
+        raise LayoutError(f"draw: there are {len(pairs)} levels; supported: at most {MOST_LEVELS}")
+    return tuple(
+        (positive(rows, "the number of rows of a level"), positive(columns, "the number of columns of a level"))
+        for rows, columns in pairs
+    )

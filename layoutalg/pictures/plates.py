@@ -1,11 +1,11 @@
-"""A layout's plate: its tables with labels, roles, borders and legend; one layout, or one before and one after.
+"""Plates of layouts: tables with labels, roles, borders and a legend, for one layout or for two, before and after.
 
-Roles are quantities as colours: offsets run through an order of eight steps, from the lowest to the highest of the
-whole picture; everything else is told apart by eight kinds, banks in groups of four, others by their number modulo 8.
-Sentences below the title say what a cell is, what is written in it, what its colour means.
+Roles represent quantities as colors. Offsets use an order of eight steps, from the lowest to the highest offset of the
+picture. All other quantities use eight kinds: banks by groups of four, others by their number modulo 8. Sentences below
+the title explain what a cell is, what its text is, and what its color means.
 
-Law: the cell of row i and column j of an ``offset`` plate holds ``layout(i, j)``; and before an operation a cell has
-the role that the cell of the same offset has after it.
+Invariant: the cell in row i and column j of an ``offset`` plate contains ``layout(i, j)``. A cell before an operation
+has the role of the cell with the same offset after it.
 
 >>> from layoutalg import Layout
 >>> plate_of(Question(Layout((2, 2), (2, 1)), "offset", "offset"), Limits()).panels[0].grid.cells
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from layoutalg.analysis.banks import BANK_BYTES, GROUP_BYTES, bank_group
-from layoutalg.drawing.arrange import numbered
+from layoutalg.drawing.arrange import numbered_unit
 from layoutalg.drawing.grid import Drawable, Grid, note_of
 from layoutalg.drawing.plate import (
     Legend,
@@ -41,13 +41,13 @@ from layoutalg.frozen import frozen
 from layoutalg.pictures.quantities import Limits, Slice, Subject, holders, slices
 from layoutalg.tuples.int_tuple import product as size
 
-#: Roles of borders that a caller asks for, innermost first.
+#: Roles of the borders that a caller requests, innermost first.
 _BLOCK_ROLES = ("chunk", "atom", "subtile")
 
 
 @frozen
 class Question:
-    """What is to be drawn; the names are those of :func:`layoutalg.draw`."""
+    """The arguments of :func:`layoutalg.draw`, checked."""
 
     layout: Drawable
     colour: str
@@ -60,24 +60,23 @@ class Question:
 
 
 def plate_of(question: Question, limits: Limits, most: int | None = None) -> Plate:
-    """The plate of a question.
+    """Return the plate for the arguments of a drawing.
 
     Args:
-        question: what is drawn, and how.
-        limits: how much of it.
-        most: the most cells; more is refused.
+        question: the layout and how to draw it.
+        limits: the limits of rows, columns and tables.
+        most: the most cells; see :func:`slices`.
 
     Raises:
-        LayoutError: for more cells than ``most``, and as the quantities do.
+        LayoutError: if there are more cells, or a quantity cannot be computed.
     """
     after = _slices(question, question.layout, limits, most)
     before = [] if question.before is None else _slices(question, question.before, limits, most)
     roles, legend = _roles(question, before, after)
     label = "holders_text" if question.label == "thread" else question.label
-    drawn_tables = [*before, *after]
     panels = tuple(
-        Panel(_grid(table, label), filled, _levels(question, table))
-        for table, filled in zip(drawn_tables, roles, strict=True)
+        Panel(_grid(table, label), table_roles, _levels(question, table))
+        for table, table_roles in zip([*before, *after], roles, strict=True)
     )
     first = after[0]
     notation, was = str(question.layout), "" if question.before is None else str(question.before)
@@ -87,7 +86,9 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     content = (
         "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
     )
-    key_sentence = sentences(content, _key(question) if legend else "none", question.element_bytes, numbered(panels))
+    key_sentence = sentences(
+        content, _key(question) if legend else "none", question.element_bytes, numbered_unit(panels)
+    )
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
     return Plate(
@@ -112,21 +113,21 @@ def _slices(question: Question, layout: Drawable, limits: Limits, most: int | No
 
 
 def _roles(question: Question, before: list[Slice], after: list[Slice]) -> tuple[list[Roles], Legend]:
-    """The roles of all tables; before an operation they follow the offsets, so that a cell can be found again."""
+    """Return the roles of all tables; a table before an operation has the roles of the same offsets after it."""
     if question.colour in ("offset", "bank"):
         return role_tables(_key(question), [table.quantity(question.colour) for table in (*before, *after)])
     values = [table.quantity(question.colour) for table in after]
-    at: dict[Any, Any] = {}
+    by_offset: dict[Any, Any] = {}
     if before:
         for table, quantity in zip(after, values, strict=True):
             for offsets, row in zip(table.quantity("offset"), quantity, strict=True):
-                at.update(zip(offsets, row, strict=True))
-    origin = [[[at.get(offset) for offset in row] for row in table.quantity("offset")] for table in before]
-    return role_tables(_key(question), [*origin, *values])
+                by_offset.update(zip(offsets, row, strict=True))
+    earlier = [[[by_offset.get(offset) for offset in row] for row in table.quantity("offset")] for table in before]
+    return role_tables(_key(question), [*earlier, *values])
 
 
 def _key(question: Question) -> str:
-    """What the colours are called: beyond rank 2 the position in the last modes is the slice."""
+    """Return the name of the color property; ``mode`` is called ``slice`` for rank 3 and more."""
     shape = question.layout.shape
     further = type(shape) is tuple and len(shape) > 2
     return "slice" if question.colour == "mode" and further else question.colour
@@ -146,7 +147,7 @@ def _levels(question: Question, table: Slice) -> tuple[Level, ...]:
 
 
 def _stacked(table: Slice) -> int:
-    """Of rank 4 the slices stand as modes 2 and 3 run: down and across."""
+    """Return how many slices of a rank-4 layout are stacked: those of mode 2, so that mode 3 runs across; else 0."""
     return table.further()[0] if len(table.point) == 2 else 0
 
 
@@ -155,18 +156,18 @@ def _count(layout: Drawable) -> int:
     return size(tuple(shape[2:])) if type(shape) is tuple else 1
 
 
-#: What stands before a number in the legend.
+#: The prefixes of numbers in the legend.
 _PREFIX = {"thread": "T", "value": "V", "block": "block ", "mode": "position ", "slice": "slice "}
-#: Numbers of one kind that the legend names.
+#: The most numbers of one kind in the legend.
 _NAMED = 3
 
 
 def role_tables(colour: str, tables: list[list[list[Any]]]) -> tuple[list[Roles], Legend]:
-    """The roles of every cell of some tables, and their legend.
+    """Return the roles of every cell of some tables, and the legend.
 
     Args:
         colour: the name of the quantity.
-        tables: the quantity of every cell.
+        tables: the value of the quantity in every cell.
     """
     numbers = integers(tables)
     if colour == "offset":
@@ -196,7 +197,7 @@ def _kinds(numbers: set[int], prefix: str) -> tuple[dict[Any, str], Legend]:
 
 
 def _listed(prefix: str, numbers: Sequence[int]) -> str:
-    """The first of some numbers; a word stands before them once, a letter before each."""
+    """Return the first numbers as text; a prefix that is a word is written once, a letter before each number."""
     word, letter = (prefix, "") if prefix.endswith(" ") else ("", prefix)
     names = [f"{letter}{number}" for number in numbers[:_NAMED]]
     return word + ", ".join(names) + (", \u2026" if len(numbers) > _NAMED else "")
@@ -236,32 +237,33 @@ _COLOUR = {
 
 
 def sentences(label: str, colour: str, element_bytes: int | None, has_number: str) -> str:
-    """One sentence on cells.
+    """Return a sentence that explains the text and the color of cells.
 
     Args:
-        label, colour: the quantities.
-        element_bytes: bytes of an element, where banks are shown.
-        has_number: what is numbered: each ``cell``, each ``block``, or nothing.
+        label: the quantity that is the text of cells.
+        colour: the quantity that determines their color.
+        element_bytes: bytes of an element, if banks are shown.
+        has_number: what has a number: each ``cell``, each ``block``, or nothing (``""``).
     """
-    held = has_number if label != "none" else ""
-    parts = [f"A cell holds {_HELD[label]}" if held == "cell" else "A cell is an element"]
-    if held == "block":
+    numbered = has_number if label != "none" else ""
+    parts = [f"A cell holds {_HELD[label]}" if numbered == "cell" else "A cell is an element"]
+    if numbered == "block":
         parts.append(f"a number is {_FIRST[label]} of a block's first cell")
     if colour != "none":
-        colour_words = f"its colour {_COLOUR[colour]}" if held != "block" else f"a cell's colour {_COLOUR[colour]}"
+        colour_words = f"its colour {_COLOUR[colour]}" if numbered != "block" else f"a cell's colour {_COLOUR[colour]}"
         parts.append(colour_words)
     text = "; ".join(parts)
-    if "bank" in (label if held else "", colour) and element_bytes is not None:
+    if "bank" in (label if numbered else "", colour) and element_bytes is not None:
         text += f", at {element_bytes} byte{'s' * (element_bytes != 1)} an element"
     return text + "."
 
 
 def tables(rows: int, columns: int, count: int, notation: str, was: str = "") -> str:
-    """What a reader who does not see the picture is told first.
+    """Return the first sentence of the description for readers who do not see the picture.
 
     >>> tables(4, 8, 1, "(4,8):(8,1)")
     'A table of 4 rows and 8 columns for (4,8):(8,1): mode 0 runs down, mode 1 across.'
     """
-    many = "A table" if count == 1 else f"{count} tables"
+    subject = "A table" if count == 1 else f"{count} tables"
     after = f" after {was}" if was else ""
-    return f"{many} of {rows} rows and {columns} columns for {notation}{after}: mode 0 runs down, mode 1 across."
+    return f"{subject} of {rows} rows and {columns} columns for {notation}{after}: mode 0 runs down, mode 1 across."

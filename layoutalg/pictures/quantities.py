@@ -1,12 +1,13 @@
-"""Quantities of a picture's tables: for each slice its axes, and everything that its cells can show.
+"""Quantities that the tables of a picture show: the axes of each slice, and the values of its cells.
 
-A quantity is the offset, the index, the coordinate, the bank of shared memory, the thread and value, the block of the
-nesting, or the position in the last mode. Each is computed when it is asked for, all cells at once and without numpy,
-and kept: the offsets of a plain layout are the sum of one number for the row and one for the column, a swizzle is
-applied to that sum, and others are called cell by cell.
+A quantity is the offset, the index, the coordinate, the bank of shared memory, the thread and value, the block of
+nested modes, or the position in the last mode. A quantity is computed for all cells on first use, without numpy, and
+cached. The offsets of a plain layout are the sum of a number for the row and a number for the column; a swizzle is
+applied to this sum; other layouts are called for each cell.
 
-Laws: ``table_of(layout, m, n, point)[i][j] == layout((i, j, *point))``; ``(t, v)`` is among the holders of index k
-exactly if ``thread_values(t, v) == k``.
+Invariants: ``table_of(layout, m, n, point)[i][j] == layout((i, j, *point))``; ``(t, v)`` is a holder of index k if and
+only if ``thread_values(t, v) == k``.
+
 Source: CuTe's thread-value layouts, CUTLASS ``include/cute/atom/mma_atom.hpp``.
 
 >>> from layoutalg import Layout, Swizzle
@@ -35,16 +36,19 @@ from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import product, safe_text, text, unrank
 from layoutalg.tuples.leaf import need_int
 
-#: The quantities that can colour cells, and those that can be written in them.
+#: The quantities that can determine the color of cells, and those that can be their text.
 COLOURS = ("offset", "bank", "block", "mode", "thread", "value", "none")
 LABELS = ("offset", "index", "coord", "bank", "block", "mode", "thread", "value", "none")
+
+#: The message for a picture with banks of elements whose size is unknown.
+MISSING_BYTES = "draw: the bytes of an element are unknown, and banks depend on them; give element_bytes"
 
 Cells = list[list[Any]]
 
 
 @frozen
 class Limits:
-    """The most rows, columns and slices of a picture; ``None`` is all of them."""
+    """The most rows, columns and slices of a picture; ``None`` for no limit."""
 
     rows: int | None = None
     columns: int | None = None
@@ -53,11 +57,11 @@ class Limits:
 
 @frozen
 class Subject:
-    """What is known of a layout besides itself.
+    """Properties of the elements of a layout.
 
     Args:
-        element_bytes: of one element, for banks.
-        holders: the holders of each element by its index, for threads and values.
+        element_bytes: bytes of an element, for banks.
+        holders: the threads and values that hold each element, by the index of the element.
     """
 
     element_bytes: int | None = None
@@ -65,24 +69,24 @@ class Subject:
 
 
 class Slice:
-    """One table: the cells of two modes at a position of all others."""
+    """A table: the cells of modes 0 and 1 at a fixed position of all other modes."""
 
     def __init__(
         self, layout: Drawable, subject: Subject, rows: Axis, columns: Axis, point: tuple[int, ...], title: str
     ) -> None:
         self.layout, self.subject, self.point, self.title = layout, subject, point, title
         self.rows, self.columns = rows, columns
-        self._found: dict[str, Cells] = {}
+        self._quantities: dict[str, Cells] = {}
 
     def quantity(self, name: str) -> Cells:
-        """A quantity of every cell, row by row; ``None`` where a cell has none.
+        """Return a quantity of every cell, row by row; ``None`` for a cell that has none.
 
         Raises:
-            LayoutError: for banks, if the size of an element is not known or the layout gives no numbers.
+            LayoutError: for banks, if the size of an element is unknown or the layout's values are not numbers.
         """
-        if name not in self._found:
-            self._found[name] = getattr(self, f"_{name}")()
-        return self._found[name]
+        if name not in self._quantities:
+            self._quantities[name] = getattr(self, f"_{name}")()
+        return self._quantities[name]
 
     def _offset(self) -> Cells:
         return table_of(self.layout, self.rows.shown, self.columns.shown, self.point)
@@ -106,13 +110,13 @@ class Slice:
         return [[text((i, j, *self.point)) for j in self._across()] for i in self._down()]
 
     def _block(self) -> Cells:
-        """The block of the axes' innermost extents, counted down first."""
-        high, wide = self.rows.block, self.columns.block
-        many = -(-self.rows.size // high)
-        return [[i // high + many * (j // wide) for j in self._across()] for i in self._down()]
+        """Return the number of the block of the axes' innermost extents; blocks are numbered down, then across."""
+        height, width = self.rows.block, self.columns.block
+        blocks_down = -(-self.rows.size // height)
+        return [[i // height + blocks_down * (j // width) for j in self._across()] for i in self._down()]
 
     def _mode(self) -> Cells:
-        """The position in mode 1; of rank 3 and more that in the modes after it, which is one for a slice."""
+        """Return the position in mode 1, or for rank 3 and more the position in the later modes, which is the slice."""
         if self.point:
             start = self._index_of_slice()
             return [[start] * self.columns.shown for _ in self._down()]
@@ -121,25 +125,27 @@ class Slice:
     def _bank(self) -> Cells:
         element_bytes = self.subject.element_bytes
         if element_bytes is None:
-            raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
+            raise LayoutError(MISSING_BYTES)
         for row in self.quantity("offset"):
             for offset in row:
                 if type(offset) is not int:
-                    raise LayoutError(f"draw: banks need offsets, found {text(offset)}; layout = {self.layout}")
+                    raise LayoutError(
+                        f"draw: {text(offset)} is not an offset, so that it has no bank; layout = {self.layout}"
+                    )
         return [[offset * element_bytes // BANK_BYTES % BANKS for offset in row] for row in self.quantity("offset")]
 
     def _thread(self) -> Cells:
-        return [[None if who is None else who[0][0] for who in row] for row in self._holders()]
+        return [[None if cell is None else cell[0][0] for cell in row] for row in self._holders()]
 
     def _value(self) -> Cells:
-        return [[None if who is None else who[0][1] for who in row] for row in self._holders()]
+        return [[None if cell is None else cell[0][1] for cell in row] for row in self._holders()]
 
     def _holders_text(self) -> Cells:
-        """The holders in words: what the label ``thread`` writes."""
-        return [[None if who is None else holders_text(who) for who in row] for row in self._holders()]
+        """Return the holders as text, for the label ``thread``."""
+        return [[None if cell is None else holders_text(cell) for cell in row] for row in self._holders()]
 
     def _holders(self) -> Cells:
-        """Who holds each cell; without a thread-value layout, rows are taken as threads and columns as values."""
+        """Return the holders of each cell; without a thread-value layout, rows are threads and columns are values."""
         all_holders = self.subject.holders
         if all_holders is None:
             return [[((i, j),) for j in self._across()] for i in self._down()]
@@ -152,22 +158,22 @@ class Slice:
         return range(self.columns.shown)
 
     def further(self) -> tuple[int, ...]:
-        """The extents of the modes after the second."""
+        """Return the extents of the modes after the second."""
         shape = self.layout.shape
         return tuple(product(mode) for mode in shape[2:]) if type(shape) is tuple else ()
 
 
 def slices(layout: Drawable, subject: Subject, limits: Limits = Limits(), most: int | None = None) -> list[Slice]:
-    """The tables of a layout, one for each slice of the modes after the second.
+    """Return the tables of a layout, one for each slice of the modes after the second.
 
     Args:
         layout: any function on a shape.
-        subject: what else is known of it.
-        limits: how much of it is shown.
-        most: the most cells; more is refused.
+        subject: properties of its elements.
+        limits: the limits of rows, columns and tables.
+        most: the most cells of all tables; None for the limit of :func:`frame`.
 
     Raises:
-        LayoutError: for more cells than ``most``.
+        LayoutError: if there are more cells.
     """
     rows, columns, rest, count = frame(layout, limits.rows, limits.columns, limits.grids, most)
     tables = []
@@ -179,11 +185,12 @@ def slices(layout: Drawable, subject: Subject, limits: Limits = Limits(), most: 
 
 
 def table_of(layout: Drawable, rows: int, columns: int, point: Sequence[int]) -> list[list[Any]]:
-    """What a layout gives for the first rows and columns of one slice.
+    """Return the values of a layout in the first rows and columns of one slice.
 
     Args:
-        layout: of any rank; rank 1 is one row, and rank 0 one cell.
-        rows, columns: how many positions of modes 0 and 1.
+        layout: a layout of any rank; rank 1 is one row, and rank 0 one cell.
+        rows: number of positions of mode 0.
+        columns: number of positions of mode 1.
         point: the index of each further mode.
 
     >>> from layoutalg import Layout
@@ -222,9 +229,9 @@ Holder = tuple[int, int]
 
 @frozen
 class Words:
-    """(lane, word) of an access to an index into the words of the lines of 128 bytes that it touches.
+    """The map from (lane, word) of an access to an index into the words of the 128-byte lines that it touches.
 
-    A :class:`Drawable`, as layouts are; the lines lie one below the other, lowest first, a column for each bank.
+    It can be drawn like a layout: each line is a row, lowest address first, and each bank is a column.
 
     >>> from layoutalg import access
     >>> words = Words(access([0, 144, None, 400], 8))
@@ -236,17 +243,17 @@ class Words:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The numbers of those lines: of their first byte, in 128 bytes."""
+        """Numbers of the lines: the address of their first byte divided by 128."""
         line = BANKS * BANK_BYTES
         return tuple(sorted({address // line for address in self.access.addresses if address is not None}))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Lanes, and words of each."""
+        """Number of lanes, and of words that each accesses."""
         return len(self.access.addresses), max(1, self.access.access_bytes // BANK_BYTES)
 
     def __call__(self, *coord: int) -> int | None:
-        """The index of a lane's word: row + rows * bank."""
+        """Return the index of a lane's word, row + rows * bank, or None for a lane that does not take part."""
         lane, word = coord
         address = self.access.addresses[lane]
         if address is None:
@@ -259,14 +266,16 @@ class Words:
 
 
 def holders(thread_values: Any, count: int) -> list[tuple[Holder, ...]]:
-    """The holders of each of ``count`` elements of a tile, by the element's index; threads in order, then values.
+    """Return the (thread, value) pairs that hold each element of a tile, by the element's index.
+
+    The pairs of an element are ordered by thread, then by value.
 
     Args:
-        thread_values: a layout or a function on the coordinates of a shape, as :class:`Words`.
-        count: how many elements there are.
+        thread_values: a layout, or a function on the coordinates of a shape such as :class:`Words`.
+        count: number of elements of the tile.
 
     Raises:
-        LayoutError: if the map has not two modes, or leaves the tile.
+        LayoutError: if the map does not have two modes, or leaves the tile.
 
     >>> from layoutalg import Layout
     >>> holders(Layout((2, 2), (1, 0)), 2)
@@ -274,34 +283,32 @@ def holders(thread_values: Any, count: int) -> list[tuple[Holder, ...]]:
     """
     shape = getattr(thread_values, "shape", None)
     if not callable(thread_values) or type(shape) is not tuple or len(shape) != 2:
-        raise LayoutError(
-            f"draw: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
-        )
+        raise LayoutError(f"draw: thread_values {safe_text(thread_values)} do not have two modes (threads, values)")
     threads, values = (need_int(product(mode), "draw: a number of threads or values") for mode in shape)
     need_few(threads * values, thread_values)
     holders_of: list[list[Holder]] = [[] for _ in range(count)]
     for thread in range(threads):
         for value in range(values):
-            where = thread_values(thread, value)
-            if where is None:  # a lane of an access that takes no part
+            image = thread_values(thread, value)
+            if image is None:  # a lane that does not take part in the access
                 continue
-            index = need_offset(where, thread_values)
+            index = need_offset(image, thread_values)
             if not 0 <= index < count:
                 raise LayoutError(
-                    f"draw: thread_values must stay in the tile's {count} elements, found {index} of thread {thread}, "
-                    f"value {value}; thread_values = {thread_values}"
+                    f"draw: value {value} of thread {thread} is element {index}, and the tile has {count} elements; "
+                    f"thread_values = {thread_values}"
                 )
             holders_of[index].append((thread, value))
-    return [tuple(each) for each in holders_of]
+    return [tuple(pairs) for pairs in holders_of]
 
 
-def holders_text(own: tuple[Holder, ...]) -> str | None:
-    """The holders of an element as a cell shows them; ``None`` where there is none.
+def holders_text(pairs: tuple[Holder, ...]) -> str | None:
+    """Return the holders of an element as a cell shows them; ``None`` if there is no holder.
 
     >>> holders_text(((3, 1),)), holders_text(((0, 0), (4, 0), (8, 0))), holders_text(())
     ('T3 V1', 'T0 V0 +2', None)
     """
-    if not own:
+    if not pairs:
         return None
-    thread, value = own[0]
-    return f"T{thread} V{value}" + (f" +{len(own) - 1}" if len(own) > 1 else "")
+    thread, value = pairs[0]
+    return f"T{thread} V{value}" + (f" +{len(pairs) - 1}" if len(pairs) > 1 else "")

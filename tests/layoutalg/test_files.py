@@ -43,7 +43,7 @@ def test_of_several_files_all_are_written_or_none(where: str, tmp_path: Path) ->
 def test_a_place_that_takes_no_picture_is_refused_in_one_line(where: str, tmp_path: Path) -> None:
     (tmp_path / "a_file").touch()
     (tmp_path / "folder.svg").mkdir()
-    refusal = r"save: .* must be a file that can be written, found: .*; give another path"
+    refusal = r"save: .* cannot be written: .*; give another path"
     with pytest.raises(LayoutError, match=refusal) as refused:
         draw(Layout(4)).save(tmp_path / where)
     assert "\n" not in str(refused.value)

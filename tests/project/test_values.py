@@ -138,7 +138,7 @@ INNER: dict[str, list[Any]] = {
     "oracle.expressions.Case": [algebra.Case("complement", ("4:2", 24))],
     "oracle.expressions.Answer": [algebra.Answer("ok", "(2,3):(1,8)")],
     "oracle.expressions._Node": [tree._Node(":", (4, 1))],
-    "oracle.dsl.algebra._Apart": [dsl_algebra._Apart("8:1", 4)],
+    "oracle.dsl.algebra._LayoutAndOffset": [dsl_algebra._LayoutAndOffset("8:1", 4)],
 }
 VALUES = [(key, value) for key, values in {**EXAMPLES, **INNER}.items() for value in values]
 

@@ -1,1 +1,1 @@
-"""The worker's half of the oracle of the algebra: the only modules of this package that import the CuTe DSL."""
+"""Modules of the oracle that run in the worker; only they import the CuTe DSL."""

@@ -1,9 +1,9 @@
-"""The worker's half of `layoutalg.oracle.expressions`: plain data to DSL values, one operation, and back to text.
+"""Part of `layoutalg.oracle.expressions` that runs in the worker: converts plain data to DSL values and calls the DSL.
 
-Many cases share one trace (an exception of one case leaves the others alone), and the trace is abandoned before the
-DSL would compile it. Each operation calls the DSL's function of the same name. Exceptions are operations for which the
-DSL has a method, another spelling (``upcast`` is ``recast_layout``) or a function of tensors only: ``local_tile`` and
-``local_partition`` get a tensor whose iterator is the integer 0.
+Many cases share one trace. An exception of one case does not affect the others, and the trace ends before the DSL
+compiles it. Each operation calls the DSL's function of the same name. Exceptions are operations for which the DSL has a
+method, another name (``upcast`` is ``recast_layout``) or only a function of tensors: ``local_tile`` and
+``local_partition`` receive a tensor whose iterator is the integer 0.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from layoutalg.oracle.service import Affine, Basis, Composed, Swizzling, read, w
 
 __all__ = ["Work", "build", "operations", "prepare", "show", "traced"]
 
-#: What answers a list of questions, and reports a status and a value for each.
+#: A function that answers a list of questions and reports a status and a value for each.
 Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
 
-# Functions of ``cutlass.cute`` that take their arguments as they come.
+# Functions of ``cutlass.cute`` that are called with unchanged arguments.
 # fmt: off
 _SAME = [
     "append", "blocked_product", "composition", "crd2idx", "filter", "flat_divide", "flat_product", "flatten",
@@ -34,13 +34,13 @@ _SAME = [
 _IDENTITY = re.compile(r"^S<0,-?\d+,-?\d+> o 0 o ")
 
 
-class _Traced(Exception):
-    """Every case of the trace has been answered."""
+class _TraceEnd(Exception):
+    """The end of a trace in which all cases have been answered."""
 
 
 @frozen
-class _Apart:
-    """A layout and the offset that stands apart from it."""
+class _LayoutAndOffset:
+    """A layout and a separate offset."""
 
     layout: Any
     offset: Any
@@ -62,7 +62,7 @@ def prepare() -> Work:
 
 
 def traced(cute: Any, answer: Callable[[Any], object]) -> Work:
-    """The function that answers a batch of questions in one trace, each by ``answer``."""
+    """Return a function that answers a batch of questions in one trace, each with ``answer``."""
 
     def work(questions: list[Any], report: Callable[[str, object], None]) -> None:
         def trace() -> None:
@@ -73,7 +73,7 @@ def traced(cute: Any, answer: Callable[[Any], object]) -> Work:
                 except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to reject a case
                     status, value = "rejected", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 report(status, value)
-            raise _Traced
+            raise _TraceEnd
 
         cute.jit(trace)()
 
@@ -81,14 +81,14 @@ def traced(cute: Any, answer: Callable[[Any], object]) -> Work:
 
 
 def _value(cute: Any, argument: Any) -> Any:
-    """A DSL value from plain data: texts become layouts, JSON's lists become tuples."""
+    """Convert plain data to a DSL value: texts become layouts, JSON lists become tuples."""
     if isinstance(argument, list):
         return tuple(_value(cute, item) for item in argument)
     return build(cute, read(argument)) if isinstance(argument, str) else argument
 
 
 def build(cute: Any, term: object) -> Any:
-    """The DSL's value of a term that was read."""
+    """Convert a parsed term to a DSL value."""
     match term:
         case Affine(shape, stride):
             return cute.make_layout(shape, stride=_strides(cute, stride))
@@ -106,11 +106,11 @@ def _strides(cute: Any, stride: Any) -> Any:
 
 
 def show(cute: Any, value: Any) -> str:
-    """The text of a result; what the DSL prints with a slip (``S<2,4,-3``) is written as it means it.
+    """Return the text of a result, with printing errors of the DSL such as ``S<2,4,-3`` corrected.
 
-    A composed layout that no layout is left in, such as ``x:x o 0 o x:x``, has the text that the DSL prints.
+    A composed layout without concrete layouts, such as ``x:x o 0 o x:x``, has the text that the DSL prints.
     """
-    if isinstance(value, _Apart):
+    if isinstance(value, _LayoutAndOffset):
         return f"{show(cute, value.layout)} + {show(cute, value.offset)}"
     if isinstance(value, cute.Tensor):
         return f"{show(cute, value.layout)} + {show(cute, value.iterator)}"
@@ -123,13 +123,13 @@ def show(cute: Any, value: Any) -> str:
 
 
 def operations(cute: Any) -> dict[str, Callable[..., Any]]:
-    """The operations of the algebra in the DSL, by name, with arguments in the order of `layoutalg`'s parameters."""
+    """Return the DSL's functions for operations by name, with parameters in the order of `layoutalg`."""
     same = {name: getattr(cute, name) for name in _SAME}
-    return same | _moded(cute) | _slices(cute) | _respelt(cute)
+    return same | _with_modes(cute) | _slices(cute) | _adapted(cute)
 
 
-def _moded(cute: Any) -> dict[str, Callable[..., Any]]:
-    """Operations whose mode the DSL wants as a list."""
+def _with_modes(cute: Any) -> dict[str, Callable[..., Any]]:
+    """Return the operations whose mode is a list in the DSL."""
 
     def path(mode: Any) -> list[int]:
         return [mode] if isinstance(mode, int) else list(mode)
@@ -148,13 +148,13 @@ def _moded(cute: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _slices(cute: Any) -> dict[str, Callable[..., Any]]:
-    """Slices, and the operations that return a layout and an offset; two of them exist for tensors only."""
+    """Return slices and the operations that return a layout and an offset; two of them exist only for tensors."""
 
     def tensor(layout: Any) -> Any:
         return cute.make_tensor(0, layout)
 
     def slice_and_offset(coordinate: Any, source: Any) -> Any:
-        return _Apart(*cute.slice_and_offset(coordinate, source))
+        return _LayoutAndOffset(*cute.slice_and_offset(coordinate, source))
 
     def partition(layout: Any, tiler: Any, index: int, proj: Any = 1) -> Any:
         from cutlass import Int32
@@ -186,8 +186,8 @@ def is_layout(cute: Any, value: Any) -> bool:
     return isinstance(value, (cute.Layout, cute.ComposedLayout))
 
 
-def _respelt(cute: Any) -> dict[str, Callable[..., Any]]:
-    """Operations under another name or with keywords in the DSL, and those the DSL spells as a method."""
+def _adapted(cute: Any) -> dict[str, Callable[..., Any]]:
+    """Return the operations that have another name, keyword parameters or a method in the DSL."""
 
     def coalesce(layout: Any, target_profile: Any = None) -> Any:
         return cute.coalesce(layout) if target_profile is None else cute.coalesce(layout, target_profile=target_profile)
@@ -197,7 +197,7 @@ def _respelt(cute: Any) -> dict[str, Callable[..., Any]]:
         return cute.filter_zeros(layout, **profile)
 
     def tile_to_shape(atom: Any, shape: Any, order: Any = None) -> Any:
-        if order is None:  # which the DSL does not supply: the default of CuTe C++, the first mode fastest
+        if order is None:  # the DSL has no default; that of CuTe C++ is the first mode fastest
             order = tuple(range(len(shape))) if isinstance(shape, tuple) else 0
         return cute.tile_to_shape(atom, shape, order)
 

@@ -1,4 +1,4 @@
-"""The worker's half of `layoutalg.oracle.expressions`: a syntax tree becomes calls of the DSL, from the inside out."""
+"""Part of `layoutalg.oracle.expressions` that runs in the worker: evaluates a syntax tree with the DSL, inside out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def prepare() -> Work:
 
 
 def _constructors(cute: Any) -> dict[str, Callable[..., Any]]:
-    """What makes layouts, as expressions spell it."""
+    """Return the constructors of layouts by their names in expressions."""
 
     def make_layout(*parts: Any) -> Any:
         first = parts[0] if parts else None
@@ -54,14 +54,14 @@ def _constructors(cute: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
-    """What the notation writes with signs."""
+    """Return the functions for the symbols of the notation."""
 
     def image(function: Any, *coordinate: Any) -> Any:
-        where: Any = coordinate[0] if len(coordinate) == 1 else coordinate
+        argument: Any = coordinate[0] if len(coordinate) == 1 else coordinate
         if is_layout(cute, function):
-            return function(where)
-        # The DSL calls no swizzle: it stands before the layout that gives each index itself.
-        return cute.crd2idx(where, cute.make_composed_layout(function, 0, cute.make_layout(where + 1)))
+            return function(argument)
+        # A swizzle cannot be called in the DSL: compose it with the identity layout.
+        return cute.crd2idx(argument, cute.make_composed_layout(function, 0, cute.make_layout(argument + 1)))
 
     def grouped(value: Any) -> Any:
         return (value,) if isinstance(value, (int, tuple, cute.ScaledBasis)) or value is None else value

@@ -52,20 +52,29 @@ def test_other_transforms_permute_the_dimensions(text: str, layout: str) -> None
 @each(
     ("text", "said"),
     [
-        ("TilingTransform((8, 48)) 64x64xbf16", "tiling must divide the last dimensions of 64x64"),
-        ("SwizzleTransform(128) 64x64xf32", "must have 32 elements of 32 bits, one row, found 64"),
-        ("SwizzleTransform(128) 64x64", "width of an element must be known"),
-        ("(SwizzleTransform(128), TilingTransform((8, 64))) 64x64xbf16", "must be the last"),
-        ("(TilingTransform((8, 64)), UnrollTransform(2)) 64x64xbf16", "UnrollTransform: a transform must be one of"),
-        ("(TilingTransfrm((8, 64)), SwizzleTransform(128)) 64x64xbf16", "must follow one another"),
-        ("(TilingTransform((8, 64)), SwizzleTransfrm(128)) 64x64xbf16", "must be one that is known"),
+        (
+            "TilingTransform((8, 48)) 64x64xbf16",
+            "tiling is [8, 48], which does not divide the last dimensions of 64x64",
+        ),
+        ("SwizzleTransform(128) 64x64xf32", "has 64 elements of 32 bits, and a row of 128 bytes has 32"),
+        ("SwizzleTransform(128) 64x64", "the width of an element is unknown"),
+        ("(SwizzleTransform(128), TilingTransform((8, 64))) 64x64xbf16", "follows a swizzle"),
+        (
+            "(TilingTransform((8, 64)), UnrollTransform(2)) 64x64xbf16",
+            "UnrollTransform: this transform is not supported; supported: TilingTransform",
+        ),
+        ("(TilingTransfrm((8, 64)), SwizzleTransform(128)) 64x64xbf16", "is not a transform"),
+        (
+            "(TilingTransform((8, 64)), SwizzleTransfrm(128)) 64x64xbf16",
+            "is not a transform; supported: TilingTransform",
+        ),
         (
             "(TilingTransform((8, 8)), 8TransposeTransform(1), SwizzleTransform(16)) 64x64xbf16",
-            "must follow one another",
+            "is not a transform",
         ),
-        ("TilingTransform((8, 64))", "extents of the tensor must be known"),
-        ("SwizzleTransform(96) 64x64xbf16", "swizzle must be one of 16, 32, 64, 128"),
-        ("TileTransform((8, 64), rounding=1) 64x64xbf16", "rounding must be None"),
+        ("TilingTransform((8, 64))", "the extents of the tensor are unknown"),
+        ("SwizzleTransform(96) 64x64xbf16", "swizzle is 96; supported: 16, 32, 64, 128"),
+        ("TileTransform((8, 64), rounding=1) 64x64xbf16", "rounding is 1; supported: None"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_by_its_name(text: str, said: str) -> None:

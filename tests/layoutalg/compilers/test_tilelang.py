@@ -35,15 +35,18 @@ def test_threads_hold_what_tilelang_maps_to_them(case):
 @each(
     ("text", "said"),
     [
-        ("Layout((4, 4) -> (64,), transform: (_i, _j) -> (_i * _j * _j,))", "a layout after at most one swizzle"),
-        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (_i * 4 + _k,))", "must be made of coordinates"),
-        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (_i // 0,))", "must have a value"),
-        ("Layout((4, 4) -> (16,), transform: (_i,) -> (_i,))", "a name for each of 2 dimensions"),
-        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (__import__('os').getpid(),))", "must be made of coordinates"),
-        ("Layout((4096, 4096) -> (16777216,), transform: (_i, _j) -> (_i * 4096 + _j,))", "at most 1048576 elements"),
-        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (_i * 2 + _j + 1,))", "a layout after at most one swizzle"),
-        ("Layout((4, 4) -> (8,), transform: (_i, _j) -> (_i * 4 + _j,))", "must lie in [0,8)"),
-        (FRAGMENT.replace("_j // 2", "0"), "each value of each thread must be one element"),
+        ("Layout((4, 4) -> (64,), transform: (_i, _j) -> (_i * _j * _j,))", "a layout with at most one swizzle"),
+        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (_i * 4 + _k,))",
+         "'_k' is not supported; supported: coordinates"),
+        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (_i // 0,))", "cannot be evaluated: a division by 0"),
+        ("Layout((4, 4) -> (16,), transform: (_i,) -> (_i,))", "has 1 coordinates, and the layout has 2 dimensions"),
+        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (__import__('os').getpid(),))",
+         "is not supported; supported: coordinates"),
+        ("Layout((4096, 4096) -> (16777216,), transform: (_i, _j) -> (_i * 4096 + _j,))",
+         "has 16777216 elements; supported: 1 to 1048576"),
+        ("Layout((4, 4) -> (16,), transform: (_i, _j) -> (_i * 2 + _j + 1,))", "a layout with at most one swizzle"),
+        ("Layout((4, 4) -> (8,), transform: (_i, _j) -> (_i * 4 + _j,))", "an index is 15, which is not in [0,8)"),
+        (FRAGMENT.replace("_j // 2", "0"), "values of all threads hold an element"),
     ],
 )  # fmt: skip
 def test_what_is_no_layout_is_refused(text: str, said: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.drawing.arrange import column_labels, every, height_above, row_labels, width_beside
+from layoutalg.drawing.arrange import column_labels, height_above, label_interval, row_labels, width_beside
 from layoutalg.drawing.figure import Figure
 from layoutalg.drawing.grid import Axis
 from layoutalg.drawing.shapes import Text
@@ -25,7 +25,7 @@ def texts(axis: Axis, step: float, *, down: bool) -> list[Text]:
 
 @given(st.integers(1, 600), st.floats(1, 40), st.floats(1, 60), st.booleans())
 def test_labels_that_are_written_have_their_room(count: int, step: float, need: float, again: bool) -> None:
-    skip = every(count, step, need, again=again)
+    skip = label_interval(count, step, need, again=again)
     assert skip * step >= need or skip >= count
     assert skip >= count or not again or (count - (count - 1) // skip * skip) * step >= need
     assert skip == 1 or again or skip / 2 * step < need

@@ -148,5 +148,5 @@ def test_an_order_has_its_first_and_last_role_at_its_ends() -> None:
 
 
 def test_an_unknown_role_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(LayoutError, match=r"canvas: a role must be one of c0, .*, paper, found 'red'"):
+    with pytest.raises(LayoutError, match=r"canvas: 'red' is not a role; supported: c0, .*, paper"):
         ink("red")

@@ -106,7 +106,7 @@ def test_several_names_and_fragments_are_one_question() -> None:
 
 @each("ask", [lambda text: accesses(Layout((8, 8)), text, 2), lambda text: find_swizzle(Layout((8, 8)), text, 2)])
 def test_a_layout_in_words_is_told_how_to_become_one(ask: object) -> None:
-    with pytest.raises(LayoutError, match=r"must be a layout or the name of a fragment.*evaluate\(\) makes a layout"):
+    with pytest.raises(LayoutError, match=r"is not a layout or the name of a fragment.*evaluate\(\) makes a layout"):
         ask("(8,8):(1,8)")  # type: ignore[operator]
     with pytest.raises(LayoutError, match=r"did you mean ldmatrix\.x4"):
         ask("ldmatrix.x8")  # type: ignore[operator]

@@ -66,12 +66,12 @@ def test_directions_and_widths_are_those_of_the_instruction() -> None:
         (
             "ldmatrix.x4",
             Layout((8, 64), (64, 1)),
-            "a multiple of the 16x16 of ldmatrix.x4, found 8x64 (ldmatrix.x4.8x32 would fill it);",
+            "is 8x64, which is not a multiple of the 16x16 of ldmatrix.x4 (ldmatrix.x4.8x32 would fill it);",
         ),
-        ("ldmatrix.x2", Layout((4, 64), (1, 4)), "a multiple of the 8x16 of ldmatrix.x2, found 4x64"),
-        ("mma.m16n8k16.C", Layout(128), "must have two modes"),
-        ("tcgen05.ld.32x32b.x4", Layout((32, 4)), "found tensor memory"),
-        ("mma.m16n8k32.SFA", Layout((16, 32)), "found scale factors"),
+        ("ldmatrix.x2", Layout((4, 64), (1, 4)), "is 4x64, which is not a multiple of the 8x16 of ldmatrix.x2"),
+        ("mma.m16n8k16.C", Layout(128), "has 1 mode, not two"),
+        ("tcgen05.ld.32x32b.x4", Layout((32, 4)), "is a fragment of tensor memory"),
+        ("mma.m16n8k32.SFA", Layout((16, 32)), "is a fragment of scale factors"),
     ],
 )
 def test_what_cannot_move_a_tile_is_refused(name: str, tile: Layout, reason: str) -> None:

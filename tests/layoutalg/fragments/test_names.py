@@ -40,32 +40,35 @@ def test_a_name_is_a_layout_wherever_an_expression_is() -> None:
 @each(
     ("name", "reason"),
     [
-        ("mma.m16n8k16.A", "must say its type, whose width decides, as in f16 (16 bits), s8 (8 bits), f64 (64 bits)"),
+        ("mma.m16n8k16.A", "depends on the width of the type: f16 (16 bits), s8 (8 bits), f64 (64 bits)"),
         ("mma.m16n8k16.A", "did you mean mma.m16n8k16.A.f16?"),
         ("mma.m16n8k17.C", "did you mean mma.m16n8k16.C?"),
-        ("mma.m16n8k16.E", "must be A, B, C or D"),
-        ("mma.m16n8k16.SFA", "SFA or SFB of m16n8k32 and m16n8k64"),
-        ("mma.m16n8k64.SFA.1X", "scale vector of mma.m16n8k64.SFA must be 2X or 4X, found 1X"),
-        ("mma.sp.m16n8k64.E", "must say its type"),
-        ("mma.sp.m16n8k4.A", "a shape of mma.sp must be one of m16n8k8"),
-        ("mma.sp.m16n8k8.SFA", "A, B, C or D, E, or SFA or SFB of m16n8k64 and m16n8k128"),
-        ("mma.m16n8k16.f32.f16.f16.f32", "found no operand of m16n8k16"),
-        ("mma.m16n8k8.A.e4m3", "must be one of f16, bf16, tf32, f64, found e4m3"),
-        ("wgmma.m64n8k16.B", "B lies in shared memory"),
-        ("wgmma.m64n12k16.D", "N 8 to 256 by 8"),
-        ("wgmma.m128n8k16.D", "must be m64nNkK"),
-        ("wgmma.m64n8k32.A.f16", "must be one of e4m3, e5m2, s8, u8, found f16"),
-        ("ldmatrix.x3", "must be followed by x1, x2 or x4"),
-        ("ldmatrix.x4.trans.s8", "must have 16 bits, found 8"),
-        ("ldmatrix.x4.16x8", "must fill their tile"),
-        ("ldmatrix.x2.foo", "must stand trans, 16x16 or a type"),
-        ("tcgen05.ld.16x256b.x64", "16x256b.x32"),
-        ("tcgen05.ld.16x256b.x3", "a smaller power of 2"),
-        ("tcgen05.st.32x32b.x4.pack16b", "maybe unpack16b"),
-        ("tcgen05.cp.32x32b.x4", "must be the name of an atom"),
+        ("mma.m16n8k16.E", "there is no operand E of mma.m16n8k16; supported: A, B, C, D"),
+        (
+            "mma.m16n8k16.SFA",
+            "there is no operand SFA of mma.m16n8k16; supported: A, B, C, D, and SFA, SFB of m16n8k32 and m16n8k64",
+        ),
+        ("mma.m16n8k64.SFA.1X", "mma.m16n8k64.SFA has no scale vector 1X; supported: 2X and 4X"),
+        ("mma.sp.m16n8k64.E", "mma.sp.m16n8k64.E has no type"),
+        ("mma.sp.m16n8k4.A", "m16n8k4 is not a shape of mma.sp; supported: m16n8k8"),
+        ("mma.sp.m16n8k8.SFA", "of mma.sp.m16n8k8; supported: A, B, C, D, E, and SFA, SFB of m16n8k64 and m16n8k128"),
+        ("mma.m16n8k16.f32.f16.f16.f32", "no operand follows the shape of mma.m16n8k16"),
+        ("mma.m16n8k8.A.e4m3", "e4m3 is not a type of mma.m16n8k8.A; supported: f16, bf16, tf32, f64"),
+        ("wgmma.m64n8k16.B", "wgmma has no operand B in registers; supported: A, D; B is in shared memory"),
+        ("wgmma.m64n12k16.D", "m64n12k16 is not a shape of wgmma; supported: m64nNkK with N = 8, 16, ..., 256"),
+        ("wgmma.m128n8k16.D", "m128n8k16 is not a shape of wgmma; supported: m64nNkK"),
+        ("wgmma.m64n8k32.A.f16", "f16 is not a type of wgmma.m64n8k32.A; supported: e4m3, e5m2, s8, u8"),
+        ("ldmatrix.x3", "x3 follows ldmatrix; supported: x1, x2 or x4"),
+        ("ldmatrix.x4.trans.s8", "transposes 8x8 matrices of 16-bit elements, not of 8-bit elements"),
+        ("ldmatrix.x4.16x8", "4 matrices of 8x8 do not fill a tile of (16, 8)"),
+        ("ldmatrix.x2.foo", "'foo' follows ldmatrix.x2; supported: trans, a tile such as 16x16 and a type"),
+        ("tcgen05.ld.16x256b.x64", "16x256b.x64 is not a shape of tcgen05.ld; supported: 32x32b.x128"),
+        ("tcgen05.ld.16x256b.x3", "smaller powers of 2"),
+        ("tcgen05.st.32x32b.x4.pack16b", "supported: a shape, xN and maybe unpack16b"),
+        ("tcgen05.cp.32x32b.x4", "is not the name of a fragment"),
         ("ldmatrx.x4", "did you mean ldmatrix.x4?"),
-        ("wgmma", "must be the name of an atom"),
-        ("mma.m16n8.C", "a shape"),
+        ("wgmma", "is not the name of a fragment"),
+        ("mma.m16n8.C", "m16n8 is not a shape"),
     ],
 )
 def test_other_names_are_refused_in_words(name: str, reason: str) -> None:
@@ -75,7 +78,7 @@ def test_other_names_are_refused_in_words(name: str, reason: str) -> None:
 
 
 def test_a_name_is_a_text() -> None:
-    with pytest.raises(LayoutError, match="must be a text, found 7"):
+    with pytest.raises(LayoutError, match="7 is not a name"):
         fragment(7)  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ from oracle_cases import cases
 from seeds import seeds_of
 
 from layoutalg import NotationError, evaluate, oracle
-from layoutalg.cli.values import tell
+from layoutalg.cli.values import value_text
 from layoutalg.notation.expression import OPERATIONS
 from layoutalg.oracle import expressions
 from layoutalg.oracle import expressions as algebra
@@ -132,7 +132,7 @@ def test_every_operation_has_an_expression_on_which_the_two_agree() -> None:
     sources = [line for line in SAME.splitlines() if line]
     answers = evaluate_expressions([*sources, *APART])
     assert [answer.text.replace("None", "_") for answer in answers] == [
-        *(tell(evaluate(source)) for source in sources), *APART.values(),
+        *(value_text(evaluate(source)) for source in sources), *APART.values(),
     ]  # fmt: skip
     text = "\n".join([*sources, *APART])
     assert not [name for names in OPERATIONS.values() for name in names if f"{name}(" not in text]

@@ -25,13 +25,13 @@ def test_each_reply_is_passed_on_with_its_status(monkeypatch: pytest.MonkeyPatch
 
 def test_a_status_that_nobody_knows_is_the_end_of_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
     worker_that_prints('["fine", 1]\n', monkeypatch)
-    with pytest.raises(OracleError, match="a status must be one of ok, rejected, crashed, timeout, found fine"):
+    with pytest.raises(OracleError, match="fine is not a status; supported: ok, rejected, crashed, timeout"):
         ask("layoutalg.oracle.dsl.algebra", [1], each_s=1, batch=8)
 
 
 def test_a_worker_that_leaves_questions_open_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     worker_that_prints('["ok", 1]\n', monkeypatch)
-    with pytest.raises(OracleError, match="must answer 2 questions, found 1"):
+    with pytest.raises(OracleError, match="answered 1 of 2 questions"):
         ask("layoutalg.oracle.dsl.algebra", [1, 2], each_s=1, batch=8)
 
 
@@ -58,5 +58,7 @@ def test_the_worker_asks_the_module_that_it_is_told_of(tmp_path: Path, monkeypat
     replies = ask("an_answerer", [1, "die", "sleep", 4], each_s=0.5, batch=8)
     assert [reply.status for reply in replies] == ["ok", "crashed", "timeout", "ok"]
     assert [reply.value for reply in replies] == [1, "SIGABRT", "no answer in 0.5 s", 4]
-    with pytest.raises(OracleError, match=r"the worker must answer 1 questions, found 0 and exit status 1: .*no_such"):
+    with pytest.raises(
+        OracleError, match=r"the worker answered 0 of 1 questions and ended with exit status 1: .*no_such"
+    ):
         ask("no_such_answerer", [1], each_s=1, batch=8)

@@ -76,7 +76,7 @@ def test_the_arguments_of_every_operation_are_in_the_order_of_its_parameters_how
 
 @pytest.mark.parametrize("source", ["(8*m,64):(64,1)", "8:n", "(4,8):(m@0,1@1)", "size(m)"])
 def test_symbols_have_no_tree(source: str) -> None:
-    with pytest.raises(SymbolError, match="syntax: extents and strides must be numbers, found"):
+    with pytest.raises(SymbolError, match=r"syntax: .* is not a number, and the CuTe DSL has no symbols"):
         syntax(source)
 
 

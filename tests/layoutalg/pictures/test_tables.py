@@ -81,8 +81,16 @@ def test_the_position_in_the_last_modes_is_the_column_or_the_slice() -> None:
 @pytest.mark.parametrize(
     ("layout", "element_bytes", "message"),
     [
-        (Layout((2, 2)), None, "draw: banks need element_bytes, the bytes of an element, found none"),
-        (Layout((2, 2), (E(0), E(1))), 2, r"draw: banks need offsets, found \(0,0\); layout = \(2,2\):\(1@0,1@1\)"),
+        (
+            Layout((2, 2)),
+            None,
+            "draw: the bytes of an element are unknown, and banks depend on them; give element_bytes",
+        ),
+        (
+            Layout((2, 2), (E(0), E(1))),
+            2,
+            r"draw: \(0,0\) is not an offset, so that it has no bank; layout = \(2,2\):\(1@0,1@1\)",
+        ),
     ],
 )
 def test_banks_need_bytes_and_offsets(layout: Layout, element_bytes: int | None, message: str) -> None:
@@ -103,5 +111,5 @@ def test_limits_cut_rows_columns_and_slices_and_more_cells_than_most_are_refused
     (one,) = slices(Layout((8, 8, 8)), Subject(), Limits(2, 3, 1))
     assert one.quantity("offset") == [[0, 8, 16], [1, 9, 17]]
     assert len(slices(Layout((8, 8, 8)), Subject(), most=512)) == 8
-    with pytest.raises(LayoutError, match="at most 511 cells, found 8 rows of 8 columns in 8 tables; draw a slice"):
+    with pytest.raises(LayoutError, match="8 rows of 8 columns in 8 tables, more than 511 cells; draw a slice"):
         slices(Layout((8, 8, 8)), Subject(), most=511)

@@ -237,7 +237,10 @@ def test_the_tensor_that_a_tiled_copy_reads_can_be_set() -> None:
         (DSL_COPY.replace("TV Layout Src", "x"), "found none of its source"),
         (DSL_COPY.replace("(32,2):(2,1)", "4"), "CopyAtom: 4 is not a plain layout"),
         ("make_tiled_copy_tv(8, 3)", "an atom and two layouts"),
-        ("make_tiled_copy_tv(foo, (4,8):(8,1), (1,8):(8,1))", "copy_atom: must be a number of elements, or ldmatrix"),
+        (
+            "make_tiled_copy_tv(foo, (4,8):(8,1), (1,8):(8,1))",
+            "copy_atom: foo with 16-bit elements is not a copy; supported: a number of elements, and ldmatrix",
+        ),
         (f"{LDMATRIX} at=99,0", "at must be one of 32 threads"),
         (f"{LDMATRIX} tensor=5", "tensor must be a layout of rows and columns, found '5'"),
     ],
