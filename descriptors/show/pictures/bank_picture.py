@@ -125,13 +125,13 @@ def _warp_access(a: Anatomy, subtile: Pair, lanes: Lanes, swizzled: bool) -> Acc
     if lanes.thread_values is None:
         return access(_chunk(a, subtile, swizzled), 16)
     if d.element.storage_bits < 8:
-        raise DescriptorError(f"banks: elements of an access must be whole bytes, found {d.element}")
+        raise DescriptorError(f"banks: {d.element} elements are smaller than a byte, but threads read whole bytes")
     tile = d.smem_tile if swizzled else plain(d.smem_tile)
     width, element = lanes.access_bytes, d.element.storage_bits // 8
     warp_accesses = accesses(tile, lanes.thread_values, element, width)
     if not 0 <= lanes.number < len(warp_accesses):
         raise DescriptorError(
-            f"banks: the number of an access must be {indices_text(len(warp_accesses))}, found {lanes.number}"
+            f"banks: the warp makes no access {lanes.number}; supported: {indices_text(len(warp_accesses))}"
         )
     return warp_accesses[lanes.number]
 
@@ -159,8 +159,8 @@ def _access_view(a: Anatomy, lanes: Lanes, access: Access, swizzled: bool, worst
     first, last = min(addresses) // LINE_BYTES, (max(addresses) + width - 1) // LINE_BYTES
     if last - first >= MOST_LINES:
         raise DescriptorError(
-            f"banks: a picture must have at most {MOST_LINES} lines of {LINE_BYTES} bytes, found {last - first + 1} "
-            "between the lowest and the highest address; give another access"
+            f"banks: the access spans {last - first + 1} lines of {LINE_BYTES} bytes between its lowest and its "
+            f"highest address, but at most {MOST_LINES} are drawn; use another access"
         )
     lines = range(first, last + 1)
     holds = _holds(a, swizzled, lines)

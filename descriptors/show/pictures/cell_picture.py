@@ -266,8 +266,7 @@ def elements(fragment: TmemFragment) -> dict[int, tuple[int, ...]]:
     """
     layout, bits = fragment.layout, fragment.bits
     if size(layout) > MOST_ELEMENTS:
-        found = size(layout)
-        raise DescriptorError(f"picture: a picture must have at most {MOST_ELEMENTS} elements, found {found}")
+        raise DescriptorError(f"picture: there are {size(layout)} elements, but at most {MOST_ELEMENTS} are drawn")
     modes = [[_number(mode(index)) * bits for index in range(size(mode))] for mode in layout]
     place_of: dict[int, tuple[int, ...]] = {}
     for coordinate in product(*(range(len(offsets)) for offsets in modes)):

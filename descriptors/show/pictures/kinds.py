@@ -151,11 +151,11 @@ def picture(
     make = next((OTHERS[one] for one in type(answer).__mro__ if one in OTHERS), None)
     if make is not None:
         if kind is not None:
-            raise DescriptorError(f"picture: only a derivation has several kinds of pictures, found {brief(kind)}")
+            raise DescriptorError(f"picture: kind is {brief(kind)}, but only a derivation has several kinds")
         return make(answer)
     if not isinstance(answer, Derivation):
         known = ", ".join(sorted(one.__name__ for one in (Derivation, *OTHERS)))
-        raise DescriptorError(f"picture: the operand must be an answer ({known}), found {brief(answer)}")
+        raise DescriptorError(f"picture: the operand is {brief(answer)}, which cannot be drawn; supported: {known}")
     name = "levels" if kind is None else kind
     if not isinstance(name, str) or name not in KINDS:
         raise ChoiceError("picture: kind", name, KINDS)
@@ -170,7 +170,7 @@ def picture(
 
 def _subtile(a: Anatomy, subtile: object) -> Pair:
     if not isinstance(subtile, (tuple, list)) or len(subtile) != 2:
-        raise DescriptorError(f"picture: the subtile must be two numbers (mn, k), found {brief(subtile)}")
+        raise DescriptorError(f"picture: the subtile is {brief(subtile)}, which is not two numbers (mn, k)")
     mn, k = (
         as_integer(one, f"picture: {name} of the subtile", maximum=extent - 1)
         for one, name, extent in zip(subtile, ("mn", "k"), a.subtile_grid, strict=True)

@@ -131,7 +131,7 @@ class ShiftPicture(Picture):
         end = loads[1] if len(loads) > 1 else len(steps)
         taps = [step for step in steps[:end] if step.kind == "multiply"]
         if len(taps) > MOST_TAPS:
-            raise DescriptorError(f"shift: a picture must have at most {MOST_TAPS} taps, found {len(taps)}")
+            raise DescriptorError(f"shift: the filter row has {len(taps)} taps, but at most {MOST_TAPS} are drawn")
         return taps
 
     def _places(self, step: ShiftStep) -> range:

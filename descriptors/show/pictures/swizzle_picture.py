@@ -91,8 +91,8 @@ class SwizzlePicture(Picture):
         count, lines = long // unit, max(8, 1 << self.swizzle.bits)
         if count > MOST_PIECES or count * lines > MOST:
             raise DescriptorError(
-                f"picture: a line must have at most {MOST_PIECES} pieces, all lines {MOST}, found {lines} lines of "
-                f"{count}; {self.swizzle}"
+                f"picture: {self.swizzle} has {lines} lines of {count} pieces, but at most {MOST_PIECES} pieces per "
+                f"line and {MOST} in all are drawn"
             )
         first = 0 if self.swizzle.shift > 0 else count  # a swizzle of the lines' numbers leaves places in lines
         at = {

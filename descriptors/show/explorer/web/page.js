@@ -570,7 +570,7 @@
   /** A text that is too long is not asked: a browser could not even show it. */
   function tooLong(text) {
     if (text.length <= baked.longest) return false;
-    shown.pasted = { error: { message: `explore: paste must have at most ${baked.longest} characters, found ${text.length}` } };
+    shown.pasted = { error: { message: `explore: paste has ${text.length} characters, but the maximum is ${baked.longest}` } };
     pasted();
     return true;
   }

@@ -165,7 +165,7 @@ def test_what_is_half_typed_turns_nothing_red(home: Any) -> None:
     control.fill("25x")
     home.locator("#status", has_text="incomplete input").wait_for()
     control.press("Tab")
-    home.locator("#problem", has_text="tile must be").wait_for()
+    home.locator("#problem", has_text="which is not 1 to 4 numbers").wait_for()
 
 
 def test_the_head_of_the_page_has_the_grade_and_the_theorem(home: Any) -> None:
