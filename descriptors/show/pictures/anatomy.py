@@ -207,7 +207,9 @@ class Anatomy:
         rows, _, offset = parts(self.derivation.smem_tile)
         bits, stage = self.derivation.element.storage_bits, self.stage_coordinate
         return tuple(
-            tuple((offset + _number(rows((i * extents[0], j * extents[1], *stage)))) * bits // 8 for j in range(grid[1]))
+            tuple(
+                (offset + _number(rows((i * extents[0], j * extents[1], *stage)))) * bits // 8 for j in range(grid[1])
+            )
             for i in range(grid[0])
         )
 
@@ -230,7 +232,8 @@ def swizzle_of(derivation: Derivation) -> Swizzle | None:
 def _few(grid: Pair, parts_name: str) -> Pair:
     if prod(grid) > MOST_PARTS:
         raise DescriptorError(
-            f"picture: there are {grid[0]}x{grid[1]} {parts_name}, but at most {MOST_PARTS} are drawn; use a smaller tile"
+            f"picture: there are {grid[0]}x{grid[1]} {parts_name}, but at most {MOST_PARTS} are drawn; "
+            "use a smaller tile"
         )
     return grid
 

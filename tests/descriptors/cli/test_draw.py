@@ -98,7 +98,7 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
         (["levels", *TILE, "-o", "nowhere/a.svg"], "nowhere/a.svg must be a file that can be written"),
         (["banks", *TILE, "--access", "(32,8"], "expected"),
         (["tile", *LARGE], "at most 65536 are drawn"),
-        (["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"], "at most 16384 atoms"),
+        (["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"], "atoms, but at most 16384 are drawn"),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.
     occupied = tmp_path / "taken"
     occupied.write_text("a file")
     assert main(["draw", "all", *TILE, "-o", str(occupied)]) == 2
-    assert "must be a folder that can be written" in capsys.readouterr().err
+    assert "which cannot be written" in capsys.readouterr().err
     assert occupied.read_text() == "a file"
 
 

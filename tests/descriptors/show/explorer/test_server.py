@@ -278,7 +278,7 @@ def test_what_cute_printed_can_be_shown_on_the_stage(home: Any) -> None:
 def test_every_example_is_shown(home: Any, number: int) -> None:
     settled(home, lambda: home.select_option("#preset", str(number)))
     question = PRESETS[number]["question"]
-    said = {"edit": "WRONG: 896 of 1024", "paste": "drawn by itself: no tile, no word"}
+    said = {"edit": "WRONG: 896 of 1024", "paste": "drawn without a tile: there is no descriptor"}
     home.locator("#proof", has_text=next((said[key] for key in said if key in question), "proved")).wait_for()
     assert home.is_visible("#svg svg") != ("paste" in question), "what is drawn by itself has the page to itself"
     assert home.locator("#pasted .canvas svg").count() == 2 * ("paste" in question)
@@ -289,7 +289,7 @@ def test_an_impossible_choice_is_answered_in_the_engines_sentence(home: Any) -> 
     home.select_option("#controls [name=swizzle]", "128B_BASE32B")
     home.locator("#problem", has_text="legality: swizzle must be none, 32B, 64B, 128B").wait_for()
     assert text(home, "#proof") == "", "what was proved before is no longer said"
-    assert text(home, "#problem").endswith("What stands below is the last that could be answered.")
+    assert text(home, "#problem").endswith("The page below shows the last valid state.")
     put(home, "swizzle", "64B")
     assert home.is_hidden("#problem")
 
