@@ -40,7 +40,7 @@ def test_the_words_and_the_fields_to_change_are_drawn() -> None:
     words = [word for _, _, word, _ in read(picture.svg()).texts]
     assert f"The descriptor: {difference.word:#018x}" in words
     assert f"The right descriptor: {difference.right_word:#018x}" in words
-    assert "stride_byte_offset 1024, not 1280" in " ".join(words)
+    assert "Change stride_byte_offset from 1280 to 1024." in " ".join(words)
 
 
 def test_a_pattern_that_starts_elsewhere_is_drawn_so() -> None:
