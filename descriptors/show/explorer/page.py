@@ -162,11 +162,11 @@ def _packed_elements(body: Mapping[str, Any]) -> str:
 
 def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts that a page shows before its script runs."""
-    picture, told, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
+    picture, summary, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
     judged = edited or first_answer["proof"]
     refused = judged.get("error", {}).get("message", "")
     verdict = edited["verdict"] if edited else judged.get("headline", refused)
-    word = edited["word"] if edited else told["word"]
+    word = edited["word"] if edited else summary["word"]
     size = {name: picture.get(name, 1) for name in ("width", "height")}
     return {
         "word": escape(word),
@@ -174,9 +174,9 @@ def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
         "tone": "bad" if refused else judged["tone"],
         "scope": "" if edited else escape(judged.get("scope", "")),
         "warnings": escape("\n".join(f"warning: {warning}" for warning in judged.get("warnings", ()))),
-        "subtile": ",".join(map(str, told["subtiles"]["chosen"])),
-        "summary": escape(told["summary"]),
-        "headline": escape(f"{verdict} \u00b7 {told['summary']}" if edited else told["summary"]),
+        "subtile": ",".join(map(str, summary["subtiles"]["chosen"])),
+        "summary": escape(summary["summary"]),
+        "headline": escape(f"{verdict} \u00b7 {summary['summary']}" if edited else summary["summary"]),
         "about": escape(
             f"Tensor core descriptor {word}: {verdict}. The page shows which bytes of shared memory it reads, 16 bytes "
             "at a time, with and without the swizzle."

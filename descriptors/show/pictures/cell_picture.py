@@ -70,16 +70,16 @@ class CellsPicture(Picture):
 
     def record(self) -> dict[str, Any]:
         """Return the numbers that are drawn: lanes, the first coordinate in each cell, and the cells of the corner."""
-        held, columns = self.cells(), self.fragment.columns
-        lanes = tuple(sorted({lane for lane, _ in held}))
+        contents, columns = self.cells(), self.fragment.columns
+        lanes = tuple(sorted({lane for lane, _ in contents}))
         return {
             "kind": "cells",
             "what": self.fragment.what,
             "modes": self._modes(),
             "lanes": lanes,
             "columns": columns,
-            "first": [[_first(held, lane, column) for column in range(columns)] for lane in range(LANES)],
-            "corner": self._corner(held),
+            "first": [[_first(contents, lane, column) for column in range(columns)] for lane in range(LANES)],
+            "corner": self._corner(contents),
             "frames": self._frames(),
         }
 
@@ -95,15 +95,15 @@ class CellsPicture(Picture):
         """
         fragment = self.fragment
         shown = [fragment.modes.index(mode) for mode in self._modes()]
-        held: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+        contents: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
         for place, whole in sorted(elements(fragment).items()):
             coordinate = tuple(whole[mode] for mode in shown)
-            parts = held.setdefault((place >> 21, place >> 5 & 0xFFFF), [])
+            parts = contents.setdefault((place >> 21, place >> 5 & 0xFFFF), [])
             if parts and fragment.bits == 1 and parts[-1][0] == coordinate:  # the next bit of the same
                 parts[-1] = (parts[-1][0], parts[-1][1] + 1)
             else:
                 parts.append((coordinate, fragment.bits))
-        return {cell: tuple(parts) for cell, parts in held.items()}
+        return {cell: tuple(parts) for cell, parts in contents.items()}
 
     def scene(self) -> Scene:
         """Draw every lane and column, and the first of them enlarged."""
@@ -118,15 +118,15 @@ class CellsPicture(Picture):
             figure: the figure to draw on.
             top: the upper edge of the cells.
         """
-        held, columns = self.cells(), self.fragment.columns
+        contents, columns = self.cells(), self.fragment.columns
         whole = Frame(78, top, min(WIDE, WIDEST * columns), LOW * LANES, LANES, columns)
         figure.panel_heading(0, top - 40, "Lanes and columns", role="accent")
         left = max(whole.x + whole.width + 70, 250)
-        entries = [*self._whole(figure, whole, held), ("faint", "empty")]
-        corner = self._enlarged(figure, whole, left, held)
+        entries = [*self._whole(figure, whole, contents), ("faint", "empty")]
+        corner = self._enlarged(figure, whole, left, contents)
         if self._frames():
             entries.append(("subtile", "one load" if isinstance(self.answer, Readout) else "what a K step reads"))
-        empty = len(held) < LANES * columns
+        empty = len(contents) < LANES * columns
         figure.legend(0, whole.y + whole.height + 26, [entry for entry in entries if empty or entry[0] != "faint"])
         return whole, corner
 
@@ -143,13 +143,13 @@ class CellsPicture(Picture):
         return tuple(mode for mode, layout in named
                      if mode not in ("bit", "copy") and not (mode in _TILES and size(layout) == 1))  # fmt: skip
 
-    def _corner(self, held: dict[tuple[int, int], Parts]) -> list[list[Parts]]:
+    def _corner(self, contents: dict[tuple[int, int], Parts]) -> list[list[Parts]]:
         """Return the cells of the first lanes, and of as many columns as fit."""
-        most = max(len(_labels(parts)) for parts in held.values())
-        longest = max(len(label) for parts in held.values() for label in _labels(parts))
+        most = max(len(_labels(parts)) for parts in contents.values())
+        longest = max(len(label) for parts in contents.values() for label in _labels(parts))
         columns = int(min(FEW_PARTS, ACROSS // _width(longest))) // most
         columns = min(self.fragment.columns, max(columns, 1))
-        return [[held.get((lane, column), ()) for column in range(columns)] for lane in range(FEW_LANES)]
+        return [[contents.get((lane, column), ()) for column in range(columns)] for lane in range(FEW_LANES)]
 
     def _frames(self) -> list[tuple[int, int, int, int]]:
         """Return first lane, first column, number of lanes and number of columns of each frame."""
@@ -168,11 +168,13 @@ class CellsPicture(Picture):
         later = [place.column for place in self.answer.places if place.column > column]
         return min([*later, self.fragment.columns]) - column - 1
 
-    def _roles(self, held: dict[tuple[int, int], Parts]) -> tuple[dict[tuple[int, int], str], list[tuple[str, str]]]:
+    def _roles(
+        self, contents: dict[tuple[int, int], Parts]
+    ) -> tuple[dict[tuple[int, int], str], list[tuple[str, str]]]:
         """Return the fill role of each cell, by its first coordinate or by its tile, and the legend."""
         modes = self._modes()
         tiles = [i for i, mode in enumerate(modes) if mode in _TILES]
-        numbers = {place: tuple(parts[0][0][i] for i in tiles or [0]) for place, parts in held.items()}
+        numbers = {place: tuple(parts[0][0][i] for i in tiles or [0]) for place, parts in contents.items()}
         order = {number: rank for rank, number in enumerate(sorted(set(numbers.values())))}
         if tiles:
             roles = {place: Figure.kind(order[number]) for place, number in numbers.items()}
@@ -181,9 +183,9 @@ class CellsPicture(Picture):
         roles = {place: Figure.step(number[0], count) for place, number in numbers.items()}
         return roles, [("r0", f"{modes[0]} 0"), ("r7", f"{modes[0]} {count - 1}")]
 
-    def _whole(self, figure: Figure, frame: Frame, held: dict[tuple[int, int], Parts]) -> list[tuple[str, str]]:
+    def _whole(self, figure: Figure, frame: Frame, contents: dict[tuple[int, int], Parts]) -> list[tuple[str, str]]:
         """Draw every cell, and return the legend."""
-        roles, entries = self._roles(held)
+        roles, entries = self._roles(contents)
         table_ = [[roles.get((lane, column), "faint") for column in range(frame.columns)] for lane in range(LANES)]
         figure.cells(frame.x, frame.y, *frame.step, table_)
         figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.6)
@@ -206,9 +208,9 @@ class CellsPicture(Picture):
         figure.texts(names, "muted", Figure.LABEL, "middle", mono=True)
         return entries
 
-    def _enlarged(self, figure: Figure, whole: Frame, x: float, held: dict[tuple[int, int], Parts]) -> Frame:
+    def _enlarged(self, figure: Figure, whole: Frame, x: float, contents: dict[tuple[int, int], Parts]) -> Frame:
         """Draw the first lanes and columns with their coordinates. A cell with several elements is divided."""
-        corner = self._corner(held)
+        corner = self._corner(contents)
         most = max(len(_labels(parts)) for row in corner for parts in row) or 1
         rows, columns = len(corner), len(corner[0])
         labels = [[label for parts in row for label in (*_labels(parts), *[""] * most)[:most]] for row in corner]
@@ -286,8 +288,8 @@ def _number(offset: object) -> int:
     return offset
 
 
-def _first(held: dict[tuple[int, int], Parts], lane: int, column: int) -> int | None:
-    parts = held.get((lane, column))
+def _first(contents: dict[tuple[int, int], Parts], lane: int, column: int) -> int | None:
+    parts = contents.get((lane, column))
     return parts[0][0][0] if parts else None
 
 

@@ -161,13 +161,13 @@ def places(part: Part) -> set[tuple[int, int]]:
 
 
 def part_lanes(part: Part) -> str:
-    """The lanes of a part in words: all of them, or how many and the first.
+    """Return the lanes of a part as text: "all", or their number and the first.
 
     >>> part_lanes(Part("A", 8))
     'all'
     """
     lanes = sorted({lane for lane, _ in places(part)})
-    return "all" if len(lanes) == LANES else f"{len(lanes)} from {lanes[0]} on"
+    return "all" if len(lanes) == LANES else f"{len(lanes)} from lane {lanes[0]}"
 
 
 def _span(part: Part) -> str:

@@ -221,26 +221,30 @@ class MainLoopPicture(Picture):
 
     def _in_turn(self) -> TensorColumns | None:
         """Return the accumulators if there are two sets of them, else None."""
-        held = self.plan.accumulators
-        return held if isinstance(held, TensorColumns) and held.sets > 1 else None
+        accumulators = self.plan.accumulators
+        return accumulators if isinstance(accumulators, TensorColumns) and accumulators.sets > 1 else None
 
-    def _turns(self, figure: Figure, y: float, held: TensorColumns) -> float:
+    def _turns(self, figure: Figure, y: float, accumulators: TensorColumns) -> float:
         """Draw when output tiles are multiplied and read in their sets of accumulators, with arrows for waits."""
-        both = f"columns {ranges_text(held.shared)} belong to both sets and are read first" if held.shared else ""
-        sentence = both or f"set 1 begins {held.step} columns after set 0; a set is free when it has been read"
+        both = (
+            f"columns {ranges_text(accumulators.shared)} belong to both sets and are read first"
+            if accumulators.shared
+            else ""
+        )
+        sentence = both or f"set 1 begins {accumulators.step} columns after set 0; a set is free when it has been read"
         heading = "Output tiles in alternating accumulators"
         y = figure.panel_heading(0, y, heading, [f"left to right, not to scale: {sentence}"])
-        slots, left, high = turns(held), 84.0, 40.0
+        slots, left, high = turns(accumulators), 84.0, 40.0
         step, foot = (WIDE - left) / max(end for row in slots for end in row[1:]), y + 84
         for name, top in (("MMA", y), ("epilogue", foot)):
             figure.text(0, top + 26, name, "ink", Figure.HEADING, bold=True)
         for tile, (begin, done, free, end) in enumerate(slots):
-            role, place = Figure.kind(tile % held.sets), f"tile {tile}, set {tile % held.sets}"
+            role, place = Figure.kind(tile % accumulators.sets), f"tile {tile}, set {tile % accumulators.sets}"
             for top, first, last in ((y, begin, done), (foot, done, end)):
                 figure.box(left + first * step + 3, top, (last - first) * step - 6, high, role, "rule", 0.8, 4)
                 figure.text(left + (first + last) / 2 * step, top + 25, place, "ink", Figure.LABEL, "middle")
             figure.arrow([(left + done * step - 3, y + high), (left + done * step + 6, foot - 1)], "good", 1.4, 7)
-            waiting = tile + (1 if held.shared else held.sets)
+            waiting = tile + (1 if accumulators.shared else accumulators.sets)
             if waiting < len(slots):
                 to = left + slots[waiting][0] * step + 6
                 figure.arrow([(left + free * step - 3, foot), (to, y + high + 1)], "bad", 1.4, 7, (4, 3))
@@ -273,13 +277,13 @@ class MainLoopPicture(Picture):
         return y + 38 * len(rows) + 20
 
 
-def turns(held: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float, float]]:
+def turns(accumulators: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float, float]]:
     """Return four times for each output tile: it begins, is multiplied, its shared columns are read, all are read.
 
     A multiplication takes 2 units of time, a readout 1.5.
 
     Args:
-        held: two sets of accumulators.
+        accumulators: two sets of accumulators.
         tiles: number of output tiles.
 
     >>> from descriptors import plan
@@ -288,8 +292,8 @@ def turns(held: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float
     """
     slots: list[tuple[float, float, float, float]] = []
     for tile in range(tiles):
-        loads, first = held.reads(tile % held.sets)
-        before = tile - (1 if held.shared else held.sets)
+        loads, first = accumulators.reads(tile % accumulators.sets)
+        before = tile - (1 if accumulators.shared else accumulators.sets)
         begin = max(slots[-1][1] if slots else 0.0, slots[before][2] if before >= 0 else 0.0)
         done = max(begin + 2.0, slots[-1][3] if slots else 0.0)
         slots.append((begin, done, done + 1.5 * first / len(loads), done + 1.5))

@@ -243,7 +243,7 @@ def order_roles(order: list[list[int]]) -> list[list[str | None]]:
 def subtiles_panel(
     figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float, marked_cell: Pair | None
 ) -> Frame:
-    """The subtiles of a tile over its atoms, one of them chosen."""
+    """Draw the subtiles of a tile over its atoms, and mark one of them."""
     frame, order = Frame(x, y, width, height, *a.subtile_grid), memory_order(a)
     atoms = Frame(x, y, width, height, len(order), len(order[0]))
     fill(figure, atoms, order_roles(order))
@@ -257,12 +257,12 @@ def subtiles_panel(
     return frame
 
 
-def beam(figure: Figure, panel: Frame, part: tuple[float, float, float, float], whole: Frame) -> None:
+def beam(figure: Figure, panel: Frame, part: tuple[float, float, float, float], enlarged: Frame) -> None:
     """Draw the connection between a part of a panel and the panel to its right that enlarges it."""
     start, foot = panel.x + panel.width, part[1] + part[3]
-    corners = [(start, part[1]), (whole.x, whole.y), (whole.x, whole.y + whole.height), (start, foot)]
+    corners = [(start, part[1]), (enlarged.x, enlarged.y), (enlarged.x, enlarged.y + enlarged.height), (start, foot)]
     figure.area(corners, "faint", 0.8)
-    figure.lines([(start, foot, whole.x, whole.y + whole.height)], "chunk", 1, (4, 4))
+    figure.lines([(start, foot, enlarged.x, enlarged.y + enlarged.height)], "chunk", 1, (4, 4))
 
 
 def share_of_atom(d: Derivation, room: float = 400) -> str:
@@ -277,5 +277,6 @@ def share_of_atom(d: Derivation, room: float = 400) -> str:
     if d.swizzle is SwizzleMode.NONE or run_bytes % span == 0:
         return f"each {amount(run_bytes)} of {along}"
     part = {2: "half", 4: "a quarter"}.get(span // run_bytes if span % run_bytes == 0 else 0)
-    whole = f"each {amount(run_bytes)} of {along}: {part} of an atom\u2019s line"
-    return whole if part and Figure.width_of(whole, 13) <= room else f"each {amount(run_bytes)} of {along}"
+    run = f"each {amount(run_bytes)} of {along}"
+    text = f"{run}: {part} of an atom\u2019s line"
+    return text if part and Figure.width_of(text, 13) <= room else run

@@ -48,12 +48,12 @@ def atom(view: View) -> Stage:
     name = atom_name(d) if a.atom_grid[0] else "chunk"
     parts_ = f", in {len(grids)} parts" if len(grids) > 1 else ""
     when = "after" if view.swizzled else "before"
-    said = (
+    sentence = (
         f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the "
         f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes{_coloured(view)}."
     )
     text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
-    return stage(figure, f"One {name}", said, grids, _marks(view, grids), text)
+    return stage(figure, f"One {name}", sentence, grids, _marks(view, grids), text)
 
 
 def _coloured(view: View) -> str:

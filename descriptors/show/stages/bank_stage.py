@@ -251,8 +251,8 @@ def _read_of_view(view: View) -> Read:
         words_read = {
             word
             for lane in phase
-            if (at := served.addresses[lane]) is not None
-            for word in range(at // view.bank_bytes, (at + width - 1) // view.bank_bytes + 1)
+            if (address := served.addresses[lane]) is not None
+            for word in range(address // view.bank_bytes, (address + width - 1) // view.bank_bytes + 1)
         }
         each = [0] * view.banks
         for word in words_read:
