@@ -79,15 +79,15 @@ def sentences(view: View) -> dict[str, Any]:
     facts = [
         ("element", f"{mn} {{mn}}, {k} {{k}}{stage}"),
         ("before the swizzle", "byte {before} = {before:x}" + halves[0]),
-        ("after it", "byte {after} = {after:x}" + halves[1]),
+        ("after the swizzle", "byte {after} = {after:x}" + halves[1]),
         *([("address", f"{{address:x}}, of a tile at {view.base:#x}")] if view.base else []),
         ("line and bank", f"line {{line}}, bank {{bank}} of {view.banks}"),
         *([("swizzle tile", TILE_PLACE)] if swizzle.bits else []),
-        ("16 bytes", "number {piece} in memory, place {place} of its line"),
+        ("16 bytes", "number {piece} in memory, position {place} in its line"),
         *([(atom_name(d), "({atom_mn},{atom_k}), number {number} in memory")] if view.anatomy.atom_grid[0] else []),
         *([("chunk", "({chunk_mn},{chunk_k}) of the subtile")] if chunk_name(d) != "atom" else []),
         ("subtile", "({subtile_mn},{subtile_k}), element ({inside_mn},{inside_k}) of it, starts at byte {start}"),
-        ("its word", "{word}"),
+        ("its descriptor", "{word}"),
     ]
     formula, general = _formulas(swizzle)
     return {"facts": facts, "formula": formula, "general": general, "kinds": _kinds(swizzle)}

@@ -92,9 +92,9 @@ _COLOURS_OF_DRAW = ("order", "bank", "atom", "subtile", "chunk")
 def commands(q: Question, view: View) -> list[dict[str, str]]:
     """Return the commands that print what the page shows, each with its purpose."""
     i, j = view.subtile
-    lines = [("the whole story", derive_command(q))]
+    lines = [("the derivation of the tile", derive_command(q))]
     subtile = f"{i},{j},{q.stage}" if len(view.derivation.tile) > 2 else f"{i},{j}"
-    lines.append(("the word of this subtile", f"{derive_command(q)} --subtile {subtile}"))
+    lines.append(("the descriptor of this subtile", f"{derive_command(q)} --subtile {subtile}"))
     kind = {"tile": "tile", "atom": "atoms", "banks": "banks", "memory": "chunks"}.get(q.tab)
     if kind is not None:
         extra = [*(["--stage", str(q.stage)] if q.stage else [])]
@@ -106,7 +106,7 @@ def commands(q: Question, view: View) -> list[dict[str, str]]:
                 extra += ["--access", q.lanes, "--access-bytes", str(q.access_bytes)]
         lines.append(("the picture", join(["descriptors", "draw", kind, *_operand(q), *extra, "-o", f"{kind}.svg"])))
     if view.word is not None:
-        lines.append(("the comparison of the word", diff_command(view, view.word)))
+        lines.append(("the comparison of the descriptor", diff_command(view, view.word)))
     return [{"what": purpose, "line": line} for purpose, line in lines]
 
 

@@ -92,7 +92,9 @@ def test_a_word_that_is_wrong_is_shown_whatever_the_colour() -> None:
     assert "reads from a wrong address" in tile(replace(view, word=wrong_word)).scene.title
     assert "colored by bank" in tile(replace(view, word=view.derivation.word(0, 0))).scene.title
     unknown = view.derivation.word(0, 0) ^ 3 << 46  # version 2
-    assert "colored by bank" in tile(replace(view, word=unknown)).scene.title, "a word that nobody can read has no wrong cells"
+    assert "colored by bank" in tile(replace(view, word=unknown)).scene.title, (
+        "a word that nobody can read has no wrong cells"
+    )
 
 
 def test_levels_are_drawn_that_are_asked_for() -> None:
