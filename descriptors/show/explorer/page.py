@@ -325,7 +325,9 @@ def fill_controls(template: str, state: Mapping[str, Any], choices: Mapping[str,
 
 
 def options(names: Sequence[str], selected_names: str) -> str:
-    """Return the options of a list. A selected value that is not in the list is appended; "" is a layout's own value.
+    """Return the options of a list. A selected value that is not in the list is appended.
+
+    The value "" has the label "either" if the list contains it, else "its own", which is that of the layout.
 
     >>> options(["", "A"], "B")
     '<option value="">either</option><option>A</option><option selected>B</option>'

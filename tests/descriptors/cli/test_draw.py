@@ -98,7 +98,10 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
         (["levels", *TILE, "-o", "nowhere/a.svg"], "nowhere/a.svg must be a file that can be written"),
         (["banks", *TILE, "--access", "(32,8"], "expected"),
         (["tile", *LARGE], "at most 65536 are drawn"),
-        (["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"], "atoms, but at most 16384 are drawn"),
+        (
+            ["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"],
+            "atoms, but at most 16384 are drawn",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(

@@ -100,7 +100,7 @@ def test_wrong_types_are_answered_in_a_sentence(server: Server, question: object
 
 
 def test_a_port_that_is_taken_and_a_tile_that_is_none_are_refused(server: Server) -> None:
-    with pytest.raises(DescriptorError, match="port .* is not free"):
+    with pytest.raises(DescriptorError, match=r"port .* is not free"):
         Server({}, server.server_port)
     with pytest.raises(DescriptorError, match="tile MN is 7"):
         Server({"tile": "7x7"})
