@@ -50,7 +50,7 @@ def unanswered(word: int, layout: str, arch: Arch, **keywords: Any) -> Picture:
     """What a broken word does, as ``diff`` draws it, without the word that would be right: an exercise asks for that.
 
     >>> drawing = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")
-    >>> "read from elsewhere" in drawing.svg(), "right word" in drawing.svg()
+    >>> "read from elsewhere" in drawing.svg(), "right descriptor" in drawing.svg()
     (True, False)
     """
     difference = diff(word, layout, arch, **keywords)

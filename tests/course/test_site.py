@@ -92,7 +92,7 @@ def test_it_is_built_by_the_script_with_and_without_an_engine(tmp_path: Path) ->
     assert sorted(names) == sorted(f"plain/{name}" for name in plain)
     done = subprocess.run([*command[:3], "--pyodide", str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert done.stderr.startswith("build_course: site: --pyodide must be the folder") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("build_course: site: --pyodide is ") and done.stderr.count("\n") == 1
 
 
 def test_a_zip_is_the_same_every_time(tmp_path: Path) -> None:

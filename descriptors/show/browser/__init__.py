@@ -1,1 +1,1 @@
-"""The engine in a reader's browser: the packages in an archive, Pyodide beside it, a worker that answers a page."""
+"""The engine in a reader's browser: an archive of the packages, Pyodide, and a worker that answers a page."""

@@ -1,11 +1,11 @@
-"""The files of a site of pages with an engine: Pyodide from npm, the scripts of a room, both packages in one archive.
+"""Write the files of a site whose pages run the engine: Pyodide from npm, web files, both packages in one archive.
 
-Pyodide is the npm package ``pyodide``, which the caller names: it is no part of this project. A worker unpacks the
-archive, which leaves out the command line, the oracle, and what needs files. Pages are texts with places in double
-braces, filled in.
+Pyodide is the npm package ``pyodide``. It is not a part of this project, so the caller gives its folder. A worker
+unpacks the archive, which leaves out the command line, the oracle and the sweeps. Pages are templates with
+placeholders in double braces.
 
-Laws: what was written is what stands there; the archive is the same bytes whenever the packages are the same; what is
-put into a place is not read again, so that it may hold braces of its own.
+Invariants: a file has the bytes that were written. Equal packages give equal archives. A value that is put into a
+placeholder is not scanned again, so it may contain braces.
 
 >>> from tempfile import TemporaryDirectory
 >>> with TemporaryDirectory() as place:
@@ -34,35 +34,39 @@ from zlib import compress, crc32
 from descriptors.errors import DescriptorError
 from layoutalg.files import PAGE_MARK, is_foreign, is_ours, write_whole
 
-#: What of the npm package a page loads.
+#: The files of the npm package that a page loads.
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 
 
 def runtime(pyodide: Path) -> dict[str, bytes]:
-    """The files of Pyodide that a page loads.
+    """Read the files of Pyodide that a page loads.
 
     Args:
         pyodide: the folder of the npm package.
 
     Raises:
-        DescriptorError: if one of them is not there.
+        DescriptorError: if a file is missing.
 
     >>> runtime(Path("nowhere"))
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: site: --pyodide must be the folder of the npm package pyodide, found nowhere \
-without pyodide.mjs; npm install pyodide makes node_modules/pyodide
+    descriptors.errors.DescriptorError: site: --pyodide is nowhere, which has no pyodide.mjs of the npm package \
+pyodide; use node_modules/pyodide, which npm install pyodide creates
     """
     missing = [name for name in PYODIDE if not (pyodide / name).is_file()]
     if missing:
         raise DescriptorError(
-            f"site: --pyodide must be the folder of the npm package pyodide, found {pyodide} without {missing[0]}; "
-            "npm install pyodide makes node_modules/pyodide"
+            f"site: --pyodide is {pyodide}, which has no {missing[0]} of the npm package pyodide; use "
+            "node_modules/pyodide, which npm install pyodide creates"
         )
     return {name: (pyodide / name).read_bytes() for name in PYODIDE}
 
 
 def source(room: str, name: str) -> str:
-    """A file of the folder ``web`` of a room.
+    """Return the text of a file in the folder ``web`` of a package.
+
+    Args:
+        room: the dotted name of the package.
+        name: the name of the file.
 
     >>> source("descriptors.show.browser", "worker.js").startswith("// The engine in a worker")
     True
@@ -71,22 +75,22 @@ def source(room: str, name: str) -> str:
 
 
 def write(folder: Path, contents: Mapping[str, bytes], option: str, operation: str = "site") -> list[tuple[str, int]]:
-    """Write files into a folder, which is made if it is not there: all of them, or what was there is left as it was.
+    """Write all files into a folder, or leave the folder unchanged. The folder is created if it does not exist.
 
-    An existing file is replaced only if this program wrote it. A script or an archive has no mark: it is one of ours if
-    the index.html beside it is.
+    An existing file is replaced only if this program wrote it. Scripts and archives have no mark: they count as
+    written by this program if the index.html of the folder was.
 
     Args:
-        folder: where to.
-        contents: each file by its name, with slashes.
-        option: what the person called the folder, for the refusal.
-        operation: what is refused, for the refusal.
+        folder: the folder.
+        contents: the bytes of each file, by its path in the folder, with slashes.
+        option: the option that names the folder, for an error message.
+        operation: the operation, for an error message.
 
     Returns:
-        Name and bytes of each file.
+        Path and size in bytes of each file.
 
     Raises:
-        DescriptorError: if a file cannot be written, or the folder has a file of such a name that is not ours.
+        DescriptorError: if a file cannot be written, or a file of that name exists that this program did not write.
     """
     try:
         index = folder / "index.html"
@@ -102,21 +106,21 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str, operation: s
         write_whole({folder / name: data for name, data in contents.items()})
     except OSError as error:
         raise DescriptorError(
-            f"{operation}: {option} must be a folder that can be written, found {folder}: {error.strerror}"
+            f"{operation}: {option} is {folder}, which cannot be written: {error.strerror}"
         ) from error
     return [(name, len(data)) for name, data in contents.items()]
 
 
 def png(rows: Sequence[Sequence[str]]) -> bytes:
-    """Pixels as a PNG file.
+    r"""Return pixels as a PNG file.
 
     Args:
-        rows: the colour of each pixel, ``#rrggbb``, row by row.
+        rows: the color of each pixel, ``#rrggbb``, row by row.
 
     >>> png([["#ffffff"]])[:8]
-    b'\\x89PNG\\r\\n\\x1a\\n'
+    b'\x89PNG\r\n\x1a\n'
     """
-    lines = b"".join(b"\0" + bytes.fromhex("".join(one[1:] for one in row)) for row in rows)
+    lines = b"".join(b"\0" + bytes.fromhex("".join(color[1:] for color in row)) for row in rows)
     size = len(rows[0]).to_bytes(4, "big") + len(rows).to_bytes(4, "big")
     parts = ((b"IHDR", size + bytes((8, 2, 0, 0, 0))), (b"IDAT", compress(lines, 9)), (b"IEND", b""))
     chunks = (
@@ -125,16 +129,16 @@ def png(rows: Sequence[Sequence[str]]) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-#: Folders of the packages that answer no question of a page.
+#: Folders of the packages that no answer of a page needs.
 LEFT_OUT = ("cli", "oracle", "sweep", "__pycache__")
 _KINDS = (".py", ".html", ".css", ".js", ".typed")
 
 
 def archive(more: Mapping[str, bytes] | None = None) -> bytes:
-    """The packages in a zip file.
+    """Return both packages as a zip file.
 
     Args:
-        more: further files of the archive, by their names in it.
+        more: further files of the archive, by their paths in it.
     """
     contents_by_path = dict(more or {})
     for package in ("layoutalg", "descriptors"):
@@ -143,7 +147,7 @@ def archive(more: Mapping[str, bytes] | None = None) -> bytes:
 
 
 def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
-    """Files as a zip file, without the time at which it was made.
+    """Return files as a zip file without time stamps, so that equal files give equal bytes.
 
     >>> zip_bytes({"a": b"1", "b": b"2"}) == zip_bytes({"b": b"2", "a": b"1"})
     True
@@ -159,23 +163,23 @@ def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
 
 
 def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    for one in folder.iterdir():
-        if one.is_dir():
-            if one.name not in LEFT_OUT:
-                yield from _sources(one, f"{name}/{one.name}")
-        elif one.name.endswith(_KINDS):
-            yield f"{name}/{one.name}", one.read_bytes()
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name not in LEFT_OUT:
+                yield from _sources(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith(_KINDS):
+            yield f"{name}/{entry.name}", entry.read_bytes()
 
 
 def fill_template(document: str, parts: Mapping[str, str]) -> str:
-    """A text whose places hold their parts.
+    """Return a template with its placeholders filled in.
 
     Args:
-        document: the text, with places as ``{{name}}``.
-        parts: what stands in each place; more may be given than there are places.
+        document: the template, with placeholders such as ``{{name}}``.
+        parts: the value of each placeholder; unused values are allowed.
 
     Raises:
-        KeyError: if a place has no part.
+        KeyError: if a placeholder has no value.
     """
     head, *rest = document.split("{{")
-    return head + "".join(parts[name] + text for name, _, text in (one.partition("}}") for one in rest))
+    return head + "".join(parts[name] + text for name, _, text in (part.partition("}}") for part in rest))

@@ -1,10 +1,10 @@
-"""A question of a page as JSON, answered as JSON: what a worker calls, and a server can.
+"""Answer JSON questions of a page with JSON records. The worker in the browser calls ``reply``.
 
-Law: whatever text comes, the answer is a record.
+Invariant: the answer to any text is a record.
 
->>> echo = {"echo": lambda asked: {"ok": True, "asked": asked}}
+>>> echo = {"echo": lambda question: {"ok": True, "question": question}}
 >>> reply(echo, "echo", '{"tile": "8x8"}')
-'{"ok": true, "asked": {"tile": "8x8"}}'
+'{"ok": true, "question": {"tile": "8x8"}}'
 >>> [json.loads(reply(echo, path, text))["ok"] for path, text in (("echo", "{"), ("roof", "1"))]
 [False, False]
 """
@@ -18,17 +18,17 @@ from typing import Any
 from descriptors.errors import LayoutError
 from layoutalg.messages import Message, shortened
 
-#: Functions that answer, each under its name: a record for whatever JSON holds.
+#: Functions that answer questions, by name. Each accepts any JSON value and returns a record.
 Answers = Mapping[str, Callable[[object], dict[str, Any]]]
 
 
 def reply(answers: Answers, path: str, text: str) -> str:
-    """The answer to a question.
+    """Return the answer to a question as JSON.
 
     Args:
-        answers: what can be asked.
-        path: the name of one of them.
-        text: the question, in JSON.
+        answers: the functions that answer.
+        path: the name of the function to call.
+        text: the question as JSON.
 
     >>> reply({}, "roof", "{}")  # doctest: +ELLIPSIS
     '{"ok": false, "error": {"type": "KeyError", ...}}'
@@ -41,19 +41,19 @@ def reply(answers: Answers, path: str, text: str) -> str:
         return _refused("JSONDecodeError", f"page: the question is not JSON ({error})")
     try:
         return json.dumps(answers[path](question))
-    except Exception as error:  # noqa: BLE001  a page that waits has to hear of it, as of what a browser does not have
+    except Exception as error:  # noqa: BLE001  the page waits for an answer, also if a module is missing in the browser
         first = shortened(str(error).partition("\n")[0])
         return _refused(type(error).__name__, f"page: the question has no answer ({type(error).__name__}: {first})")
 
 
-#: What a question may end in: a refusal of the engine, or a text too deep or too large for it.
+#: The errors of a question that is refused, or that is too deep or too large for the engine.
 REFUSALS = (LayoutError, RecursionError, MemoryError, OverflowError)
 
 
 def refusal(error: Exception) -> dict[str, Any]:
-    """An error as data: its kind and its sentence.
+    r"""Return an error as plain data: its type and its message.
 
-    >>> refusal(LayoutError("size: one\\ntwo"))
+    >>> refusal(LayoutError("size: one\ntwo"))
     {'type': 'LayoutError', 'message': 'size: one two', 'fact': 'size: one two', 'notes': [], 'help': []}
     """
     if isinstance(error, LayoutError):

@@ -1,1 +1,1 @@
-"""The page on which a tile is explored: its questions, answers, server and site."""
+"""The explorer, a web page that shows a tile: its questions, answers, server and site."""

@@ -1,10 +1,10 @@
-"""One function for a page: a question as data, an answer as data; what is wrong with a question is an answer too.
+"""Answer a question of the explorer: plain data in, plain data out. An error of the question is an answer too.
 
-Law: whatever is asked, the answer is a record that JSON can hold, and it never raises.
+Invariant: ``answer`` never raises, and the answer to any question can be written as JSON.
 
 >>> import json
 >>> questions = [{}, None, {"tile": "7x7"}, {"swizzle": "128B_BASE32B"}, {"layout": "<script>"}, {"want": ["nothing"]}]
->>> [json.loads(json.dumps(answer(one)))["ok"] for one in questions]
+>>> [json.loads(json.dumps(answer(question)))["ok"] for question in questions]
 [True, False, False, False, False, False]
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from descriptors.answers import tell
-from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.errors import ChoiceError, NotCanonicalError
 from descriptors.show.browser.reply import REFUSALS, refusal
 from descriptors.show.explorer import question as given
 from descriptors.show.explorer.highlights import field_elements, walks
@@ -32,7 +32,7 @@ from descriptors.smem.derivation.verdict import judge
 from descriptors.smem.emitters.emit import LANGUAGES, emit
 from descriptors.text import word_text
 
-#: How each tab is drawn.
+#: The function that draws each tab.
 STAGES: Mapping[str, Callable[[View], Stage]] = {
     "tile": tile,
     "memory": lines,
@@ -44,19 +44,20 @@ STAGES: Mapping[str, Callable[[View], Stage]] = {
 
 
 def answer(body: object) -> dict[str, Any]:
-    """The answer to a question of a page.
+    """Return the answer to a question of a page.
 
     Args:
-        body: a record, as ``json.loads`` gives it: keys of ``question.Question``, ``known``, the picture that
-            the page shows, which is not sent again; and ``want``, the parts to answer:
-            ``told`` (word, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the tab, with its
-            map), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text), ``edited`` (what a
-            changed word reads), ``pasted`` (what the box holds), ``links`` (which elements a field of the word and a
-            mode of the steps concern).
+        body: a record, as ``json.loads`` returns it, with keys of ``question.Question`` and two more. ``known`` is the
+            checksum of the picture that the page shows, which is not sent again. ``want`` lists the parts of the
+            answer: ``told`` (descriptor, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the
+            tab, with its cells), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text),
+            ``edited`` (what a changed descriptor reads), ``pasted`` (what the box contains), ``links`` (the elements
+            that belong to a descriptor field or to a mode of a layout).
 
     Returns:
-        ``ok``, and a part each under its name; ``question``, the state as it was understood. Where the whole cannot be
-        answered, ``error`` with the engine's own sentence; where one part cannot, that part holds its ``error``.
+        ``ok``, each part under its name, and ``question``, the state as it was understood. If the question cannot be
+        answered, there is an ``error`` with the engine's message instead; if one part cannot, that part has an
+        ``error``.
 
     >>> reply = answer({"tile": "128x64", "want": ["told"]})
     >>> reply["told"]["word"], reply["question"]
@@ -70,7 +71,7 @@ def answer(body: object) -> dict[str, Any]:
         parts = requested_parts(body)
     except REFUSALS as error:
         return {"ok": False, "error": refusal(error)}
-    parts_told: dict[str, Any] = {"ok": True, "question": q.state()}
+    record: dict[str, Any] = {"ok": True, "question": q.state()}
     boxed = _part(lambda: paste_answer(q)) if "pasted" in parts else None
     try:
         view = given.view(q)
@@ -81,15 +82,15 @@ def answer(body: object) -> dict[str, Any]:
             refused |= {"message": f"{refused['message']}; {way_out}", "help": [*refused["help"], way_out]}
         return {"ok": False, "question": q.state(), "error": refused, "pasted": boxed}
     makers = _makers(q, view, str(body.get("known", "")))
-    made = {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
-    for part in ("told", "edited"):  # without the word of the tile, or the changed one, no other part can be shown
-        if wrong := (made.get(part) or {}).get("error"):
+    answers_by_part = {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+    for part in ("told", "edited"):  # no other part can be shown without the descriptor of the tile, or the changed one
+        if wrong := (answers_by_part.get(part) or {}).get("error"):
             return {"ok": False, "question": q.state(), "error": _for_the_page(wrong), "pasted": boxed}
-    return parts_told | made
+    return record | answers_by_part
 
 
 def _for_the_page(error: dict[str, Any]) -> dict[str, Any]:
-    """An error without the advice to give an argument that no control of the page has.
+    """Return an error without advice about an argument that the page has no control for.
 
     >>> _for_the_page({"message": "derive: too large; use --capacity none", "help": ["use --capacity none"]})
     {'message': 'derive: too large', 'help': []}
@@ -107,14 +108,14 @@ def _part(make: Callable[[], Any]) -> Any:
 
 
 def _makers(q: Question, view: View, known: str) -> dict[str, Callable[[], Any]]:
-    d, at = view.derivation, view.base
+    d, base = view.derivation, view.base
     return {
         "told": lambda: summary(q, view),
         "proof": lambda: _proof(view),
         "stage": lambda: stage_of_tab(q.tab, view, known),
         "inspector": lambda: inspect(view),
         "code": lambda: {language: emit(d, language) for language in LANGUAGES},
-        "story": lambda: tell(d, steps=True, base=at, report=given.proof(d, at)),
+        "story": lambda: tell(d, steps=True, base=base, report=given.proof(d, base)),
         "edited": lambda: comparison(view),
         "links": lambda: _links(view),
     }
@@ -132,11 +133,16 @@ def _proof(view: View) -> dict[str, Any]:
 
 
 def stage_of_tab(tab: str, view: View, known: str = "") -> dict[str, Any]:
-    """The picture of a tab with its map; without its drawing, where that is the one that the page knows.
+    """Return the picture of a tab with its cells, without the SVG if the page already shows it.
+
+    Args:
+        tab: the name of the tab.
+        view: the tile and the chosen element.
+        known: the checksum of the picture that the page shows.
 
     Raises:
         DescriptorError: if there is no such tab, or it cannot show this tile.
     """
     if tab not in STAGES:
-        raise DescriptorError(f"explore: tab must be one of {', '.join(STAGES)}, found {brief(tab)}")
+        raise ChoiceError("explore: tab", tab, STAGES)
     return STAGES[tab](view).record(known)

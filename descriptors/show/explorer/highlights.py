@@ -1,14 +1,14 @@
-"""What a page lights when a field of the word, or a mode of a layout, is pointed at.
+"""Find the elements that a page highlights for a descriptor field or for a mode of a layout.
 
-A field lights the elements of a subtile that another value would read from elsewhere. It is asked of the read model,
-not of the layouts: a field is changed, and what is then read is compared. An offset is made larger by a multiple of
-every swizzle pattern, so that the difference counts how often it is added.
+A field highlights the elements of a subtile that are read from another address if the field has another value. The
+read model decides this, not the layouts: the field is changed, and the addresses are compared. An offset field is
+increased by a multiple of every swizzle pattern, so that the difference counts how often the offset is added.
 
-A mode lights a walk over the tile. A coordinate of a mode is a digit of the element's place along MN or K; what else a
-digit could be does not change, so a mode walks from an element to those that differ in its digit alone.
+A mode highlights a walk over the tile. The coordinate of a mode is one digit of the element's index along MN or K. A
+mode walks from an element to the elements that differ in this digit alone.
 
-Laws: an element that a field does not light is read from the same address, whatever the field's value; digits times
-strides, added up, are the offset that the layout gives.
+Invariants: an element that a field does not highlight is read from the same address for every tried value of the
+field. The sum of digits times strides is the offset that the layout gives.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -16,11 +16,11 @@ strides, added up, are the offset that the layout gives.
 >>> fields["stride_byte_offset"]["boxes"][0], fields["leading_byte_offset"]["boxes"]
 ([1, 8, 0, 8, 16], [])
 >>> fields["stride_byte_offset"]["said"]
-'stride_byte_offset: 896 of 1024 elements lie 1 to 7 steps of 1024 bytes on'
+'stride_byte_offset: 896 of 1024 elements are 1 to 7 steps of 1024 bytes further'
 >>> [(mode["text"], mode["axis"], mode["period"]) for mode in walks(d)[0]]
 [('8:64', 0, 1), ('16:512', 0, 8), ('64:1', 1, 1), ('2:8192', 1, 64)]
->>> at = 11, 85
->>> sum(mode["stride"] * (at[mode["axis"]] // mode["period"] % mode["extent"]) for mode in walks(d)[0])
+>>> element = 11, 85
+>>> sum(mode["stride"] * (element[mode["axis"]] // mode["period"] % mode["extent"]) for mode in walks(d)[0])
 8917
 """
 
@@ -42,20 +42,21 @@ from descriptors.smem.words.bitfield import Field
 from descriptors.text import bits_text, counted
 from layoutalg import Layout, flatten, size
 
-#: What an offset is changed by, in bytes: a multiple of every swizzle pattern, which the exclusive-or leaves alone.
+#: The change of an offset in bytes. It is a multiple of every swizzle pattern, so it does not change the exclusive-or.
 MOVED = 1024
 
-#: How often a field counts for each element of a subtile, in the order of its rows; or 1 where it does and has no size.
+#: How often an offset field is added for each element of a subtile, row by row; 1 for the elements that another field
+#: affects.
 Counts = list[list[int]]
-#: A block of elements of a subtile: the count, first row and column, rows and columns.
+#: A block of elements of a subtile: count, first row, first column, number of rows, number of columns.
 Box = list[int]
 
 
 def field_elements(view: View) -> dict[str, Any]:
-    """The elements of the chosen subtile that each field of its word concerns.
+    """Return the elements of the chosen subtile that each field of its descriptor affects.
 
     Returns:
-        For each field ``boxes``, blocks of elements counted from the subtile's first, and ``said``, in a sentence.
+        For each field ``boxes``, blocks of elements relative to the first of the subtile, and ``said``, a sentence.
     """
     rows = _elements_by_field(view.derivation, own_word(view))
     return {name: {"boxes": [list(box) for box in boxes], "said": said} for name, boxes, said in rows}
@@ -72,7 +73,7 @@ def _elements_by_field(d: Derivation, word: int) -> tuple[tuple[str, tuple[Box, 
 
 
 def boxes(counts: Counts) -> Iterator[Box]:
-    """Blocks of one count, but of 0; rows that are alike are one.
+    """Yield the blocks of equal nonzero counts. Equal adjacent rows are one block.
 
     >>> list(boxes([[0, 1, 1], [0, 1, 1], [2, 2, 0]]))
     [[1, 0, 1, 2, 2], [2, 2, 0, 1, 2]]
@@ -89,25 +90,25 @@ def boxes(counts: Counts) -> Iterator[Box]:
 
 
 def _counts(d: Derivation, word: int, field: Field) -> Counts | None:
-    """How often a field counts for each element; None if no other value can be read."""
+    """Return how often a field is added for each element; None if no other value of it can be read."""
     own = _read(d, word)
     sums: Counts | None = None
     for other, step in _others(word, field):
         try:
             read = _read(d, other)
-        except DescriptorError:  # which is no word, or none that this operand can have
+        except DescriptorError:  # the value is not legal, or not for this operand
             continue
         scale = step * 8 // address_bits(d.element)
         each = [
-            [(b - a) // scale if scale else int(a != b) for a, b in zip(one, two, strict=True)]
-            for one, two in zip(own, read, strict=True)
+            [(b - a) // scale if scale else int(a != b) for a, b in zip(first, second, strict=True)]
+            for first, second in zip(own, read, strict=True)
         ]
         sums = each if sums is None else [list(map(max, *rows)) for rows in zip(sums, each, strict=True)]
     return sums
 
 
 def _others(word: int, field: Field) -> Iterator[tuple[int, int]]:
-    """Words with another value of a field, each with the step in bytes that was added to it; 0 if it is no offset."""
+    """Yield descriptors with another value of a field, and the bytes added to it; 0 if the field is not an offset."""
     value = (word & field.mask) >> field.low
     if field.unit > 1:
         step = MOVED if (value * field.unit + MOVED) // field.unit < 1 << field.bits else -MOVED
@@ -125,17 +126,17 @@ def _read(d: Derivation, word: int) -> list[list[int]]:
 def _sentence(d: Derivation, word: int, field: Field, counts: Counts | None) -> str:
     if counts is None:
         return f"{field.name}: the documents define no other value"
-    steps = [one for row in counts for one in row if one]
+    steps = [count for row in counts for count in row if count]
     whole = counted(d.mma[0] * d.mma[1], "element")
     if not steps:
-        return f"{field.name}: no element of the subtile is read by it"
+        return f"{field.name}: affects no element of the subtile"
     if field.unit == 1:
-        return f"{field.name}: {len(steps)} of {whole} would be read from elsewhere with another value"
+        return f"{field.name}: another value changes the address of {len(steps)} of {whole}"
     if len(steps) == d.mma[0] * d.mma[1]:
-        return f"{field.name}: all {whole} of the subtile are counted from it"
+        return f"{field.name}: added to the address of all {whole} of the subtile"
     value = ((word & field.mask) >> field.low) * field.unit
     many = "1 step" if max(steps) == 1 else f"{min(steps)} to {max(steps)} steps"
-    return f"{field.name}: {len(steps)} of {whole} lie {many} of {value} bytes on"
+    return f"{field.name}: {len(steps)} of {whole} are {many} of {value} bytes further"
 
 
 #: Extents (MN, K).
@@ -143,12 +144,12 @@ Pair = tuple[int, int]
 
 
 def walks(d: Derivation) -> list[list[dict[str, Any]]]:
-    """The modes of each of the five steps, but those of extent 1 and of stages.
+    """Return the modes of the layout of each of the five steps, without modes of extent 1 and of stages.
 
     Returns:
-        For each mode its ``text``, ``name`` and what it is ``said`` to be; ``axis`` 0 for MN or 1 for K; ``period``,
-        how many elements one step is along that axis; ``extent``, how many steps; ``stride`` in the units of its
-        layout; ``block``, the extents of what one place of that layout stands for, in elements.
+        For each mode its ``text``, ``name`` and a description, ``said``; ``axis``, 0 for MN or 1 for K; ``period``,
+        the number of elements that one step spans along that axis; ``extent``, the number of steps; ``stride`` in
+        units of its layout; ``block``, the extents in elements of one unit of that layout.
     """
     return [[dict(mode) for mode in step] for step in _walks(d)]
 
@@ -159,7 +160,7 @@ def _walks(d: Derivation) -> tuple[tuple[dict[str, Any], ...], ...]:
     unit: Pair = (1, many) if d.major.contiguous_mode else (many, 1)
     mn, k, *_ = plain(d.smem_tile)
     tile = tuple(_step(d, ((mn,), (k,)), ("",), (1, 1), bits))
-    if d.crossing is not None:  # whose columns of 16 bytes are no parts of one operand
+    if d.crossing is not None:  # the 16-byte columns of a crossing operand are not parts of one operand
         return (tile, (), (), (), ())
     halves, canonical, (rows, columns, *_) = ("operand ", "subtiles "), d.canonical, plain(d.advance)
     return (
@@ -172,7 +173,7 @@ def _walks(d: Derivation) -> tuple[tuple[dict[str, Any], ...], ...]:
 
 
 def _halves(layout: Layout) -> list[tuple[Layout, ...]]:
-    """What one instruction reads along each axis, and which of them it is."""
+    """Return for each axis the layout that one instruction reads, and the layout of the subtiles."""
     operand, rest = layout
     return [(inside, part) for inside, part in zip(operand, rest, strict=False)]
 
@@ -180,7 +181,7 @@ def _halves(layout: Layout) -> list[tuple[Layout, ...]]:
 def _step(
     d: Derivation, axes: Sequence[Iterable[Layout]], parts: Sequence[str], block: Pair, unit_bits: int
 ) -> Iterable[dict[str, Any]]:
-    """The modes of a layout: for each axis its parts, the fastest first."""
+    """Yield the modes of a layout: for each axis its parts, the fastest first."""
     for axis, layouts in enumerate(axes):
         period = block[axis]
         named = [(part, mode) for part, layout in zip(parts, layouts, strict=True) for mode in flatten(layout)]
@@ -191,6 +192,6 @@ def _step(
                 yield {
                     "name": name, "text": str(mode), "axis": axis, "period": period, "extent": extent,
                     "stride": stride, "block": list(block),
-                    "said": f"{name} {mode}: {extent} places, {bits_text(stride * unit_bits)} apart",
+                    "said": f"{name} {mode}: {extent} positions, {bits_text(stride * unit_bits)} apart",
                 }  # fmt: skip
             period *= extent

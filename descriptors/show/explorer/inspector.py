@@ -1,8 +1,9 @@
-"""One element's address, taken apart: its bits before the swizzle and after it, bank, line, and the parts it is in.
+"""Describe the address of one element: its bits before and after the swizzle, its bank, line, atom and subtile.
 
-What is said is sentences with places for numbers, so that a page which nobody answers can fill them in. A place is
-``{name}``, ``{name:x}`` in hexadecimal, or ``{name:no|yes}``, words for 0 and 1. Law: the formula with its numbers is
-the address that the tile's layout gives.
+The sentences have placeholders for numbers, so that a page without an engine can fill them in. A placeholder is
+``{name}``, ``{name:x}`` for hexadecimal, or ``{name:no|yes}`` for words that stand for 0 and 1.
+
+Invariant: the formula with its numbers gives the address of the tile's layout.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -34,19 +35,20 @@ from descriptors.text import word_text
 from layoutalg import Swizzle, bank_group
 from layoutalg.frozen import frozen, replace
 
-#: Bits of an address of shared memory.
+#: The number of bits of a shared-memory address that are shown.
 BITS = 18
 
 
 def inspect(view: View) -> dict[str, Any]:
-    """Everything about the chosen element's address.
+    """Return the facts about the address of the chosen element.
 
     Args:
         view: the tile and the element.
 
     Returns:
-        Plain data: ``facts`` are pairs of names and values in words; ``kinds`` says what each of the address's bits is
-        for, the highest first: Y selects, Z is changed, b counts bytes within what is moved, . is the rest.
+        Plain data. ``facts`` are pairs of a name and a value as text. ``kinds`` gives the role of each address bit,
+        the highest first: Y selects, Z is changed, b counts bytes within the unit that the swizzle moves, . is any
+        other bit.
     """
     word, numbers = own_word(view), addresses(view).numbers(view.cell)
     texts, values = sentences(view), {**numbers, "word": word_text(word)}
@@ -64,7 +66,7 @@ def inspect(view: View) -> dict[str, Any]:
 
 
 def sentences(view: View) -> dict[str, Any]:
-    """What is said of every element, with places for its numbers.
+    """Return the sentences about an element, with placeholders for its numbers.
 
     >>> from descriptors import derive
     >>> dict(sentences(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))["facts"])["line and bank"]
@@ -77,59 +79,59 @@ def sentences(view: View) -> dict[str, Any]:
     facts = [
         ("element", f"{mn} {{mn}}, {k} {{k}}{stage}"),
         ("before the swizzle", "byte {before} = {before:x}" + halves[0]),
-        ("after it", "byte {after} = {after:x}" + halves[1]),
+        ("after the swizzle", "byte {after} = {after:x}" + halves[1]),
         *([("address", f"{{address:x}}, of a tile at {view.base:#x}")] if view.base else []),
         ("line and bank", f"line {{line}}, bank {{bank}} of {view.banks}"),
         *([("swizzle tile", TILE_PLACE)] if swizzle.bits else []),
-        ("16 bytes", "number {piece} in memory, place {place} of its line"),
+        ("16 bytes", "number {piece} in memory, position {place} in its line"),
         *([(atom_name(d), "({atom_mn},{atom_k}), number {number} in memory")] if view.anatomy.atom_grid[0] else []),
         *([("chunk", "({chunk_mn},{chunk_k}) of the subtile")] if chunk_name(d) != "atom" else []),
         ("subtile", "({subtile_mn},{subtile_k}), element ({inside_mn},{inside_k}) of it, starts at byte {start}"),
-        ("its word", "{word}"),
+        ("its descriptor", "{word}"),
     ]
     formula, general = _formulas(swizzle)
     return {"facts": facts, "formula": formula, "general": general, "kinds": _kinds(swizzle)}
 
 
 _WHEN = ("before", "after")
-#: Where an element lies in the grid of swizzle tiles, as the literature names it.
+#: The position of an element in the grid of swizzle tiles, with the names of the literature.
 TILE_PLACE = "row_tile_idx {row_tile}, col_tile_idx {col_tile}; row {row_in_tile}, column {col_in_tile}"
 
 
 def fill(sentence: str, values: Mapping[str, Any]) -> str:
-    """A sentence with its numbers.
+    """Fill the numbers into a sentence.
 
     >>> fill("byte {at} = {at:x}, {half:low|high}", {"at": 26, "half": 1})
     'byte 26 = 0x1a, high'
     """
 
-    def one(match: re.Match[str]) -> str:
+    def number(match: re.Match[str]) -> str:
         value, form = values[match[1]], match[2]
         if not form:
             return str(value)
         return f"{value:#x}" if form == "x" else form.split("|")[value]
 
-    return re.sub(r"\{(\w+):?([^}]*)\}", one, sentence)
+    return re.sub(r"\{(\w+):?([^}]*)\}", number, sentence)
 
 
 def _read_from(view: View, word: int) -> int:
-    """From where the read model says that the element is read, in bytes: an answer of its own, beside the layout's."""
+    """Return the byte offset from which the read model reads the element, computed independently of the layout."""
     d, (i, k) = view.derivation, view.inside
     read = fetched_rows([with_version(word, d.arch)], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
     return read[i][k] * address_bits(d.element) // 8
 
 
 def _formulas(swizzle: Swizzle) -> tuple[str, str]:
-    """The swizzle with an element's numbers; as a formula of a byte's place, and of a piece's: its slot in the line."""
+    """Return the swizzle as a formula with the numbers of an element, and as a general formula of address and slot."""
     if not swizzle.bits:
         return "{before:x}: no swizzle", "slot = column"
-    mask, low, at = (1 << swizzle.bits) - 1, swizzle.base + swizzle.shift, swizzle.base
-    general = f"address ^ ((address >> {low} & {mask}) << {at}); slot = column ^ (line & {mask})"
-    return f"{{before:x}} ^ (({{before:x}} >> {low} & {mask}) << {at}) = {{after:x}}", general
+    mask, low, base = (1 << swizzle.bits) - 1, swizzle.base + swizzle.shift, swizzle.base
+    general = f"address ^ ((address >> {low} & {mask}) << {base}); slot = column ^ (line & {mask})"
+    return f"{{before:x}} ^ (({{before:x}} >> {low} & {mask}) << {base}) = {{after:x}}", general
 
 
 def _kinds(swizzle: Swizzle) -> str:
-    """What each bit is for, the highest first."""
+    """Return the role of each address bit, the highest first."""
     pattern = ""
     for n in reversed(range(BITS)):
         kind = "Y" if swizzle.source_mask >> n & 1 else "Z" if swizzle.target_mask >> n & 1 else "."
@@ -139,16 +141,16 @@ def _kinds(swizzle: Swizzle) -> str:
 
 @frozen
 class Addresses:
-    """What the numbers of all elements of a view are made of.
+    """The data from which the numbers of every element of a view are computed.
 
     Args:
-        downs, across: offsets of the rows and of the columns, in elements, which add up.
-        swizzle: of these offsets.
-        bits: of an element.
+        downs, across: offsets of the rows and of the columns in elements; the sum is the offset of an element.
+        swizzle: the swizzle of these offsets.
+        bits: bits of an element.
         base: address of the tile, in bytes.
-        banks, bank_bytes: of shared memory.
+        banks, bank_bytes: number of banks of shared memory, and bytes of one bank.
         atom, subtile, chunk: extents (MN, K) of these parts, in elements.
-        atoms: the number of each atom in memory; empty where atoms do not divide the tile.
+        atoms: the rank of each atom in memory; empty if atoms do not divide the tile.
         starts: the start address of each subtile.
     """
 
@@ -166,14 +168,15 @@ class Addresses:
     starts: tuple[tuple[int, ...], ...]
 
     def numbers(self, cell: Pair) -> dict[str, int]:
-        """The numbers of one element (MN, K), each under its name.
+        """Return the numbers of one element (MN, K), by name.
 
         Returns:
-            ``before`` and ``after`` the swizzle in bytes from the tile on, with the ``_half`` of the byte (0 the low
-            one); the ``row_tile`` and ``col_tile`` of the swizzle tile, the ``row_`` and ``col_in_tile``;
-            ``address``, ``line``, ``bank``; ``piece`` of 16 bytes in memory and its ``place`` in the line; the
-            ``_mn`` and ``_k`` of its ``atom`` and that atom's ``number``, of its ``chunk`` in the subtile, of its
-            ``subtile`` and of itself ``inside``; the subtile's ``start``.
+            ``before`` and ``after``, the byte offsets from the tile before and after the swizzle, each with the
+            ``_half`` of the byte (0 is the low one); ``row_tile`` and ``col_tile`` of the swizzle tile, and
+            ``row_in_tile`` and ``col_in_tile``; ``address``, ``line``, ``bank``; ``piece``, the number of the 16 bytes
+            in memory, and its ``place`` in the line; ``_mn`` and ``_k`` of the ``atom``, of the ``chunk`` in the
+            subtile, of the ``subtile``, and of the element ``inside`` it; the ``number`` of the atom in memory; the
+            ``start`` address of the subtile.
         """
         (i, k), line_bytes = cell, self.banks * self.bank_bytes
         offset = self.downs[i] + self.across[k]
@@ -197,7 +200,7 @@ class Addresses:
 
 
 def addresses(view: View) -> Addresses:
-    """The addresses of all elements of the stage that a view looks at, whichever of them it has chosen."""
+    """Return the addresses of all elements of the stage of a view. They do not depend on the chosen element."""
     return _addresses(replace(view, cell=(0, 0), word=None))
 
 
@@ -205,10 +208,10 @@ def addresses(view: View) -> Addresses:
 def _addresses(view: View) -> Addresses:
     d, a = view.derivation, view.anatomy
     rows, swizzle, offset = parts(d.smem_tile)
-    at, zero, (mn, k) = a.stage_coordinate, (0,) * len(a.stage_coordinate), a.extents
+    stage_coordinate, zero, (mn, k) = a.stage_coordinate, (0,) * len(a.stage_coordinate), a.extents
     first = d.descriptor_at(view.base).start_address
     return Addresses(
-        downs=tuple(offset + _number(rows((i, 0, *at))) for i in range(mn)),
+        downs=tuple(offset + _number(rows((i, 0, *stage_coordinate))) for i in range(mn)),
         across=tuple(_number(rows((0, j, *zero))) for j in range(k)),
         swizzle=swizzle or Swizzle(0, 4, 3),
         bits=d.element.storage_bits,

@@ -1,7 +1,9 @@
-"""Every element of a state, packed: what a page that nobody answers needs, so that each of them can be chosen in it.
+"""Pack the answers about all elements of a state, so that a page without an engine can show any of them.
 
-The sentences about an address are kept once, their numbers in a column each, the words of the subtiles in a list, all
-of it compressed. Law: what was packed, filled in, is what the inspector says of every element.
+The sentences about an address are stored once, with a column for each of their numbers and a list of the descriptors
+of the subtiles, and compressed.
+
+Invariant: the unpacked sentences with their numbers are what the inspector reports for every element.
 
 >>> from descriptors.show.explorer.question import question, view
 >>> q = question({"tile": "64x64"})
@@ -26,14 +28,14 @@ from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.view import View
 from layoutalg.frozen import replace
 
-#: The most elements and the most subtiles that are kept.
+#: The largest numbers of elements and of subtiles that are packed.
 MOST_ELEMENTS, MOST_SUBTILES = 1 << 16, 256
-#: What of the words about a subtile is its own.
+#: The keys of a summary that differ from subtile to subtile.
 OWN = ("word", "fields", "commands")
 
 
 def packed_elements(q: Question, view: View) -> str:
-    """Everything about all elements of a view, as text that a browser can unpack; "" where they are too many."""
+    """Return the answers about all elements of a view as text that a browser can unpack; "" if there are too many."""
     (mn, k), (rows, columns) = view.anatomy.extents, view.anatomy.subtile_grid
     if mn * k > MOST_ELEMENTS or rows * columns > MOST_SUBTILES:
         return ""
@@ -41,7 +43,7 @@ def packed_elements(q: Question, view: View) -> str:
     elements = [places.numbers(cell) for cell in product(range(mn), range(k))]
     packed = {
         "extents": [mn, k],
-        "columns": {name: _column([one[name] for one in elements]) for name in elements[0]},
+        "columns": {name: _column([numbers[name] for numbers in elements]) for name in elements[0]},
         "sentences": sentences(view),
         "subtiles": [[_subtile(q, view, (i, j)) for j in range(columns)] for i in range(rows)],
         "marks": _marks(view),
@@ -50,27 +52,29 @@ def packed_elements(q: Question, view: View) -> str:
 
 
 def unpacked(text: str) -> dict[str, Any]:
-    """What was kept, as a browser unpacks it."""
+    """Unpack the text as a browser does."""
     data: dict[str, Any] = json.loads(decompress(b64decode(text)))
     return data
 
 
 def _column(values: Sequence[int]) -> Any:
-    """Numbers of all elements, row by row; one number where they are all alike."""
+    """Return the numbers of all elements, row by row, or one number if they are equal."""
     return values[0] if len(set(values)) == 1 else list(values)
 
 
-def _subtile(q: Question, view: View, at: tuple[int, int]) -> dict[str, Any]:
-    """The words about one subtile."""
-    cell = at[0] * view.derivation.mma[0], at[1] * view.derivation.mma[1]
-    looked = replace(view, cell=cell, word=None)
-    told_subtile = summary(replace(q, cell=cell, word="", edit=()), looked)
-    return {name: told_subtile[name] for name in OWN} | {"concerned": field_elements(looked)}
+def _subtile(q: Question, view: View, subtile: tuple[int, int]) -> dict[str, Any]:
+    """Return the parts of the summary that belong to one subtile."""
+    cell = subtile[0] * view.derivation.mma[0], subtile[1] * view.derivation.mma[1]
+    subtile_view = replace(view, cell=cell, word=None)
+    subtile_summary = summary(replace(q, cell=cell, word="", edit=()), subtile_view)
+    return {name: subtile_summary[name] for name in OWN} | {"concerned": field_elements(subtile_view)}
 
 
 def _marks(view: View) -> dict[str, list[list[Any]]]:
-    """What is framed around an element on each tab: a role, extents whose multiples the block begins at, and where:
-    on the tile, or on places of memory.
+    """Return the frames around an element for each tab.
+
+    A frame is a role and the extents of a block, which begins at multiples of them. "memory" at the end means that the
+    frame is on cells of memory instead of cells of the tile.
     """
     a = view.anatomy
     levels = [["subtile", *view.derivation.mma], ["atom", *a.atom_extents]][: 2 if a.atom_grid[0] else 1]

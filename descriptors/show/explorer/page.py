@@ -1,10 +1,11 @@
-"""The page as one file: its first answer baked in, its style and script inside, nothing loaded from elsewhere.
+"""Write the explorer as one HTML file that contains its style, its script and its first answer.
 
-Its controls have the values of a state, so that they stand in their places from the start; its presets are the worked
-examples of the field, stages, other types, a layout that CuTe printed.
+The controls are filled with the values of a state. The presets are worked examples: common tiles, stages, other element
+types, a layout that CuTe printed.
 
-Laws: a page holds the answer to its question, and no text of it can end the script that holds it; every control of a
-template has the value that the state gives it, as text and not as markup; every preset has an answer.
+Invariants: a page contains the answer to its question, and no text in the answer can end the script element that
+contains it. Every control of a template has the value of the state, as text and not as markup. Every preset has an
+answer.
 
 >>> import json, re
 >>> html = page({"cell": "11,21"})
@@ -47,11 +48,11 @@ from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.smem.words.descriptor import MNEMONICS
 
-#: Who answers a page's questions: nobody, a server, a worker with Python in it.
+#: How the questions of a page are answered: not at all, by a server, or by a worker that runs Python.
 ENGINES = ("none", "server", "worker")
-#: The scripts of a page, one after the other.
+#: The scripts of a page, in order.
 SCRIPTS = ("linked.js", "kept.js", "page.js")
-#: The picture of a posted link, a file beside the page.
+#: The tags of a link preview, whose picture is a file beside the page.
 UNFURLED = """\
 <meta property="og:url" content="{url}">
 <meta property="og:image" content="{url}picture.png">
@@ -59,19 +60,19 @@ UNFURLED = """\
 <meta property="og:image:height" content="630">
 <meta name="twitter:card" content="summary_large_image">
 """
-#: All that a page shows at once.
+#: The parts of the first answer.
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
 def page(question_record: object = None, engine: str = "none", url: str = "", home: str = "") -> str:
-    """An HTML document that shows the answer to a question.
+    """Return an HTML document that shows the answer to a question.
 
     Args:
-        question_record: the question, as ``answer`` takes it.
-        engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
-            ``worker``.
-        url: where it will be, for what shows posted links; "" if that is not known.
-        home: the address of the documentation, as the page sees it; "" if there is none beside it.
+        question_record: the question, in the form that ``answer`` accepts.
+        engine: how further questions are answered: ``server``, ``worker``, or ``none`` for a frozen page, which
+            contains the pictures of all tabs.
+        url: the address of the site, for link previews; "" if it is not known.
+        home: the address of the documentation, relative to the page; "" if there is none.
 
     Raises:
         DescriptorError: if the question has no answer.
@@ -103,33 +104,40 @@ def page(question_record: object = None, engine: str = "none", url: str = "", ho
 
 
 def about_page(url: str = "") -> str:
-    """A document that explains the page of a site, with pictures and links to worked examples.
+    """Return a document that explains the page of a site, with pictures and links to worked examples.
 
     Args:
-        url: where the site will be; "" if that is not known.
+        url: the address of the site; "" if it is not known.
 
     >>> about_page().count("<img "), "og:image" in about_page("https://example.org")
     (2, True)
     """
     d = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
-    pictures = {kind: one(d)._repr_html_() for kind, one in (("banks", BanksPicture), ("levels", LevelsPicture))}
-    examples = [f'<li><a href="./{state_address(one["question"])}">{_text(one["name"])}</a></li>' for one in PRESETS]
+    pictures = {kind: make(d)._repr_html_() for kind, make in (("banks", BanksPicture), ("levels", LevelsPicture))}
+    examples = [
+        f'<li><a href="./{state_address(preset["question"])}">{_text(preset["name"])}</a></li>' for preset in PRESETS
+    ]
     grades = {arch: judge(derivation(question({"arch": arch}))).evidence for arch in choices()["arch"]}
     return fill_template(
         source("about.html"),
         pictures
         | {
-            "about": "Which bytes of shared memory a tensor core's descriptor word reads, and whether yours is right.",
+            "about": "See which bytes of shared memory a tensor core reads, and check your descriptor.",
             "unfurled": _unfurled(url),
             "style": shared("descriptors.show.browser", "colours.css"),
             "examples": "\n".join(examples),
-            "evidence": escape("The read model is, " + "; ".join(f"on {a}, {g}" for a, g in grades.items()) + "."),
+            "evidence": escape(
+                "Evidence of the read model: " + "; ".join(f"{a}: {g}" for a, g in grades.items()) + "."
+            ),
         },
     )
 
 
 def state_address(state: Mapping[str, Any]) -> str:
-    """A state, as ``Question.state`` gives it, behind the address of the page.
+    """Return a state as the fragment of the address of the page.
+
+    Args:
+        state: the state, as ``Question.state`` returns it.
 
     >>> state_address({"tile": "128x64", "layout": "8:1"}), state_address({})
     ('#tile=128x64&layout=8%3A1', '')
@@ -142,36 +150,36 @@ def state_address(state: Mapping[str, Any]) -> str:
 
 
 def _unfurled(url: str) -> str:
-    """What shows the picture of a posted link; nothing where it is not known where the page will be."""
+    """Return the tags of a link preview; "" if the address of the page is not known."""
     return UNFURLED.format(url=escape(url.rstrip("/") + "/")) if url else ""
 
 
 def _packed_elements(body: Mapping[str, Any]) -> str:
-    """Every element of the state, for a page that nobody answers."""
+    """Return the packed answers about all elements, for a page without an engine."""
     whole_question = question({**body, "want": []})
     return packed_elements(whole_question, view(whole_question))
 
 
 def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
-    """What a page shows before its script has run."""
-    picture, told, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
+    """Return the parts that a page shows before its script runs."""
+    picture, summary, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
     judged = edited or first_answer["proof"]
     refused = judged.get("error", {}).get("message", "")
     verdict = edited["verdict"] if edited else judged.get("headline", refused)
-    word = edited["word"] if edited else told["word"]
+    word = edited["word"] if edited else summary["word"]
     size = {name: picture.get(name, 1) for name in ("width", "height")}
     return {
         "word": escape(word),
         "proof": escape(verdict),
         "tone": "bad" if refused else judged["tone"],
         "scope": "" if edited else escape(judged.get("scope", "")),
-        "warnings": escape("\n".join(f"warning: {one}" for one in judged.get("warnings", ()))),
-        "subtile": ",".join(map(str, told["subtiles"]["chosen"])),
-        "summary": escape(told["summary"]),
-        "headline": escape(f"{verdict} \u00b7 {told['summary']}" if edited else told["summary"]),
+        "warnings": escape("\n".join(f"warning: {warning}" for warning in judged.get("warnings", ()))),
+        "subtile": ",".join(map(str, summary["subtiles"]["chosen"])),
+        "summary": escape(summary["summary"]),
+        "headline": escape(f"{verdict} \u00b7 {summary['summary']}" if edited else summary["summary"]),
         "about": escape(
-            f"Tensor core descriptor word {word}: {verdict}. Which bytes of shared memory it reads, 16 bytes by 16 "
-            "bytes, with the swizzle and without it."
+            f"Tensor core descriptor {word}: {verdict}. The page shows which bytes of shared memory it reads, 16 bytes "
+            "at a time, with and without the swizzle."
         ),
         "title": escape(picture.get("title", "")),
         "svg": picture.get("svg", ""),
@@ -182,17 +190,17 @@ def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _lists(state: Mapping[str, Any]) -> dict[str, str]:
-    """The lists of the page that are no keys of a question."""
+    """Return the lists of the page that are not keys of a question."""
     offered = choices()
     return {
-        "presets": preset_options([one["name"] for one in PRESETS]),
+        "presets": preset_options([preset["name"] for preset in PRESETS]),
         "languages": options(offered["language"], offered["language"][0]),
         "levels": checkboxes(offered["levels"], str(state["levels"]).split(",")),
     }
 
 
 def _as_state(state: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a question differs from the first state, in the form of its controls."""
+    """Return the values of a question in the form of its controls, without names that the first state does not have."""
     return {
         name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
         for name, value in state.items()
@@ -201,7 +209,7 @@ def _as_state(state: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, A
 
 
 def _tab(body: Mapping[str, Any], tab: str) -> Any:
-    """The picture of a tab, or why there is none."""
+    """Return the picture of a tab, or the error if there is none."""
     try:
         return stage_of_tab(tab, view(question({**body, "tab": tab})))
     except LayoutError as error:
@@ -209,8 +217,8 @@ def _tab(body: Mapping[str, Any], tab: str) -> Any:
 
 
 def _policy(scripts: Sequence[str], engine: str) -> str:
-    """What the page may do: run its own scripts, and ask its own engine; nothing else."""
-    digests = [b64encode(sha256(one.encode()).digest()).decode("ascii") for one in scripts]
+    """Return the content security policy, which allows only the scripts and the engine of the page."""
+    digests = [b64encode(sha256(script.encode()).digest()).decode("ascii") for script in scripts]
     own = " ".join(f"'sha256-{digest}'" for digest in digests)
     directives = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
     directives += ["base-uri 'none'", "form-action 'none'"]
@@ -223,7 +231,7 @@ def _policy(scripts: Sequence[str], engine: str) -> str:
 
 
 def frozen_page(question_record: object) -> dict[str, Any]:
-    """A page of one state, as an answer: ``html``, or the ``error``.
+    """Return a page of one state as an answer, with ``html`` or ``error``.
 
     >>> sorted(frozen_page({"tile": "7x7"}))
     ['error', 'ok']
@@ -234,12 +242,12 @@ def frozen_page(question_record: object) -> dict[str, Any]:
         return {"ok": False, "error": refusal(error)}
 
 
-#: What a page may ask, of a server or of a worker.
+#: The questions that a server or a worker answers.
 ANSWERS: Answers = {"answer": answer, "page": frozen_page}
 
 
 def source(name: str) -> str:
-    """A file of the page."""
+    """Return a web file of the explorer."""
     return shared("descriptors.show.explorer", name)
 
 
@@ -250,7 +258,7 @@ PRESETS: tuple[dict[str, Any], ...] = (
     {"name": "e4m3, 64B, 128 × 64", "question": {"tile": "128x64", "dtype": "e4m3", "swizzle": "64B", "mma": "64x32"}},
     {"name": "four stages", "question": {"tile": "128x64x4", "stage": 2, "tab": "memory"}},
     {"name": "no swizzle", "question": {"tile": "64x64", "swizzle": "none", "colour": "bank"}},
-    {"name": "eight rows in one bank, or not", "question": {"tab": "banks"}},
+    {"name": "bank conflicts of eight rows", "question": {"tab": "banks"}},
     {"name": "packed e2m1", "question": {"tile": "128x256", "dtype": "e2m1", "mma": "128x64"}},
     {
         "name": "a layout that CuTe printed",
@@ -269,7 +277,7 @@ PRESETS: tuple[dict[str, Any], ...] = (
 
 
 def choices() -> dict[str, list[str]]:
-    """The names that the page's lists offer, each as the engine knows it.
+    """Return the choices of the lists of the page, with the names that the engine uses.
 
     >>> choices()["arch"]
     ['sm90', 'sm100']
@@ -291,7 +299,7 @@ def choices() -> dict[str, list[str]]:
 
 
 def first_state() -> dict[str, Any]:
-    """The state that a page begins with: every key, as texts and numbers that a form holds."""
+    """Return the default state of a page: every key, as the texts and numbers of a form."""
     state = asdict(Question())
     state["edit"] = {}
     return {
@@ -301,23 +309,25 @@ def first_state() -> dict[str, Any]:
 
 
 def fill_controls(template: str, state: Mapping[str, Any], choices: Mapping[str, Sequence[str]]) -> str:
-    """A template whose lists, fields and boxes have the values of a state.
+    """Fill the lists, fields and checkboxes of a template with the values of a state.
 
     Args:
-        template: HTML; ``<select name="x"></select>``, ``<input name="x" ...>``, where ``type="checkbox"`` is a flag.
+        template: HTML with ``<select name="x"></select>`` and ``<input name="x" ...>``; ``type="checkbox"`` is a flag.
         state: the value of each name.
-        choices: what a list offers; a list that is not among them keeps its own.
+        choices: the options of each list that is empty in the template.
     """
     template = re.sub(
         r'(<select name="(\w+)">)(</select>)',
-        lambda found: found[1] + options(choices[found[2]], str(state[found[2]])) + found[3],
+        lambda match: match[1] + options(choices[match[2]], str(state[match[2]])) + match[3],
         template,
     )
-    return re.sub(r'<input ([^>]*?)name="(\w+)"([^>]*)>', lambda found: _input(found, state), template)
+    return re.sub(r'<input ([^>]*?)name="(\w+)"([^>]*)>', lambda match: _input(match, state), template)
 
 
 def options(names: Sequence[str], selected_names: str) -> str:
-    """What a list offers; a value that is none of the names stands at its end, and none is a layout's own.
+    """Return the options of a list. A selected value that is not in the list is appended.
+
+    The value "" has the label "either" if the list contains it, else "its own", which is that of the layout.
 
     >>> options(["", "A"], "B")
     '<option value="">either</option><option>A</option><option selected>B</option>'
@@ -332,7 +342,7 @@ def options(names: Sequence[str], selected_names: str) -> str:
 
 
 def preset_options(names: Sequence[str]) -> str:
-    """What a list of examples offers: their numbers, and first none.
+    """Return the options of the list of examples, whose values are their numbers; the first option has no value.
 
     >>> preset_options(["one"])
     '<option value="">choose…</option><option value="0">one</option>'
@@ -342,7 +352,7 @@ def preset_options(names: Sequence[str]) -> str:
 
 
 def checkboxes(names: Sequence[str], selected_names: Sequence[str]) -> str:
-    """A box to tick for each name.
+    """Return a checkbox for each name.
 
     >>> checkboxes(["tile"], ["tile"])
     '<label><input type="checkbox" value="tile" checked>tile</label>'
@@ -352,7 +362,7 @@ def checkboxes(names: Sequence[str], selected_names: Sequence[str]) -> str:
 
 
 def _text(value: str) -> str:
-    """A value as text: no markup, and no place of a template that is filled in later."""
+    """Escape a value: it contains no markup, and no placeholder of a template."""
     return escape(value).replace("{", "&#123;")
 
 

@@ -1,13 +1,13 @@
-"""The box that takes what people have: a word, a layout, what CuTe, the DSL or Triton printed, a line of a log.
+r"""Explain pasted text: a descriptor, a layout, output of CuTe, the DSL or Triton, or a line of a log.
 
-Two things stand on two lines, and are compared. Law: what is recognised is told by the engine's own function for it: a
-word by ``decode``, a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
+Two items on two lines are compared. The functions of the public interface explain what is recognized: ``decode`` a
+descriptor, ``candidates`` a layout, ``diff`` a descriptor and a layout.
 
 >>> from descriptors.show.explorer.question import question
->>> body = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
+>>> body = {"paste": "0x4000404000010000\n(64,16):(64,1)"}
 >>> paste_answer(question(body))["kind"], paste_answer(question({"paste": "0x4000404000010000"}))["kind"]
 ('a word and a layout', 'a word')
->>> [hex(word_in(one)) for one in ("4611756662049538048", "desc_a = 0x40004040 00010000")]
+>>> [hex(word_in(line)) for line in ("4611756662049538048", "desc_a = 0x40004040 00010000")]
 ['0x4000404000010000', '0x4000404000010000']
 """
 
@@ -47,32 +47,32 @@ from layoutalg import (
 from layoutalg.frozen import replace
 from layoutalg.messages import shortened
 
-#: What a layout or a tensor begins with, or an operation on layouts.
+#: The beginning of a layout, of a tensor, or of an operation on layouts.
 _LAYOUT = re.compile(r"tensor<|\S*memref<|(?:Swizzle|Sw|S)<|\w*ptr\[|\(|\d+:|\w+\(", re.ASCII)
-#: A name before what was printed.
+#: A name in front of a printed value.
 _LABEL = re.compile(r"\A#?[^()<>\[\]#]*?\w\s*(?::|=)\s+(?=\S)", re.ASCII)
 _HEX = r"0[xX][0-9a-fA-F_']"
-#: Words as people write them: whole, in two halves, the high one first, as a decimal number.
+#: The ways to write a descriptor: as one number, as two halves with the high one first, as a decimal number.
 _WHOLE = re.compile(rf"(?<![\w]){_HEX}{{9,24}}(?!\w)|(?<![\w.])[0-9a-fA-F]{{16}}(?!\w)", re.ASCII)
 _HALVES = re.compile(rf"(?<!\w)({_HEX}{{8}})\W{{1,3}}({_HEX}{{8}}|[0-9a-fA-F]{{8}})(?!\w)", re.ASCII)
 _HALF = r"{}\w*\W{{1,4}}(?:0[xX])?([0-9a-fA-F]{{1,8}})(?!\w)"
 _LOW, _HIGH = (re.compile(_HALF.format(name), re.ASCII | re.IGNORECASE) for name in ("lo", "hi"))
 _DECIMAL = re.compile(r"(?<![\w.:,(])(\d{9,20})(?:[uU]?[lL]{0,2})(?![\w.:)])", re.ASCII)
-#: The most elements of two layouts that are compared one by one.
+#: The largest number of elements of two layouts that are compared one by one.
 MOST = 1 << 18
-#: The most elements of a picture of threads and values.
+#: The largest number of elements of a picture of threads and values.
 MOST_DRAWN = 1 << 12
 
 
 def paste_answer(q: Question) -> dict[str, Any] | None:
-    """What the text of the box is, told; None where it is empty.
+    """Explain the pasted text of a question; None if it is empty.
 
     Returns:
-        ``kind`` says what it was taken for, ``text`` is the engine's answer, ``use`` the change of the question that
-        shows it on the stage, if there is one.
+        ``kind`` says what the text was recognized as, ``text`` is the answer, and ``use`` is the change of the question
+        that shows it in the picture, if there is one.
 
     Raises:
-        DescriptorError: if it is nothing that the engine knows; the errors of what it was taken for.
+        DescriptorError: if the text is not recognized, or is an invalid value of the recognized kind.
         LayoutError: likewise.
     """
     lines = [line.strip() for line in q.paste.strip().splitlines() if line.strip()]
@@ -86,18 +86,19 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
         return encoded
     if len(lines) == 2 and (_HALVES.fullmatch(joined) or (_LOW.search(joined) and _HIGH.search(joined))):
         lines = [joined]
-    if len(lines) > 2:  # what CuTe prints of a word has a line for each field
+    if len(lines) > 2:  # CuTe prints a descriptor with one line per field
         lines = [line for line in lines if _WHOLE.search(line) or _layout_in(line)]
     words = [word for line in lines if (word := word_in(line)) is not None]
     layouts = [layout for line in lines if word_in(line) is None and (layout := _layout_in(line))]
     if not words and not layouts:
         raise DescriptorError(
-            "explore: paste must be a word, a layout, what CuTe, the DSL or Triton printed, or two of these on two "
-            f"lines, found {brief(q.paste.strip())}"
+            f"explore: the pasted text {brief(q.paste.strip())} is not recognized; supported: a descriptor, a layout, "
+            "output of CuTe, the DSL or Triton, or two of these on two lines"
         )
     if len(words) + len(layouts) > 2:
-        found = len(words) + len(layouts)
-        raise DescriptorError(f"explore: paste must be one thing, or two on two lines, found {found}")
+        raise DescriptorError(
+            f"explore: the pasted text has {len(words) + len(layouts)} items; supported: one item, or two on two lines"
+        )
     if len(words) + len(layouts) == 1:
         return _word(q, words[0]) if words else _layout(q, layouts[0])
     if len(words) == 2:
@@ -106,7 +107,7 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
 
 
 def word_in(line: str) -> int | None:
-    """The word that a line holds: in hexadecimal, decimal, or two halves; None if it is a layout, or holds none."""
+    """Return the descriptor in a line, in hexadecimal, decimal or two halves; None for a layout or other text."""
     text = _LABEL.sub("", line, count=1)
     if _LAYOUT.match(text):
         return None
@@ -119,7 +120,7 @@ def word_in(line: str) -> int | None:
         return int(re.sub("['_]", "", whole[0]), 16)
     if halves := _HALVES.search(line):
         first, second = (int(re.sub("['_]", "", half), 16) for half in halves.groups())
-        # An array of two words of 32 bits has the low one first: the one without the bits of a swizzle.
+        # A printed array of two 32-bit halves has the low half first, which has no bits of a swizzle.
         return second << 32 | first if second >> 29 and not first >> 30 else first << 32 | second
     short = re.fullmatch(rf"{_HEX}{{1,8}}", text, re.ASCII)
     digits = _DECIMAL.search(line)
@@ -127,7 +128,7 @@ def word_in(line: str) -> int | None:
 
 
 def _layout_in(line: str) -> str:
-    """The layout of a line, in notation that the engine reads; "" if nothing in it looks like one."""
+    """Return the layout of a line, in notation that ``evaluate`` reads; "" if the line does not begin like a layout."""
     text = _LABEL.sub("", line, count=1)
     if not _LAYOUT.match(text):
         return ""
@@ -142,12 +143,12 @@ def _record(kind: str, text: str, *, ok: bool = True, use: dict[str, Any] | None
 
 
 def _shape(q: Question) -> tuple[int, int] | None:
-    """What one instruction reads, where the question says it in numbers."""
+    """Return the extents that one instruction reads; None unless the question gives them as numbers."""
     return (q.mma[0], q.mma[1]) if isinstance(q.mma, tuple) and len(q.mma) == 2 else None
 
 
 def _word(q: Question, number: int) -> dict[str, Any]:
-    """A word: decoded, for the operand of the controls; on the stage it is compared with the tile."""
+    """Decode a descriptor for the operand of the controls. Its use compares it with the tile."""
     name: Any = _arch_of(q, number)
     decoded = decode(number, name, dtype=q.dtype, major=q.major or None, shape=_shape(q))  # type: ignore[arg-type]
     use = {"word": word_text(number), "edit": {}} | ({} if name == q.arch else {"arch": name})
@@ -155,19 +156,19 @@ def _word(q: Question, number: int) -> dict[str, Any]:
 
 
 def _arch_of(q: Question, number: int) -> Arch:
-    """The architecture of the controls; the other one where a word of sm100 would have no version."""
+    """Return the architecture of the controls, or sm90 if the version of the descriptor is not that of sm100."""
     if has_tcgen05(architecture(q.arch)) and number >> 46 & 7 != 1 and number >> 62:
         return "sm90"
     return architecture(q.arch)
 
 
 def _unit(q: Question, text: str) -> str:
-    """What a layout counts: as the controls say, but for what CuTe printed, whose swizzle is on bytes."""
+    """Return the unit of a layout: that of the controls, or "cute" for a printed pointer, whose swizzle is on bytes."""
     return "cute" if parse_pointer(text) is not None and q.unit == "elements" else q.unit
 
 
 def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
-    """A question with the element type of what was printed, where that is another, and the change of it."""
+    """Return the question with the printed element type, if its width differs, and the change of the question."""
     pointer = parse_pointer(text)
     if pointer is None or pointer.bits == as_element_type(q.dtype).storage_bits:
         return q, {}
@@ -176,7 +177,7 @@ def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
 
 
 def _layout(q: Question, text: str) -> dict[str, Any]:
-    """A layout: which forms it has, and the question that derives from it; its picture where none does."""
+    """Explain a layout: its canonical forms, and the question that derives from it, or its picture if none does."""
     text, options = options_of(text)
     if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(-?\d+)>", text.replace(" ", "")):
         swizzle = Swizzle(*map(int, bare.groups()))
@@ -185,7 +186,7 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     unit: Any = _unit(q, text)
     try:
         tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
-    except NotCanonicalError as error:  # a swizzle that no descriptor has is drawn all the same
+    except NotCanonicalError as error:  # no descriptor has this swizzle, but it can be drawn
         return _record("a layout", shortened(str(error)), ok=False) | layout_drawing(text, options)
     shape = _shape(q)
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
@@ -193,23 +194,23 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
         shape = whole
     forms = candidates(text, q.dtype, shape=shape, arch=architecture(q.arch), unit=unit)
     head = f"layout {tile}, swizzle {mode}, {extents_text(whole)}; an operand of {extents_text(shape)}"
-    usable = next((one for one in forms if one.usable), None)
+    usable = next((form for form in forms if form.usable), None)
     use: dict[str, Any] = {"layout": text, "unit": unit, "order": "", "mma": extents_text(shape), "cell": "0,0",
                            "word": "", "edit": {}, "stage": 0, "base": 0, **typed}  # fmt: skip
     if usable is not None:
-        # A swizzle that is hidden in the strides of a plain layout is found again, and not applied to it.
+        # A swizzle that the strides of a plain layout already contain is recognized, so it is not applied again.
         named = usable.applied or usable.swizzle is mode
         use |= {"major": str(usable.major), "swizzle": str(usable.swizzle) if named else ""}
-    fits = any(one.fit is not None for one in forms)
+    fits = any(form.fit is not None for form in forms)
     refused = _refused(q, use) if fits else ""
-    text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it so: {refused}" if refused else "")
+    text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it in this form: {refused}" if refused else "")
     usable_here = fits and not refused
     boxed = _record("a layout", text_, ok=usable_here, use=use if usable_here else None)
     return boxed if usable_here and not options else boxed | layout_drawing(text, options)
 
 
 def _refused(q: Question, use: dict[str, Any]) -> str:
-    """Why a change of a question has no answer; "" if it has one."""
+    """Return the reason why a changed question has no answer; "" if it has one."""
     try:
         view(question(replace(q, paste="").state() | use))
     except LayoutError as error:
@@ -218,7 +219,7 @@ def _refused(q: Question, use: dict[str, Any]) -> str:
 
 
 def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
-    """A swizzle alone: the mode that it is, counted in bytes as CuTe prints it, or in elements."""
+    """Find the swizzle mode of a swizzle, which counts bytes, as CuTe prints it, or elements."""
     shift = as_element_type(q.dtype).storage_bits.bit_length() - 4
     for unit, base in (("bytes", swizzle.base), ("elements", swizzle.base + shift)):
         for mode in SwizzleMode:
@@ -228,13 +229,14 @@ def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
                 said = f"{swizzle} on {unit} is the swizzle mode {mode}" + (f"; {refused}" if refused else "")
                 return _record("a swizzle", said, use=None if refused else use)
     known = ", ".join(f"{mode} {mode.swizzle}" for mode in SwizzleMode if mode.swizzle)
-    return _record("a swizzle", f"{swizzle} is none that a descriptor has: on bytes {known}", ok=False)
+    return _record("a swizzle", f"descriptors do not support {swizzle}; supported, on bytes: {known}", ok=False)
 
 
 def _encoded(q: Question, lines: list[str]) -> dict[str, Any] | None:
-    """What another compiler wrote, or a tiled MMA that CuTe printed; None of anything else.
+    """Explain a layout encoding of another compiler, or a tiled MMA that CuTe printed; None for any other text.
 
-    A word on a line of its own is compared with it. Where the text says no extents, they are those of the controls.
+    A descriptor on a line of its own is compared with the encoding. Extents that the text does not give are those of
+    the controls.
     """
     words = [line for line in lines if not _WRITTEN.search(line) and word_in(line) is not None]
     text = "\n".join(line for line in lines if line not in words)
@@ -252,46 +254,47 @@ def _encoded(q: Question, lines: list[str]) -> dict[str, Any] | None:
     q = replace(q, unit="elements", **typed)
     if len(words) == 1:
         return _word_and_layout(q, int(word_in(words[0]) or 0), str(encoding.layout))
-    found = _layout(q, str(encoding.layout))
-    if found["use"] is not None:
-        found["use"] |= {"dtype": q.dtype}
-    return found | {"kind": kind, "text": f"{encoding}\n{found['text']}"}
+    layout_record = _layout(q, str(encoding.layout))
+    if layout_record["use"] is not None:
+        layout_record["use"] |= {"dtype": q.dtype}
+    return layout_record | {"kind": kind, "text": f"{encoding}\n{layout_record['text']}"}
 
 
-#: What another compiler writes.
+#: A layout encoding of another compiler.
 _WRITTEN = re.compile(r"#ttn?g\.|#triton|Layout\(|Transform\(|forward_thread:|transform:")
 
 
 def _of_width(q: Question, encoding: Encoding) -> dict[str, Any]:
-    """The element type of an encoding, where that of the controls is not as wide, and the instruction's K with it."""
+    """Return the element type of an encoding and K of the instruction, if the type of the controls is not as wide."""
     if encoding.bits is None or encoding.bits == as_element_type(q.dtype).storage_bits:
         return {}
     names = printed_types(f"tensor<ptr<{encoding.type}, smem> o 1:0>") if encoding.type else []
-    names += [name for name, one in ELEMENT_TYPES.items() if one.storage_bits == encoding.bits]
+    names += [name for name, element in ELEMENT_TYPES.items() if element.storage_bits == encoding.bits]
     if not names:
         return {}
     k = {"mma": (q.mma[0], 256 // encoding.bits)} if isinstance(q.mma, tuple) and len(q.mma) == 2 else {}
     return {"dtype": names[0], **k}
 
 
-def _owners(what: Fragment | TiledMma) -> dict[str, Any]:
-    """Who holds what, as a picture, where it is not too large for one."""
-    picture = draw(what)
+def _owners(operand: Fragment | TiledMma) -> dict[str, Any]:
+    """Draw the thread and value of each element, if there are not too many elements."""
+    picture = draw(operand)
     if size(picture.layout.shape) > MOST_DRAWN:
-        return {"facts": "", "text": f"{what}\nnot drawn: more than {MOST_DRAWN} elements; layoutalg draw -o has it"}
+        reason = f"not drawn: more than {MOST_DRAWN} elements; use layoutalg draw -o to draw it"
+        return {"facts": "", "text": f"{operand}\n{reason}"}
     scene = picture.scene()
     shown = {
         "title": picture.title,
-        "said": "T is a thread, V its value.",
+        "said": "T is the thread, V the value in this thread.",
         "svg": picture.svg(),
         "marks": [],
         "grids": [],
     }
-    return {"picture": shown | {"width": scene.width, "height": scene.height}, "drawing": {}, "facts": str(what)}
+    return {"picture": shown | {"width": scene.width, "height": scene.height}, "drawing": {}, "facts": str(operand)}
 
 
 def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
-    """A word against a layout, element by element."""
+    """Compare a descriptor with a layout, element by element."""
     q, _ = _typed(q, text)
     unit: Any = _unit(q, text)
     tile, _ = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
@@ -303,45 +306,51 @@ def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
     return _record("a word and a layout", tell(comparison), ok=comparison.ok)
 
 
-def _two_words(q: Question, one: int, other: int) -> dict[str, Any]:
-    """Two words, field by field."""
-    layout = smem_word(_arch_of(q, one))
-    first, second = layout.decode(one), layout.decode(other)
+def _two_words(q: Question, first_word: int, second_word: int) -> dict[str, Any]:
+    """Compare two descriptors, field by field."""
+    layout = smem_word(_arch_of(q, first_word))
+    first, second = layout.decode(first_word), layout.decode(second_word)
     lines = [
         f"   {field.name} {span(field)}: {first[field.name]} and {second[field.name]}"
         for field in layout.fields
         if first[field.name] != second[field.name]
     ]
-    if unknown := layout.unknown_bits(one) ^ layout.unknown_bits(other):
-        lines.append(f"   bits that belong to no field: {word_text(unknown)}")
-    same = one == other
-    head = "same: the two words" if same else f"different: {word_text(one)} and {word_text(other)}"
+    if unknown := layout.unknown_bits(first_word) ^ layout.unknown_bits(second_word):
+        lines.append(f"   bits outside of all fields: {word_text(unknown)}")
+    same = first_word == second_word
+    head = "same: the two descriptors" if same else f"different: {word_text(first_word)} and {word_text(second_word)}"
     return _record("two words", "\n".join([head, *lines]), ok=same)
 
 
-def _two_layouts(q: Question, one: str, other: str) -> dict[str, Any]:
-    """Two layouts, coordinate by coordinate."""
+def _two_layouts(q: Question, first_text: str, second_text: str) -> dict[str, Any]:
+    """Compare two layouts, coordinate by coordinate."""
     element = as_element_type(q.dtype)
-    tiles = [explicit_tile(text, element, unit=as_unit(_unit(q, text)))[0] for text in (one, other)]
+    tiles = [explicit_tile(text, element, unit=as_unit(_unit(q, text)))[0] for text in (first_text, second_text)]
     extents = [tuple(size(mode) for mode in plain(tile)) for tile in tiles]
     if extents[0] != extents[1]:
         head = f"different: extents {extents_text(extents[0])} and {extents_text(extents[1])}"
         return _record("two layouts", head, ok=False)
     if size(plain(tiles[0])) > MOST:
-        raise DescriptorError(f"explore: two layouts must have at most {MOST} elements, found {size(plain(tiles[0]))}")
-    wrong = [at for at in product(*map(range, extents[0])) if _place(tiles[0], at) != _place(tiles[1], at)]
+        raise DescriptorError(
+            f"explore: the two layouts have {size(plain(tiles[0]))} elements, but at most {MOST} are compared"
+        )
+    places = {
+        coordinate: tuple(_place(tile, coordinate) for tile in tiles) for coordinate in product(*map(range, extents[0]))
+    }
+    wrong = [coordinate for coordinate, (first, second) in places.items() if first != second]
     lines = [f"{tile}" for tile in tiles]
     if not wrong:
-        return _record("two layouts", "\n".join(["same: every element lies at the same place", *lines]))
+        return _record("two layouts", "\n".join(["same: every element has the same address", *lines]))
     lines += [
-        f"   element ({','.join(map(str, at))}): {_place(tiles[0], at)} and {_place(tiles[1], at)}" for at in wrong[:8]
+        "   element ({}): {} and {}".format(",".join(map(str, coordinate)), *places[coordinate])
+        for coordinate in wrong[:8]
     ]
-    head = f"different: {len(wrong)} of {size(plain(tiles[0]))} elements lie elsewhere"
+    head = f"different: {len(wrong)} of {size(plain(tiles[0]))} elements have different addresses"
     return _record("two layouts", "\n".join([head, *lines]), ok=False)
 
 
-def _place(tile: Layout | ComposedLayout, at: tuple[int, ...]) -> int:
+def _place(tile: Layout | ComposedLayout, coordinate: tuple[int, ...]) -> int:
     rows, swizzle, offset = parts(tile)
-    offset_in_tile = rows(at)
+    offset_in_tile = rows(coordinate)
     assert isinstance(offset_in_tile, int)
     return (swizzle or Swizzle(0, 4, 3))(offset + offset_in_tile)

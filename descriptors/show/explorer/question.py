@@ -1,10 +1,10 @@
-"""What a page asks: a flat record of texts and numbers, which is the page's state too, checked, typed and looked at.
+"""Parse and check the questions of a page. A question is a flat record of texts and numbers, and the state of the page.
 
-Whoever leaves something out gets the first example: a tile of 128 x 128 bf16, K-major, 128B. The tile is derived once
-for all questions about it, so that what follows a click is quick. The word of the chosen subtile has fields that can be
-changed; a word that nobody changed is none to compare, a changed one is compared with the tile, element by element.
+A key that is left out has the value of the first example, a 128 x 128 bf16 tile, K-major, 128B. A tile is derived once
+for all questions about it, so that the answer to a click is quick. The fields of the chosen subtile's descriptor can be
+changed; a changed descriptor is compared with the tile, element by element.
 
-Laws: a question written as a record again is the question; questions about one operand get one derivation.
+Invariants: the record of a question parses to an equal question. Questions about one operand share one derivation.
 
 >>> question({"tile": "128x64", "cell": "11,21"}).cell, question({}).tile
 ((11, 21), (128, 128))
@@ -46,30 +46,30 @@ from layoutalg import Layout, evaluate
 from layoutalg.frozen import frozen
 from layoutalg.messages import shortened
 
-#: What can be asked for, in the order in which a page shows it.
+#: The parts of an answer, in the order in which a page shows them.
 PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
-#: What is answered where nothing is asked for by name.
+#: The parts of an answer if the question has no ``want``.
 FIRST = ("told", "proof", "stage", "inspector")
 TABS = ("tile", "memory", "atom", "banks", "tensor", "registers")
-#: The most characters of a text, and of all texts of one question.
+#: The largest number of characters of a text.
 LONGEST = 20_000
 
 
 @frozen
 class Question:
-    """Everything that a page can ask, as ``derive`` and the pictures take it.
+    """A question of a page: the arguments of ``derive`` and of the pictures.
 
     Args:
-        tile, dtype, major, swizzle, mma, order, arch, operand, layout, unit, base: as ``derive`` has them; a layout
-            that is not empty stands instead of the tile.
-        stage: which stage of the tile.
+        tile, dtype, major, swizzle, mma, order, arch, operand, layout, unit, base: as in ``derive``; a layout that is
+            not empty replaces the tile.
+        stage: the stage of the tile.
         cell: the chosen element.
         tab: one of ``TABS``.
         colour, levels, swizzled, banks, bank_bytes, slot, access, access_bytes, lanes, across, load, lying:
-            as ``stages.view.View`` has them; ``slot`` -1 is none, ``lanes`` the notation of a layout.
-        word: a word instead of that of the chosen subtile, in hexadecimal; "" for none.
-        edit: fields of the word that were changed, with their new values as texts.
-        paste: what was pasted into the box.
+            as in ``stages.view.View``; ``slot`` -1 is none, ``lanes`` is the notation of a layout.
+        word: a descriptor in hexadecimal that replaces that of the chosen subtile; "" for none.
+        edit: changed fields of the descriptor, with their new values as texts.
+        paste: the pasted text.
     """
 
     tile: tuple[int, ...] = (128, 128)
@@ -103,7 +103,7 @@ class Question:
     paste: str = ""
 
     def state(self) -> dict[str, Any]:
-        """The question as plain data: what differs from the first example, fit for an address."""
+        """Return the values that differ from the first example, as plain data for an address."""
         record: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -118,30 +118,30 @@ class Question:
         return record
 
 
-#: What of a question is an argument of ``derive``, and so of these what is typed as ``128x64`` or ``1,0``.
+#: The keys that are arguments of ``derive``, and the keys that are typed as ``128x64`` or ``1,0``.
 OPERAND = tuple(field.name for field in fields(Question) if field.name in (*names("reader"), *names("request")))
 _EXTENTS = (*(name for name in OPERAND if ARGUMENTS[name].is_list), "cell")
 _NUMBERS = ("base", "stage", "banks", "bank_bytes", "slot", "access_bytes", "across")
 
 
 def question(body: object) -> Question:
-    """The question that a record asks.
+    """Parse a question.
 
     Args:
-        body: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
-            lists; and ``want`` and ``known``, which say how to answer.
+        body: a record with keys of ``Question``. The values are texts as a person types them (``"128x64"``,
+            ``"0x400"``), or numbers and lists. ``want`` and ``known`` are allowed too; they say how to answer.
 
     Raises:
-        DescriptorError: if it is no record, has another key, or a value is no text or number, or too long.
+        DescriptorError: if it is not a record, or has an unknown key, a value of the wrong type, or a too long text.
 
     >>> try:
     ...     question({"tile": [128, "x"]})
     ... except DescriptorError as error:
     ...     print(error)
-    explore: tile must be numbers like 128x64, found [128, 'x']
+    explore: tile is [128, 'x'], which is not 1 to 4 numbers such as 128x64
     """
     if not isinstance(body, Mapping):
-        raise DescriptorError(f"explore: a question must be a JSON object, found {brief(body)}")
+        raise DescriptorError(f"explore: the question is {brief(body)}, which is not a JSON object")
     known = [field.name for field in fields(Question)]
     values: dict[str, Any] = {}
     for key, value in body.items():
@@ -157,7 +157,7 @@ def question(body: object) -> Question:
 
 
 def requested_parts(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The parts of the answer that a record asks for.
+    """Return the parts of the answer that a record asks for.
 
     Raises:
         DescriptorError: if there is no such part.
@@ -167,7 +167,7 @@ def requested_parts(record: Mapping[str, Any]) -> tuple[str, ...]:
     """
     want = record.get("want", FIRST)
     if not isinstance(want, (list, tuple)) or len(want) > len(PARTS):
-        raise DescriptorError(f"explore: want must be a list of parts, found {brief(want)}")
+        raise DescriptorError(f"explore: want is {brief(want)}, which is not a list of up to {len(PARTS)} parts")
     for part in want:
         if part not in PARTS:
             raise ChoiceError("explore: a part", part, PARTS)
@@ -188,9 +188,9 @@ def _value(key: str, value: object) -> Any:
 
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise DescriptorError(f"explore: {key} must be a text, found {brief(value)}")
+        raise DescriptorError(f"explore: {key} is {brief(value)}, which is not a text")
     if len(value) > LONGEST:
-        raise DescriptorError(f"explore: {key} must have at most {LONGEST} characters, found {len(value)}")
+        raise DescriptorError(f"explore: {key} has {len(value)} characters, but the maximum is {LONGEST}")
     return value
 
 
@@ -198,7 +198,7 @@ def _number(key: str, value: object) -> int:
     if isinstance(value, str) and re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|\d{1,18})", value.strip(), re.ASCII):
         return int(value, 0 if "x" in value.casefold() else 10)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise DescriptorError(f"explore: {key} must be a number, found {brief(value)}")
+        raise DescriptorError(f"explore: {key} is {brief(value)}, which is not an integer of up to 18 digits")
     return value
 
 
@@ -209,18 +209,18 @@ def _numbers(key: str, value: object) -> Any:
             return ()
         if key == "mma" and re.fullmatch(r"m\d{1,9}n\d{1,9}k\d{1,9}", text, re.ASCII):
             return text
-        value = [int(one) for one in re.split("[x, ]+", text)] if _NUMBERS_TEXT.fullmatch(text) else value
+        value = [int(digits) for digits in re.split("[x, ]+", text)] if _NUMBERS_TEXT.fullmatch(text) else value
     like = "128x64" if key in ("tile", "mma") else "1,0"
     fewest = 0 if key in ("order", "mma") else 1
     if not isinstance(value, (list, tuple)) or not fewest <= len(value) <= 4 or not all(map(_is_extent, value)):
-        raise DescriptorError(f"explore: {key} must be numbers like {like}, found {brief(value)}")
+        raise DescriptorError(f"explore: {key} is {brief(value)}, which is not {fewest} to 4 numbers such as {like}")
     if key == "cell" and len(value) != 2:
-        raise DescriptorError(f"explore: cell must be two numbers (MN, K), found {brief(value)}")
+        raise DescriptorError(f"explore: cell is {brief(value)}, which is not two numbers (MN, K)")
     return tuple(value)
 
 
-def _is_extent(one: object) -> bool:
-    return type(one) is int and 0 <= one < 10**9
+def _is_extent(value: object) -> bool:
+    return type(value) is int and 0 <= value < 10**9
 
 
 _NUMBERS_TEXT = re.compile(r"\d{1,9}([x, ]+\d{1,9}){0,3}", re.ASCII)
@@ -230,26 +230,29 @@ def _flag(key: str, value: object) -> bool:
     known = {"1": True, "true": True, "0": False, "false": False}
     flag = known.get(str(value).casefold()) if isinstance(value, (str, int)) else None
     if flag is None:
-        raise DescriptorError(f"explore: {key} must be true or false, found {brief(value)}")
+        raise DescriptorError(f"explore: {key} is {brief(value)}, which is not true or false")
     return flag
 
 
 def _edits(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, Mapping) or len(value) > 16:
-        raise DescriptorError(f"explore: edit must be a JSON object of fields and values, found {brief(value)}")
-    return tuple(sorted((_text("a field", name), _text(f"edit of {name}"[:60], one)) for name, one in value.items()))
+        raise DescriptorError(
+            f"explore: edit is {brief(value)}, which is not a JSON object of up to 16 fields and values"
+        )
+    edits = ((_text("a field", name), _text(f"edit of {name}"[:60], text)) for name, text in value.items())
+    return tuple(sorted(edits))
 
 
 def own_word(view: View) -> int:
-    """The word of the subtile in which the chosen element lies."""
+    """Return the descriptor of the subtile that contains the chosen element."""
     return view.derivation.word(*view.subtile, view.stage, view.base)
 
 
 def edited_word(view: View, q: Question) -> int | None:
-    """The word that a question puts in place of the subtile's own; None where it puts none.
+    """Return the descriptor with the changes of a question; None if there are no changes.
 
     Raises:
-        DescriptorError: if it is no word, or a field cannot hold its value.
+        DescriptorError: if the descriptor is not a number, or a field cannot store its value.
     """
     if not q.word.strip() and not q.edit:
         return None
@@ -262,11 +265,11 @@ def edited_word(view: View, q: Question) -> int | None:
 
 
 def word_fields(view: View, word: int) -> list[dict[str, Any]]:
-    """Every field of a word, lowest first: name, bits, value, what it means, and what it may be.
+    """Return the fields of a descriptor, lowest first: name, bits, value, meaning and choices.
 
     >>> from descriptors import derive
-    >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
-    >>> [(one["name"], one["value"]) for one in word_fields(looked, own_word(looked))][1:3]
+    >>> first_view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> [(field["name"], field["value"]) for field in word_fields(first_view, own_word(first_view))][1:3]
     [('leading_byte_offset', 16), ('stride_byte_offset', 1024)]
     """
     d = view.derivation
@@ -290,18 +293,18 @@ def word_fields(view: View, word: int) -> list[dict[str, Any]]:
 
 
 def read_fields(arch: str) -> tuple[Field, ...]:
-    """The fields of an architecture's word."""
+    """Return the fields of the descriptor of an architecture."""
     return smem_word(arch).fields
 
 
 def comparison(view: View) -> dict[str, Any] | None:
-    """What the changed word reads of the chosen subtile; None where none was changed."""
+    """Compare the changed descriptor with the chosen subtile; None if the descriptor was not changed."""
     if view.word is None:
         return None
     words = {"word": word_text(view.word), "own": word_text(own_word(view)), "fields": word_fields(view, view.word)}
     try:
         compared_word = difference(view, view.word)
-    except LayoutError as error:  # a word that no instruction reads
+    except LayoutError as error:  # no instruction reads this descriptor
         why = shortened(str(error))
         return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {why}", "text": why}
     placed, line = judge(view.derivation, view.base), verdict(compared_word)
@@ -322,11 +325,11 @@ def comparison(view: View) -> dict[str, Any] | None:
 
 
 def verdict(compared_word: Diff) -> str:
-    """Whether a word is right, in a line: how many elements it reads from elsewhere, and what to change.
+    """Return the verdict on a descriptor: the number of elements read from a wrong address, and what to change.
 
     >>> from descriptors import derive
-    >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
-    >>> verdict(difference(looked, own_word(looked) - (512 // 16 << 32)))
+    >>> first_view = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> verdict(difference(first_view, own_word(first_view) - (512 // 16 << 32)))
     'WRONG: 896 of 1024 elements; change stride_byte_offset 512 -> 1024'
     """
     elements = counted(compared_word.shape[0] * compared_word.shape[1], "element")
@@ -342,10 +345,10 @@ def verdict(compared_word: Diff) -> str:
 
 
 def difference(view: View, word: int) -> Diff:
-    """Compare a word with the chosen subtile of the tile.
+    """Compare a descriptor with the chosen subtile of the tile.
 
-    The swizzle pattern starts at the tile, as in the descriptor of the tile, or at address 0 if the word agrees with
-    that alone.
+    The swizzle pattern starts at the tile, as in the descriptor of the tile, or at address 0 if the descriptor agrees
+    only with that.
     """
     compared = _difference(view, word, view.base)
     if compared.differing and view.base:
@@ -373,21 +376,25 @@ def is_pattern_assumed(view: View, word: int) -> bool:
 def _word(text: str) -> int:
     digits = re.fullmatch(r"0[xX][0-9a-fA-F_']{1,24}", text.strip(), re.ASCII)
     if digits is None:
-        raise DescriptorError(f"explore: a word must be hexadecimal, like 0x4000404000010000, found {brief(text)}")
+        raise DescriptorError(
+            f"explore: word is {brief(text)}, which is not a hexadecimal number such as 0x4000404000010000"
+        )
     return int(re.sub("['_]", "", digits[0]), 16)
 
 
 def _typed_value(field: Field, text: str) -> Any:
-    """A field's value as it was typed."""
+    """Parse the value of a field as it was typed."""
     if field.codes:
         return next((meaning for meaning, _ in field.codes if str(meaning) == text.strip()), text)
     if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,18}", text.strip(), re.ASCII):
-        raise DescriptorError(f"explore: {field.name} must be a number, found {brief(text)}")
+        raise DescriptorError(
+            f"explore: {field.name} is {brief(text)}, which is not a non-negative integer of up to 18 digits"
+        )
     return int(text, 16 if "x" in text.casefold() else 10)
 
 
 def derivation(q: Question) -> Derivation:
-    """The derivation of the tile, not proved.
+    """Return the derivation of the tile, without verifying it.
 
     Raises:
         DescriptorError: as ``derive``.
@@ -402,7 +409,7 @@ def _derivation_of(*values: Any) -> Derivation:
     explicit = bool(arguments["layout"].strip())
     for name in OPERAND:
         if ARGUMENTS[name].default is None and not ARGUMENTS[name].required:
-            arguments[name] = arguments[name] or None  # an empty text of a page leaves an argument out
+            arguments[name] = arguments[name] or None  # an empty text means that the argument is left out
     if explicit:
         arguments |= {"tile": None, "order": None}
     else:
@@ -411,32 +418,32 @@ def _derivation_of(*values: Any) -> Derivation:
 
 
 def base(q: Question) -> int:
-    """The address of the tile: as asked, else that of the pointer that CuTe printed, else 0."""
+    """Return the address of the tile: that of the question, else of the pointer that CuTe printed, else 0."""
     return q.base or (base_of(q.layout) or 0 if q.layout else 0)
 
 
 @lru_cache(maxsize=32)
-def proof(d: Derivation, at: int) -> Proof:
-    """The proof of a derivation whose tile is at an address: every element walked, and what the theorem says beyond."""
-    return proved(d, base=at, walk=True)
+def proof(d: Derivation, address: int) -> Proof:
+    """Verify every element of a derivation whose tile is at an address; the result includes what the theorem covers."""
+    return proved(d, base=address, walk=True)
 
 
 def view(q: Question) -> View:
-    """What of the tile is looked at.
+    """Return the view of a question: the tile, the chosen element and the options of its pictures.
 
     Raises:
         DescriptorError: as ``View``.
-        LayoutError: if the lanes are no layout.
+        LayoutError: if the lanes are not a layout.
     """
-    d, at = derivation(q), base(q)
-    if at:
-        proved(d, base=at)  # refuses an address at which the tile cannot be, as ``descriptors derive`` does
+    d, address = derivation(q), base(q)
+    if address:
+        proved(d, base=address)  # refuses an address at which the tile cannot be, as ``descriptors derive`` does
     mn, k = q.cell
-    looked = View(
+    tile_view = View(
         d,
         cell=(mn, k),
         stage=q.stage,
-        base=at,
+        base=address,
         colour=q.colour,
         levels=tuple(filter(None, q.levels.split(","))),
         swizzled=q.swizzled,
@@ -450,8 +457,8 @@ def view(q: Question) -> View:
         load=q.load,
         lying=q.lying,
     )
-    word = edited_word(looked, q)
-    return looked if word is None else replace(looked, word=word)
+    word = edited_word(tile_view, q)
+    return tile_view if word is None else replace(tile_view, word=word)
 
 
 def _lanes(text: str) -> Layout | None:
@@ -459,5 +466,5 @@ def _lanes(text: str) -> Layout | None:
         return None
     lanes = evaluate(text)
     if not isinstance(lanes, Layout):
-        raise DescriptorError(f"explore: lanes must be a layout (threads, values), found {lanes}")
+        raise DescriptorError(f"explore: lanes is {lanes}, which is not a layout (threads, values)")
     return lanes

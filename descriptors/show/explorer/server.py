@@ -1,12 +1,11 @@
-"""The page on this machine alone, or as a folder of files for any web server.
+"""Serve the explorer on this machine, or write it as a folder of files for any web server.
 
-The server of the standard library answers questions and reads no file; it listens on the loopback address, takes
-requests that name it as their host, and no body larger than ``MOST_BYTES``. In the folder lie the page, Pyodide, and
-the packages in one archive: there the engine runs in the reader's browser, in a worker, and when the page is looked at
-nothing is fetched from anywhere else.
+The server answers questions and reads no files. It listens on the loopback address, and refuses requests for another
+host and bodies larger than ``MOST_BYTES``. The folder contains the page, Pyodide, and the packages in one archive. The
+engine then runs in a worker in the reader's browser, which loads nothing from other sites.
 
-Laws: whatever a request holds, the answer is a status and a record, and the server goes on; the page of a folder starts
-the worker that lies beside it, which asks the module that answers.
+Invariants: the answer to any request is a status and a record, and the server continues. The page of a folder starts
+the worker in the same folder, which calls the module that answers.
 
 >>> import json
 >>> from threading import Thread
@@ -50,15 +49,15 @@ class Server(ThreadingHTTPServer):
     """A server of one page.
 
     Args:
-        asked: the question that the page begins with.
-        port: where it listens; 0 for a free one.
+        question_record: the first state of the page.
+        port: the port to listen on; 0 for any free port.
 
     Raises:
-        DescriptorError: if the question has no answer, or the port cannot be had.
+        DescriptorError: if the question has no answer, or the port is not free.
     """
 
     daemon_threads = True
-    #: Connections that may wait: a room of readers who open the page at once.
+    #: Connections that may wait, for many readers who open the page at once.
     request_queue_size = 128
 
     def __init__(self, question_record: object, port: int = 0) -> None:
@@ -66,22 +65,22 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
-            raise DescriptorError(f"explore: a port must be free to listen on, found {port}: {error}") from error
+            raise DescriptorError(f"explore: port {port} is not free: {error}") from error
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return f"http://{HOST}:{self.server_port}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of readers that have gone, and one line of what else went wrong."""
+        """Ignore closed connections, and print one line for any other error."""
         error = sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
             print(f"descriptors: explore: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request: the page, or a question."""
+    """The handler of one request, which is for the page or asks a question."""
 
     server: Server
     timeout = 20
@@ -90,55 +89,56 @@ class Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        """The page, and nothing else."""
+        """Send the page; any other path is refused."""
         if not self._is_ours():
             return
         if self.path.partition("?")[0] != "/":
-            self._refuse(HTTPStatus.NOT_FOUND, "there is one page, at /")
+            self._refuse(HTTPStatus.NOT_FOUND, "the path is not a page; the only page is /")
             return
         self._send(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
-        """An answer."""
+        """Send the answer to a question."""
         if not self._is_ours():
             return
         answered = ANSWERS.get(self.path.removeprefix("/"))
         if answered is None:
-            self._refuse(HTTPStatus.NOT_FOUND, f"questions go to {' or '.join(f'/{name}' for name in ANSWERS)}")
+            paths = " or ".join(f"/{name}" for name in ANSWERS)
+            self._refuse(HTTPStatus.NOT_FOUND, f"the path does not answer questions; use {paths}")
         elif self.headers.get_content_type() != "application/json":
-            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question must be application/json")
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the question is not application/json")
         else:
             self._answer(answered)
 
     def _answer(self, answered: Callable[[object], dict[str, Any]]) -> None:
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
-            self._refuse(HTTPStatus.LENGTH_REQUIRED, "a question must say its length")
+            self._refuse(HTTPStatus.LENGTH_REQUIRED, "the request has no valid Content-Length")
             return
         if len(length) > 9 or int(length) > MOST_BYTES:
             self._refuse(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"a question must have at most {MOST_BYTES} bytes, found {length[:20]}",
+                f"the question has {length[:20]} bytes, but the maximum is {MOST_BYTES}",
             )
             return
         try:
             question = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError) as error:
-            self._refuse(HTTPStatus.BAD_REQUEST, f"a question must be JSON: {error}")
+            self._refuse(HTTPStatus.BAD_REQUEST, f"the question is not JSON: {error}")
             return
         self._send(HTTPStatus.OK, json.dumps(answered(question)).encode(), "application/json")
 
     def _is_ours(self) -> bool:
-        """Whether the request was meant for this server: no other page, and no other name for it."""
+        """Check that the request names this server and does not come from a page of another site."""
         own = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         origin = self.headers.get("Origin")
         if self.headers.get("Host") not in own or (origin is not None and origin.removeprefix("http://") not in own):
-            self._refuse(HTTPStatus.FORBIDDEN, f"requests must name this server, {self.server.url}")
+            self._refuse(HTTPStatus.FORBIDDEN, f"the request does not name this server, {self.server.url}")
             return False
         return True
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
-        self.close_connection = True  # what is left of the request is not read
+        self.close_connection = True  # the rest of the request is not read
         refusal = {"ok": False, "error": {"type": status.phrase, "message": f"explore: {why}"}}
         self._send(status, json.dumps(refusal).encode(), "application/json")
 
@@ -158,25 +158,26 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: what was asked is nobody's business."""
+        """Print nothing, because questions are private."""
 
 
 def unfurled_picture(question_record: object = None) -> bytes:
-    """The picture of a posted link as PNG: rows of the tile, and the lines of memory where their 16 bytes lie."""
-    looked = view(question(question_record or {}))
-    picture = lines(looked)
+    """Draw the preview of a link as PNG: rows of the tile, and the lines of memory that contain their 16 bytes."""
+    first_view = view(question(question_record or {}))
+    picture = lines(first_view)
     logical, memory = picture.grids
     fills = dict(re.findall(r"\.f-c(\d)\{fill:(#\w{6})\}", picture.record()["svg"]))
-    (u, v), (top, left) = looked.anatomy.unit, logical.origin
+    (u, v), (top, left) = first_view.anatomy.unit, logical.origin
     rows = [[(top + i * u, left + j * v) for j in range(8)] for i in range(8)]
     sides = [
-        [[column(looked, at) if at else None for at in line] for line in one] for one in (rows, memory.cells or ())
+        [[column(first_view, element) if element else None for element in line] for line in side]
+        for side in (rows, memory.cells or ())
     ]
     pixels = [["#ffffff"] * 1200 for _ in range(630)]
     for left_edge, side in zip((60, 620), sides, strict=True):
         for i, line in enumerate(side[:8]):
-            for j, one in enumerate(line[:8]):
-                colour = "#e9ecef" if one is None else fills.get(str(one % 8), "#e9ecef")
+            for j, number in enumerate(line[:8]):
+                colour = "#e9ecef" if number is None else fills.get(str(number % 8), "#e9ecef")
                 for y in range(55 + 65 * i, 117 + 65 * i):
                     pixels[y][left_edge + 65 * j : left_edge + 65 * j + 62] = [colour] * 62
     return png(pixels)
@@ -188,17 +189,17 @@ def write_site(
     """Write the files of the site.
 
     Args:
-        folder: where to; made if it is not there.
+        folder: the folder, which is created if it does not exist.
         pyodide: the folder of the npm package ``pyodide``.
-        question_record: the question that the page begins with.
-        url: where it will be served, for what shows posted links; "" if that is not known.
-        home: the address of the documentation, as the page sees it; "" if there is none beside it.
+        question_record: the first state of the page.
+        url: the address of the site, for link previews; "" if it is not known.
+        home: the address of the documentation, relative to the page; "" if there is none.
 
     Returns:
-        Name and bytes of each file.
+        Path and size in bytes of each file.
 
     Raises:
-        DescriptorError: if Pyodide is not there, the question has no answer, or a file cannot be written.
+        DescriptorError: if Pyodide is missing, the question has no answer, or a file cannot be written.
     """
     engine = {f"pyodide/{name}": data for name, data in runtime(pyodide).items()}
     files = {"index.html": page(question_record, "worker", url, home).encode(), "packages.zip": archive()}

@@ -1,8 +1,9 @@
-"""What a page says of a tile beside its picture: the word and its fields, the steps, the subtiles, the commands.
+"""Summarize a tile for the page: the descriptor and its fields, the derivation steps, the subtiles, the commands.
 
-The commands are the lines that give what the page shows: one for the tile, one for its picture, one for a changed word.
-Laws: the word is that of the chosen subtile, and the table of subtiles has its start; the command of a question derives
-the word that the question's answer has.
+The commands print what the page shows: one derives the tile, one draws its picture, one compares a changed descriptor.
+
+Invariants: the descriptor is that of the chosen subtile, and the table of subtiles contains its start address. The
+command of a question derives the descriptor in the answer to that question.
 
 >>> from descriptors.show.explorer.question import question, view
 >>> q = question({"cell": "70,21"})
@@ -15,6 +16,7 @@ descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x64 --mma 64x
 
 from __future__ import annotations
 
+from math import prod
 from shlex import join
 from typing import Any
 
@@ -25,12 +27,12 @@ from descriptors.smem.derivation.explanation import explain, names
 from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.text import extents_text, word_text
 
-#: The most subtiles whose starts a page lists.
+#: The largest number of subtiles whose start addresses are listed.
 MOST_LISTED = 512
 
 
 def summary(q: Question, view: View) -> dict[str, Any]:
-    """Everything in words about the tile and the chosen subtile."""
+    """Return the text parts of the answer about the tile and the chosen subtile."""
     d = view.derivation
     word = own_word(view)
     stages = len(d.tile) > 2
@@ -43,7 +45,7 @@ def summary(q: Question, view: View) -> dict[str, Any]:
         "fields": word_fields(view, word),
         "tile": list(d.tile),
         "extents": list(view.anatomy.extents),
-        "stages": int(_product(d.tile[2:])),
+        "stages": prod(d.tile[2:]),
         "mma": list(d.mma),
         "major": str(d.major),
         "swizzle": str(d.swizzle),
@@ -62,10 +64,10 @@ def summary(q: Question, view: View) -> dict[str, Any]:
 
 
 def steps(view: View) -> list[dict[str, Any]]:
-    """The five steps: a heading, and the lines that explain each.
+    """Return the five derivation steps, each with a title and its lines.
 
     >>> from descriptors import derive
-    >>> [one["title"][:18] for one in steps(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))][::2]
+    >>> [step["title"][:18] for step in steps(View(derive((64, 64), "bf16", "K", "128B", (64, 16))))][::2]
     ['The shared-memory ', 'The same in 16-byt', 'The start of each ']
     """
     d = view.derivation
@@ -82,23 +84,16 @@ def steps(view: View) -> list[dict[str, Any]]:
     return titled
 
 
-def _product(extents: tuple[int, ...]) -> int:
-    count = 1
-    for one in extents:
-        count *= one
-    return count
-
-
-#: The colours that the command ``draw tile`` has too.
+#: The color modes that ``descriptors draw tile`` also supports.
 _COLOURS_OF_DRAW = ("order", "bank", "atom", "subtile", "chunk")
 
 
 def commands(q: Question, view: View) -> list[dict[str, str]]:
-    """Commands for what is shown, each with what it gives."""
+    """Return the commands that print what the page shows, each with its purpose."""
     i, j = view.subtile
-    lines = [("the whole story", derive_command(q))]
-    at = f"{i},{j},{q.stage}" if len(view.derivation.tile) > 2 else f"{i},{j}"
-    lines.append(("the word of this subtile", f"{derive_command(q)} --subtile {at}"))
+    lines = [("the derivation of the tile", derive_command(q))]
+    subtile = f"{i},{j},{q.stage}" if len(view.derivation.tile) > 2 else f"{i},{j}"
+    lines.append(("the descriptor of this subtile", f"{derive_command(q)} --subtile {subtile}"))
     kind = {"tile": "tile", "atom": "atoms", "banks": "banks", "memory": "chunks"}.get(q.tab)
     if kind is not None:
         extra = [*(["--stage", str(q.stage)] if q.stage else [])]
@@ -110,17 +105,17 @@ def commands(q: Question, view: View) -> list[dict[str, str]]:
                 extra += ["--access", q.lanes, "--access-bytes", str(q.access_bytes)]
         lines.append(("the picture", join(["descriptors", "draw", kind, *_operand(q), *extra, "-o", f"{kind}.svg"])))
     if view.word is not None:
-        lines.append(("the comparison of the word", diff_command(view, view.word)))
-    return [{"what": what, "line": line} for what, line in lines]
+        lines.append(("the comparison of the descriptor", diff_command(view, view.word)))
+    return [{"what": purpose, "line": line} for purpose, line in lines]
 
 
 def derive_command(q: Question) -> str:
-    """The command that derives the tile of a question."""
+    """Return the command that derives the tile of a question."""
     return join(["descriptors", "derive", *_operand(q)])
 
 
 def diff_command(view: View, word: int) -> str:
-    """The command that compares a word with the chosen subtile.
+    """Return the command that compares a descriptor with the chosen subtile.
 
     >>> from descriptors import derive
     >>> view = View(derive((64, 16), "bf16", "K", "32B", (64, 16)))
@@ -138,7 +133,7 @@ def diff_command(view: View, word: int) -> str:
 
 
 def _operand(q: Question) -> list[str]:
-    """The options that name the operand."""
+    """Return the options that describe the operand."""
     options = ["--dtype", q.dtype]
     explicit = bool(q.layout.strip())
     for name in ("major", "swizzle"):
@@ -149,7 +144,7 @@ def _operand(q: Question) -> list[str]:
         options += ["--mma", q.mma if isinstance(q.mma, str) else extents_text(q.mma)]
     if q.order and not explicit:
         options += ["--order", ",".join(map(str, q.order))]
-    if q.arch != "sm100" or isinstance(q.mma, str):  # a name says an architecture too
+    if q.arch != "sm100" or isinstance(q.mma, str):  # an instruction name alone also implies an architecture
         options += ["--arch", q.arch]
     if q.operand:
         options += ["--operand", q.operand]

@@ -1,1 +1,1 @@
-"""Pictures of tiles, words, banks, copies and main loops."""
+"""Pictures of tiles, descriptors, banks, copies, tensor memory and main loops."""

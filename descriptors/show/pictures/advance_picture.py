@@ -1,6 +1,6 @@
-"""The steps from subtile to subtile: where each starts, what is added from one to the next, the one field that moves.
+"""Draw the start address of each subtile, the steps from one to the next, and the descriptor field that changes.
 
-The panel of subtiles has atoms below, an arrow for every step, brackets where atoms end.
+The panel shows the subtiles over the atoms, an arrow for every step, and brackets for the columns of atoms.
 
 >>> from descriptors import derive
 >>> advance = AdvancePicture(derive((128, 128), "bf16", "K", "128B", (64, 16))).record()
@@ -38,17 +38,17 @@ from descriptors.text import counted, many, word_text
 from layoutalg import Figure, Picture, Scene, size
 from layoutalg.frozen import frozen
 
-#: The width of the word's bar.
+#: The width of the bar of the descriptor.
 WIDE = Figure.ROOM - 16
 
 
 @frozen
 class AdvancePicture(Picture):
-    """How the start address moves over a tile.
+    """The picture of the start addresses of the subtiles of a tile.
 
     Args:
         derivation: the tile.
-        stage: which of its stages.
+        stage: the stage of the tile.
         base: address of the tile, in bytes.
     """
 
@@ -57,7 +57,7 @@ class AdvancePicture(Picture):
     base: int = 0
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         d, starts = self.derivation, Anatomy(self.derivation, self.stage).subtile_starts()
         field, words = d.descriptor.word["start_address"], self._words()
         return {
@@ -71,19 +71,19 @@ class AdvancePicture(Picture):
         }
 
     def scene(self) -> Scene:
-        """The subtiles over the atoms with their steps, and the word below."""
+        """Draw the subtiles over the atoms with their steps, and the descriptor below."""
         d, record, figure, a = self.derivation, self.record(), Figure(), Anatomy(self.derivation, self.stage)
         title, sentences = self._title(record), self._sentences(record)
         y = figure.heading(0, 0, title, sentences, room=WIDE) + 46
         y = panel(figure, a, record["starts"], record["fields"], (record["steps_along_mn"], record["steps_along_k"]), y)
-        figure.text(0, y + 44, f"The word of subtile (0,0): {record['word']}", "ink", 15, bold=True)
+        figure.text(0, y + 44, f"The descriptor of subtile (0,0): {record['word']}", "ink", 15, bold=True)
         word = int(record["word"], 16)
         foot = word_panel(figure, 0, y + 74, WIDE, d.descriptor.word, word, moves=("start_address",), idle=d.dont_care)
         figure.legend(0, foot + 22, self._legend(), WIDE)
         return figure.scene(title, sentences)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The starts as a table, the steps, and the word."""
+        """Return tables of the start addresses and fields, the steps, and the descriptor."""
         record, (mn, k) = self.record(), names(self.derivation)
         starts = record["starts"]
         roles = [["r1" if (i + j) % 2 else "r2" for j in range(len(row))] for i, row in enumerate(starts)]
@@ -91,22 +91,20 @@ class AdvancePicture(Picture):
         top = [f"{k.lower()} {j}" for j in range(len(starts[0]))]
         lines = [self._title(record), self._sentences(record), "", "start of each subtile, in bytes from the tile"]
         lines += table(starts, roles, left=left, top=top, color=color)
-        lines += ["", "the start address field of each word"]
+        lines += ["", "the start address field of each descriptor"]
         lines += table(record["fields"], roles, left=left, top=top, color=color)
         for name, key in ((mn, "steps_along_mn"), (k, "steps_along_k")):
             if record[key]:
-                lines += [
-                    "",
-                    f"steps along {name}: {' '.join(f'+{one}' if one >= 0 else str(one) for one in record[key])}",
-                ]
-        return story([*lines, "", f"the word of subtile (0,0): {record['word']}"], width)
+                signed = " ".join(f"+{step}" if step >= 0 else str(step) for step in record[key])
+                lines += ["", f"steps along {name}: {signed}"]
+        return story([*lines, "", f"the descriptor of subtile (0,0): {record['word']}"], width)
 
     def _words(self) -> tuple[tuple[int, ...], ...]:
         staged = len(plain(self.derivation.smem_tile)) > 2
         return self.derivation.words(self.base, self.stage if staged else None)
 
     def _stage_step(self) -> int | None:
-        """Bytes from a stage to the next, if there are several."""
+        """Return the bytes from one stage to the next; None if there is only one."""
         d = self.derivation
         if size(d.advance) == size(d.advance, mode=[0]) * size(d.advance, mode=[1]):
             return None
@@ -118,26 +116,25 @@ class AdvancePicture(Picture):
 
     def _sentences(self, record: dict[str, Any]) -> str:
         d = self.derivation
-        at = f", for a tile at byte {spaced(self.base)}" if self.base else ""
-        said = (
-            f"{operand_text(d)}{at}. A number is where a subtile starts, in bytes from the tile; below it the field, "
-            "which counts 16 bytes."
+        base = f", for a tile at byte {spaced(self.base)}" if self.base else ""
+        sentences = (
+            f"{operand_text(d)}{base}. A number is the start of a subtile, in bytes from the tile; below it is the "
+            "field, in units of 16 bytes."
         )
         if record["stage_step"] is not None:
-            said += f" Stage {self.stage}; from a stage to the next: +{spaced(record['stage_step'])}."
-        jumps = odd(record["steps_along_k"]) | odd(record["steps_along_mn"])
-        if jumps:
-            said += f" Where the next subtile lies in other {many(2, atom_name(d))}, the step is another."
-        return said
+            sentences += f" Stage {self.stage}; from one stage to the next: +{spaced(record['stage_step'])}."
+        if odd(record["steps_along_k"]) | odd(record["steps_along_mn"]):
+            sentences += f" The step differs where the next subtile is in other {many(2, atom_name(d))}."
+        return sentences
 
     def _legend(self) -> list[tuple[str, str]]:
         d, a = self.derivation, Anatomy(self.derivation)
         entries = [
             ("subtile", f"{subtile_name(d)}, {times(d.mma)}"),
             ("atom", f"{atom_name(d)}, {times(a.atom_extents)}"),
-            ("dot:subtile", "where a subtile starts"),
-            (field_role("start_address", ("start_address",)), "the field that moves"),
-            (field_role(""), "fields that stay"),
+            ("dot:subtile", "start of a subtile"),
+            (field_role("start_address", ("start_address",)), "the field that changes"),
+            (field_role(""), "fields that do not change"),
         ]
         if d.dont_care:
             entries.append((field_role("x", (), ("x",)), "not read here"))
@@ -145,7 +142,7 @@ class AdvancePicture(Picture):
 
 
 def steps(starts: Sequence[int]) -> tuple[int, ...]:
-    """What is added from each start to the next.
+    """Return the differences between consecutive start addresses.
 
     >>> steps([0, 32, 64, 16384])
     (32, 32, 16320)
@@ -154,7 +151,7 @@ def steps(starts: Sequence[int]) -> tuple[int, ...]:
 
 
 def odd(steps: Sequence[int]) -> set[int]:
-    """The steps that are not the usual one.
+    """Return the steps that differ from the most common one.
 
     >>> odd((32, 32, 32, 16288, 32))
     {16288}
@@ -163,21 +160,21 @@ def odd(steps: Sequence[int]) -> set[int]:
     return {step for step in steps if step != usual[0][0]} if len(steps) > 1 else set()
 
 
-#: Left edge of the panel, and the width there is for it.
+#: Left edge of the panel, and its largest width.
 LEFT, ACROSS = 112, Figure.ROOM - 112
 
 
 def panel(
     figure: Figure, a: Anatomy, starts: Grid, fields: Grid, steps: tuple[Sequence[int], Sequence[int]], y: float
 ) -> float:
-    """Draw the panel with its upper edge at y; where it ends below.
+    """Draw the panel of subtiles, and return its lower edge.
 
     Args:
-        figure: what it is drawn on.
+        figure: the figure to draw on.
         a: the tile.
-        starts: where each subtile starts, in bytes.
-        fields: what the start address field of each word holds.
-        steps: from each start to the next, along MN in the first column and along K in the first row.
+        starts: start of each subtile, in bytes.
+        fields: start address field of each descriptor.
+        steps: differences of the starts along MN in the first column, and along K in the first row.
         y: the upper edge.
     """
     rows, columns = len(starts), len(starts[0])
@@ -212,17 +209,16 @@ def _atoms(figure: Figure, a: Anatomy, frame: Frame) -> None:
 
 
 def _starts(figure: Figure, frame: Frame, starts: Grid, fields: Grid) -> None:
-    """The number of each subtile on paper, and a dot where it starts."""
+    """Write the start of each subtile, and draw a dot at its first element."""
     wide, high = frame.step
-    longest = max(len(spaced(one)) for row in starts for one in row)
-    stored = [[f"field {one}" for one in row] for row in fields]
-    under = max(len(one) for row in stored for one in row)
+    longest = max(len(spaced(start)) for row in starts for start in row)
+    stored = [[f"field {value}" for value in row] for row in fields]
+    under = max(len(text) for row in stored for text in row)
     both = figure.width_of("0" * under, 11, mono=True) + 26 <= wide and high >= 62
     single = figure.width_of("0" * longest, 12, bold=True) + 14 <= wide and high >= 26
-    if not (both or single):
-        texts = [[str(one) for one in row] for row in starts]
-        if max(len(one) for row in texts for one in row) * 6.1 + 4 > wide or high < 14:
-            return
+    digits = max(len(str(start)) for row in starts for start in row)
+    if not (both or single) and (digits * 6.1 + 4 > wide or high < 14):
+        return
     for i, row in enumerate(starts):
         for j, start in enumerate(row):
             x, y, *_ = frame.cell(i, j)
@@ -241,7 +237,7 @@ def _label(figure: Figure, x: float, y: float, number: str, field: str, large: b
 
 
 def _across(figure: Figure, frame: Frame, steps: Sequence[int]) -> None:
-    """An arrow above for each step to the right."""
+    """Draw an arrow above the panel for each step to the right."""
     wide, _ = frame.step
     y, usual = frame.y - 22, _usual(steps)
     fits = max((figure.width_of(_signed(step), 13, bold=True) for step in steps), default=0) + 8 <= wide
@@ -254,7 +250,7 @@ def _across(figure: Figure, frame: Frame, steps: Sequence[int]) -> None:
 
 
 def _down(figure: Figure, frame: Frame, steps: Sequence[int]) -> None:
-    """An arrow to the left for each step down."""
+    """Draw an arrow to the left of the panel for each step down."""
     _, high = frame.step
     x, usual = frame.x - 24, _usual(steps)
     skip = every(len(steps), high, 20)
@@ -277,7 +273,7 @@ def _columns(figure: Figure, frame: Frame, k: str) -> float:
 
 
 def _brackets(figure: Figure, a: Anatomy, frame: Frame, steps: Sequence[int], y: float) -> float:
-    """A bracket for each run of subtiles whose steps are the usual one, where there are several runs."""
+    """Draw a bracket for each run of subtiles with the most common step, and return the lower edge."""
     usual, (rows, columns) = _usual(steps), a.atom_grid
     starts = [0, *(j + 1 for j, step in enumerate(steps) if step != usual)]
     if len(starts) == 1 or len(starts) != columns or len(starts) > 12:

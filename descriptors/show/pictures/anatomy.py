@@ -1,8 +1,9 @@
-"""The parts of a derived tile and where they lie: atoms, subtiles, the chunks of a subtile, the 16 bytes of a chunk.
+"""The parts of a derived tile with their addresses: atoms, subtiles, chunks of a subtile, 16-byte pieces of a chunk.
 
-All are counted from the start of the tile, in bytes. A part is where the layouts of the derivation put its first
-element: a *place* is before the swizzle, an *address* after it. Law: the addresses of a subtile's chunks are those of
-the elements of the tile.
+All offsets are in bytes from the start of the tile. The offset of a part is that of its first element, as the layouts
+of the derivation give it: a *place* is an offset before the swizzle, an *address* is one after the swizzle.
+
+Invariant: the addresses of the chunks of a subtile are those of the elements of the tile.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -25,9 +26,9 @@ from descriptors.text import indices_text
 from layoutalg import Swizzle, size
 from layoutalg.frozen import frozen
 
-#: The most parts of one level that a picture shows; beyond it a line would stand at every pixel.
+#: The largest number of parts of one level. With more parts, there would be a line at every pixel.
 MOST_PARTS = 1 << 14
-#: The most pieces of 16 bytes: a tile of a megabyte, several times what shared memory holds.
+#: The largest number of 16-byte pieces: a tile of one megabyte, several times the size of shared memory.
 MOST_PIECES = 1 << 16
 
 #: Extents or a coordinate along MN and K.
@@ -36,11 +37,11 @@ Pair = tuple[int, int]
 
 @frozen
 class Anatomy:
-    """One stage of a derived tile, taken apart.
+    """One stage of a derived tile and its parts.
 
     Args:
         derivation: the tile.
-        stage: which stage: its number, or its coordinate where stages have several modes.
+        stage: the number of the stage, or its coordinate if stages have several modes.
 
     >>> from descriptors import derive
     >>> Anatomy(derive((128, 128), "bf16", "MN", "64B", (64, 16))).atom_extents
@@ -74,13 +75,13 @@ class Anatomy:
 
     @property
     def atom_grid(self) -> Pair:
-        """How many atoms stand along MN and K; (0, 0) if they do not divide the tile, as a layout given may be."""
+        """Number of atoms along MN and K; (0, 0) if atoms do not divide the tile, which a given layout allows."""
         (mn, k), (high, wide) = self.extents, self.atom_extents
         return (0, 0) if mn % high or k % wide else (mn // high, k // wide)
 
     @property
     def subtile_grid(self) -> Pair:
-        """How many subtiles stand along MN and K."""
+        """Number of subtiles along MN and K."""
         (mn, k), (high, wide) = self.extents, self.derivation.mma
         return mn // high, k // wide
 
@@ -92,13 +93,13 @@ class Anatomy:
 
     @property
     def chunk_grid(self) -> Pair:
-        """How many chunks a subtile has along MN and K."""
+        """Number of chunks of a subtile along MN and K."""
         mn, k = self.derivation.canonical
         return size(mn[1]), size(k[1])
 
     @property
     def chunk_units(self) -> Pair:
-        """How many pieces of 16 bytes a chunk has along MN and K."""
+        """Number of 16-byte pieces of a chunk along MN and K."""
         mn, k = self.derivation.canonical
         return size(mn[0]), size(k[0])
 
@@ -109,7 +110,7 @@ class Anatomy:
         return a * u, b * v
 
     def atom_places(self) -> Grid:
-        """Where each atom begins, in bytes.
+        """Return the offset of each atom before the swizzle, in bytes.
 
         >>> from descriptors import derive
         >>> Anatomy(derive((128, 128), "bf16", "K", "128B", (64, 16))).atom_places()[:2]
@@ -119,13 +120,13 @@ class Anatomy:
         return self._places(self.atom_extents, (rows, columns))
 
     def subtile_starts(self) -> Grid:
-        """Where each subtile starts, as its word says, in bytes from the start of the tile's stage 0."""
+        """Return the start of each subtile, as in its descriptor, in bytes from the start of stage 0 of the tile."""
         d = self.derivation
         _few(self.subtile_grid, "subtiles")
         return d.offsets_bytes(self.stage if len(plain(d.smem_tile)) > 2 else None)
 
     def chunk_places(self) -> Grid:
-        """Where each chunk of a subtile begins, in bytes from the start of the subtile.
+        """Return the offset of each chunk of a subtile before the swizzle, in bytes from the start of the subtile.
 
         >>> from descriptors import derive
         >>> Anatomy(derive((128, 128), "bf16", "K", "128B", (64, 16))).chunk_places()[1]
@@ -136,11 +137,11 @@ class Anatomy:
         return tuple(tuple(16 * _number(d.canonical(((0, r), (0, c)))) for c in range(columns)) for r in range(rows))
 
     def addresses(self, subtile: Pair = (0, 0), chunk: Pair = (0, 0)) -> Grid:
-        """Where each 16 bytes of a chunk lie, after the swizzle, in bytes from the start of the tile.
+        """Return the address of each 16-byte piece of a chunk after the swizzle, in bytes from the start of the tile.
 
         Args:
-            subtile: which subtile.
-            chunk: which of its chunks.
+            subtile: the coordinate of the subtile.
+            chunk: the coordinate of the chunk in the subtile.
         """
         d, (rows, columns), (u, v) = self.derivation, self.chunk_units, self.unit
         (high, wide), rest = self.chunk_extents, (*subtile, *self.stage_coordinate)
@@ -154,15 +155,17 @@ class Anatomy:
         )
 
     def pieces(self, *, swizzled: bool = True) -> list[list[int]]:
-        """Where every 16 bytes of the tile lie, in bytes: all at once, as a sum of rows and columns under the swizzle.
+        """Return the address of every 16-byte piece of the tile, in bytes.
 
-        Law: the piece of row i and column j begins where ``smem_tile`` has the element (i, j) times ``unit``.
+        An address is the swizzle of a row offset plus a column offset, which is faster than to evaluate the layout.
+
+        Invariant: the piece of row i and column j begins at the address of the element (i, j) times ``unit``.
 
         Args:
-            swizzled: after the swizzle, not before.
+            swizzled: whether addresses are those after the swizzle.
 
         Raises:
-            DescriptorError: for more than 65,536 of them.
+            DescriptorError: if there are more than 65,536 pieces.
 
         >>> from descriptors import derive
         >>> d = derive((16, 64), "bf16", "K", "128B", (8, 16), legality="off")
@@ -172,26 +175,26 @@ class Anatomy:
         (mn, k), (u, v) = self.extents, self.unit
         if (mn // u) * (k // v) > MOST_PIECES:
             raise DescriptorError(
-                f"picture: a picture must have at most {MOST_PIECES} pieces of 16 bytes, found {mn // u}x{k // v}; "
-                "give a smaller tile"
+                f"picture: the tile has {mn // u}x{k // v} pieces of 16 bytes, but at most {MOST_PIECES} are drawn; "
+                "use a smaller tile"
             )
         rows, swizzle, offset = parts(self.derivation.smem_tile)
-        at, zero, bits = self.stage_coordinate, (0,) * len(self.stage_coordinate), self.derivation.element.storage_bits
-        downs = [offset + _number(rows((i, 0, *at))) for i in range(0, mn, u)]
-        across = [_number(rows((0, j, *zero))) for j in range(0, k, v)]
+        stage, bits = self.stage_coordinate, self.derivation.element.storage_bits
+        downs = [offset + _number(rows((i, 0, *stage))) for i in range(0, mn, u)]
+        across = [_number(rows((0, j, *(0,) * len(stage)))) for j in range(0, k, v)]
         if swizzle is None or not swizzled:
             return [[(down + right) * bits // 8 for right in across] for down in downs]
         return [[swizzle(down + right) * bits // 8 for right in across] for down in downs]
 
     @property
     def stage_coordinate(self) -> tuple[int, ...]:
-        """The coordinate of the stage, one number for each mode of the stages."""
+        """The coordinate of the stage, with one number for each mode of the stages."""
         extents = [size(mode) for mode in tuple(plain(self.derivation.smem_tile))[2:]]
         if isinstance(self.stage, tuple):
             return self.stage
         if not 0 <= self.stage < prod(extents):
             raise DescriptorError(
-                f"picture: the stage must be {indices_text(prod(extents))}, found {brief(self.stage)}; "
+                f"picture: the tile has no stage {brief(self.stage)}; supported: {indices_text(prod(extents))}; "
                 f"tile = {self.derivation.smem_tile}"
             )
         coordinate, rest = [], self.stage
@@ -202,32 +205,35 @@ class Anatomy:
 
     def _places(self, extents: Pair, grid: Pair) -> Grid:
         rows, _, offset = parts(self.derivation.smem_tile)
-        bits, at = self.derivation.element.storage_bits, self.stage_coordinate
+        bits, stage = self.derivation.element.storage_bits, self.stage_coordinate
         return tuple(
-            tuple((offset + _number(rows((i * extents[0], j * extents[1], *at)))) * bits // 8 for j in range(grid[1]))
+            tuple(
+                (offset + _number(rows((i * extents[0], j * extents[1], *stage)))) * bits // 8 for j in range(grid[1])
+            )
             for i in range(grid[0])
         )
 
 
 def ranks(grid: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The position of each number in the order of all of them: which part comes first, second, ... in memory.
+    """Return the rank of each number among all numbers of a grid, such as the order of parts in memory.
 
     >>> ranks([[0, 16384], [1024, 17408]])
     [[0, 2], [1, 3]]
     """
-    order = {number: rank for rank, number in enumerate(sorted({one for row in grid for one in row}))}
-    return [[order[one] for one in row] for row in grid]
+    order = {number: rank for rank, number in enumerate(sorted({number for row in grid for number in row}))}
+    return [[order[number] for number in row] for row in grid]
 
 
 def swizzle_of(derivation: Derivation) -> Swizzle | None:
-    """The permutation of byte addresses; None where there is none."""
+    """Return the permutation of byte addresses; None if there is no swizzle."""
     return None if derivation.swizzle is SwizzleMode.NONE else derivation.swizzle.swizzle
 
 
-def _few(grid: Pair, what: str) -> Pair:
+def _few(grid: Pair, parts_name: str) -> Pair:
     if prod(grid) > MOST_PARTS:
         raise DescriptorError(
-            f"picture: a picture must have at most {MOST_PARTS} {what}, found {grid[0]}x{grid[1]}; give a smaller tile"
+            f"picture: there are {grid[0]}x{grid[1]} {parts_name}, but at most {MOST_PARTS} are drawn; "
+            "use a smaller tile"
         )
     return grid
 

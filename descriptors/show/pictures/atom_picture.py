@@ -1,4 +1,4 @@
-"""The atoms of a tile in the order in which they are stacked, and one of them, piece by piece.
+"""Draw the atoms of a tile with their order in memory, and one atom with the addresses of its pieces.
 
 >>> from descriptors import derive
 >>> numbers = AtomsPicture(derive((128, 128), "bf16", "K", "128B", (64, 16))).record()
@@ -34,37 +34,37 @@ from descriptors.text import extents_text, many
 from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
-#: Where the panels begin, their height, the width of the tile's.
+#: Top and height of the panels, and width of the panel of the tile.
 TOP, HIGH, WIDE = 150, 400, 360
 
 
 @frozen
 class AtomsPicture(Picture):
-    """How a tile is stacked out of atoms.
+    """The picture of the atoms of a tile.
 
     Args:
         derivation: the tile.
-        stage: which of its stages.
+        stage: the stage of the tile.
     """
 
     derivation: Derivation
     stage: int = 0
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         a = Anatomy(self.derivation, self.stage)
         places = a.atom_places()
         if not places:
             raise DescriptorError(
-                f"picture: a tile must be made of whole atoms of {extents_text(a.atom_extents)}, found "
-                f"{extents_text(a.extents)}; tile = {self.derivation.smem_tile}"
+                f"picture: the {extents_text(a.extents)} tile is not made of whole {extents_text(a.atom_extents)} "
+                f"atoms; tile = {self.derivation.smem_tile}"
             )
         rows, columns = (extent // unit for extent, unit in zip(a.atom_extents, a.unit, strict=True))
         inside = tuple(tuple(row[:columns]) for row in a.pieces()[:rows])
         return {"kind": "atoms", "atom": a.atom_extents, "places": places, "order": ranks(places), "pieces": inside}
 
     def scene(self) -> Scene:
-        """The tile of atoms with the steps between them, and one atom beside it."""
+        """Draw the tile with the steps between its atoms, and one atom next to it."""
         d, a, record, figure = self.derivation, Anatomy(self.derivation, self.stage), self.record(), Figure()
         places, (rows, columns) = record["places"], a.atom_grid
         title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(record)}"
@@ -75,7 +75,7 @@ class AtomsPicture(Picture):
             74,
             f"Tile of {times(a.atom_grid)} {many(2, atom_name(d))}",
             [
-                "a number: which one it is, and its first byte",
+                "a number: order in memory, and first byte",
                 "{0[0]} {1[0]} down, {0[1]} {1[1]} across".format(names(d), a.extents),
             ],
             "accent",
@@ -88,29 +88,29 @@ class AtomsPicture(Picture):
             left,
             74,
             f"One {atom_name(d)}, {times(a.atom_extents)}",
-            [f"{a.atom_bytes} bytes; a number: the address of 16 bytes", "a colour: a group of four banks"],
+            [f"{a.atom_bytes} bytes; a number: the address of 16 bytes", "a color: a group of four banks"],
             "accent",
         )
         self._inside(figure, a, record["pieces"], left)
         return figure.scene(title, sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The order, the places, and one atom."""
+        """Return tables of the order and the offsets of the atoms, and of the addresses in one atom."""
         d, a, record = self.derivation, Anatomy(self.derivation, self.stage), self.record()
         roles, order = order_roles(record["order"]), record["order"]
         lines = [
             f"{times(a.atom_grid)} {many(2, atom_name(d))} of {times(a.atom_extents)}, stacked "
             f"{self._stacked(record)}: {operand_text(d)}"
         ]
-        lines += ["", "which one it is in memory", *table(order, roles, color=color)]
-        lines += ["", "where it begins, in bytes", *table(record["places"], roles, color=color)]
+        lines += ["", "order in memory", *table(order, roles, color=color)]
+        lines += ["", "first byte", *table(record["places"], roles, color=color)]
         lines += ["", f"one {atom_name(d)}: the address of each 16 bytes"]
-        kinds = [[Figure.kind(bank_group(one)) for one in row] for row in record["pieces"]]
+        kinds = [[Figure.kind(bank_group(address)) for address in row] for row in record["pieces"]]
         lines += table(record["pieces"], kinds, color=color)
         return story(lines, width)
 
     def _stacked(self, record: dict[str, Any]) -> str:
-        """Along which dimension atoms follow one another in memory."""
+        """Return the dimension along which atoms are consecutive in memory."""
         order, (mn, k) = record["order"], names(self.derivation)
         if len(order) > 1 and order[1][0] == 1:
             return f"along {mn} first"
@@ -122,19 +122,19 @@ class AtomsPicture(Picture):
         figure.cells(frame.x, frame.y, wide, high, order_roles(order))
         border(figure, frame, "atom", frame.rows, frame.columns, outer=False)
         border(figure, frame, "tile")
-        labels = [[str(one) for one in row] for row in order]
+        labels = [list(map(str, row)) for row in order]
         both = [
             [f"{rank}  {spaced(place)}" for rank, place in zip(*pair, strict=True)]
             for pair in zip(order, places, strict=True)
         ]
-        bytes_ = [[spaced(one) for one in row] for row in places]
+        bytes_ = [list(map(spaced, row)) for row in places]
         if high >= 36 and type_size(bytes_, wide, high / 2, (11, 10)):
             items = [
                 (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high)
                 for i in range(frame.rows)
                 for j in range(frame.columns)
             ]
-            flat = [one for row in labels for one in row], [one for row in bytes_ for one in row]
+            flat = [label for row in labels for label in row], [text for row in bytes_ for text in row]
             figure.texts(
                 [(x, y - 1, text) for (x, y), text in zip(items, flat[0], strict=True)], "ink", 13, "middle", bold=True
             )
@@ -151,7 +151,7 @@ class AtomsPicture(Picture):
             sparse(figure, frame, labels)
 
     def _steps(self, figure: Figure, frame: Frame, places: tuple[tuple[int, ...], ...]) -> None:
-        """The step to the next atom down, and that to the right."""
+        """Draw the steps to the next atom down and to the right."""
         wide, high = frame.step
         if frame.rows > 1:
             x, y = frame.x + frame.width + 16, frame.y + high / 2
@@ -173,8 +173,8 @@ class AtomsPicture(Picture):
     def _inside(self, figure: Figure, a: Anatomy, pieces: tuple[tuple[int, ...], ...], x: float) -> None:
         rows, columns = len(pieces), len(pieces[0])
         frame = Frame(x, TOP, max(150, columns * 48), HIGH if rows > 2 else 40 * rows, rows, columns)
-        labels = [[str(one) for one in row] for row in pieces]
-        fill(figure, frame, [[Figure.kind(bank_group(one)) for one in row] for row in pieces], labels)
+        labels = [list(map(str, row)) for row in pieces]
+        fill(figure, frame, [[Figure.kind(bank_group(address)) for address in row] for row in pieces], labels)
         hairs(figure, frame)
         figure.border(*frame.box, "atom", line=2.4)
         (u, v), (wide, high), (mn, k) = a.unit, frame.step, names(self.derivation)

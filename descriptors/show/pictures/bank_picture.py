@@ -1,7 +1,8 @@
-"""Lines of shared memory over 32 banks, before and after the swizzle: what one access of a warp costs, and why.
+"""Draw lines of shared memory over 32 banks, before and after the swizzle, with the cost of one access of a warp.
 
-A panel shows lines of 128 bytes over the banks, what is read framed, the words of each bank as bars.
-Law: the wavefronts of a phase are the most words that any bank serves in it.
+A panel shows lines of 128 bytes over the banks, with frames around what is read, and the words of each bank as bars.
+
+Invariant: the wavefronts of a phase are the largest number of words that a bank serves in it.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -29,19 +30,19 @@ from layoutalg.frozen import frozen
 
 #: Banks of shared memory, and the bytes of a word.
 BANKS, WORD_BYTES = 32, 4
-#: The most lines of shared memory that are drawn.
+#: The largest number of lines of shared memory that are drawn.
 MOST_LINES = 32
 
 
 @frozen
 class Lanes:
-    """What the lanes of a warp ask for.
+    """The access of the lanes of a warp.
 
     Args:
-        thread_values: (threads, values) to an index into the tile; None for the eight 16 bytes of one chunk that lie
-            across the lines.
+        thread_values: layout from (threads, values) to an index into the tile; None for the 16-byte pieces of one
+            chunk, one for each row across the contiguous dimension.
         access_bytes: bytes of one lane.
-        number: which access of those that the threads make.
+        number: index of the access, among those that the threads make.
     """
 
     thread_values: Layout | None = None
@@ -54,14 +55,14 @@ class AccessView:
     """One access and the lines of shared memory that it touches.
 
     Args:
-        swizzled: whether the tile is.
-        access: its addresses, phases and wavefronts.
-        phase: the lanes of the phase that is drawn, the first that costs the most.
-        wavefronts: of that phase.
+        swizzled: whether the tile is swizzled.
+        access: the addresses, phases and wavefronts.
+        phase: the lanes of the phase that is drawn, the first of the most expensive ones.
+        wavefronts: wavefronts of that phase.
         access_bytes: bytes of one lane.
-        names: what each lane of the phase asks for, in words.
-        lines: the numbers of the lines that the phase touches, and those between.
-        units: for each line what its pieces of 16 bytes hold: the number of the piece along the contiguous dimension.
+        names: a short name of what each lane of the phase reads.
+        lines: the numbers of the lines from the first to the last that the phase touches.
+        units: for each line, the index along the contiguous dimension of the piece in each 16 bytes, or None.
     """
 
     swizzled: bool
@@ -75,27 +76,27 @@ class AccessView:
 
     @property
     def addresses(self) -> tuple[int, ...]:
-        """The byte address of each lane of the phase that takes part."""
-        return tuple(one for lane in self.phase if (one := self.access.addresses[lane]) is not None)
+        """The byte address of each active lane of the phase."""
+        return tuple(address for lane in self.phase if (address := self.access.addresses[lane]) is not None)
 
     @property
     def units_read(self) -> set[int]:
-        """The numbers of the 16 bytes that the phase reads from."""
-        return {one // 16 for one in self.addresses}
+        """The numbers of the 16-byte units that the phase reads from."""
+        return {address // 16 for address in self.addresses}
 
     @property
     def held(self) -> dict[int, int]:
-        """Which piece lies in each 16 bytes of the lines, by the number of the 16 bytes."""
+        """The index of the piece in each 16-byte unit of the lines, by the number of the unit."""
         return {8 * line + i: unit for line, row in zip(self.lines, self.units, strict=True)
                 for i, unit in enumerate(row) if unit is not None}  # fmt: skip
 
     @property
     def words(self) -> tuple[int, ...]:
-        """How many different words each bank must serve in the phase."""
+        """The number of different words that each bank serves in the phase."""
         words = {
             word
-            for one in self.addresses
-            for word in range(one // WORD_BYTES, (one + self.access_bytes - 1) // WORD_BYTES + 1)
+            for address in self.addresses
+            for word in range(address // WORD_BYTES, (address + self.access_bytes - 1) // WORD_BYTES + 1)
         }
         return tuple(sum(word % BANKS == bank for word in words) for bank in range(BANKS))
 
@@ -103,20 +104,20 @@ class AccessView:
 def access_views(
     d: Derivation, stage: int = 0, subtile: Pair = (0, 0), lanes: Lanes | None = None
 ) -> tuple[AccessView, ...]:
-    """The access to the tile without its swizzle and with it; one view where there is no swizzle.
+    """Return the access to the tile without and with its swizzle, or one view if there is no swizzle.
 
     Raises:
-        DescriptorError: if elements are smaller than a byte and a thread-value layout is given, or no such access is
-            made.
+        DescriptorError: if elements are smaller than a byte and a thread-value layout is given, or there is no such
+            access.
         LayoutError: as ``layoutalg.accesses``.
     """
     a, lanes = Anatomy(d, stage), lanes or Lanes()
     orders_drawn = (False, True) if swizzle_of(d) is not None else (False,)
     warps = [_warp_access(a, subtile, lanes, swizzled) for swizzled in orders_drawn]
-    # What the lanes are called, and which phase is drawn, is that of the first: the same lanes in both.
+    # Both views draw the phase that is most expensive in the first, so that they show the same lanes.
     worst = max(range(len(warps[0].phases)), key=lambda phase: warps[0].phase_wavefronts[phase])
     return tuple(
-        _access_view(a, lanes, one, swizzled, worst) for one, swizzled in zip(warps, orders_drawn, strict=True)
+        _access_view(a, lanes, warp, swizzled, worst) for warp, swizzled in zip(warps, orders_drawn, strict=True)
     )
 
 
@@ -125,27 +126,27 @@ def _warp_access(a: Anatomy, subtile: Pair, lanes: Lanes, swizzled: bool) -> Acc
     if lanes.thread_values is None:
         return access(_chunk(a, subtile, swizzled), 16)
     if d.element.storage_bits < 8:
-        raise DescriptorError(f"banks: elements of an access must be whole bytes, found {d.element}")
+        raise DescriptorError(f"banks: {d.element} elements are smaller than a byte, but threads read whole bytes")
     tile = d.smem_tile if swizzled else plain(d.smem_tile)
     width, element = lanes.access_bytes, d.element.storage_bits // 8
     warp_accesses = accesses(tile, lanes.thread_values, element, width)
     if not 0 <= lanes.number < len(warp_accesses):
         raise DescriptorError(
-            f"banks: the number of an access must be {indices_text(len(warp_accesses))}, found {lanes.number}"
+            f"banks: the warp makes no access {lanes.number}; supported: {indices_text(len(warp_accesses))}"
         )
     return warp_accesses[lanes.number]
 
 
 def _chunk(a: Anatomy, subtile: Pair, swizzled: bool) -> list[int]:
-    """The addresses of the first pieces of a chunk, one for each of its rows across the contiguous dimension."""
+    """Return the addresses of the first pieces of a chunk, one for each row across the contiguous dimension."""
     d, (u, v), (rows, columns) = a.derivation, a.unit, a.chunk_units
     inner, swizzle, offset = parts(d.partitioned)
     rest, bits = (*subtile, *a.stage_coordinate), d.element.storage_bits
     count = rows if d.major.contiguous_mode else columns
     addresses = []
     for i in range(count):
-        at = (i * u, 0) if d.major.contiguous_mode else (0, i * v)
-        place = inner((at, rest))
+        element = (i * u, 0) if d.major.contiguous_mode else (0, i * v)
+        place = inner((element, rest))
         assert isinstance(place, int)
         place += offset
         addresses.append((swizzle(place) if swizzle and swizzled else place) * bits // 8)
@@ -155,12 +156,12 @@ def _chunk(a: Anatomy, subtile: Pair, swizzled: bool) -> list[int]:
 def _access_view(a: Anatomy, lanes: Lanes, access: Access, swizzled: bool, worst: int) -> AccessView:
     phase = access.phases[min(worst, len(access.phases) - 1)]
     width = lanes.access_bytes if lanes.thread_values is not None else 16
-    addresses = [one for lane in phase if (one := access.addresses[lane]) is not None]
+    addresses = [address for lane in phase if (address := access.addresses[lane]) is not None]
     first, last = min(addresses) // LINE_BYTES, (max(addresses) + width - 1) // LINE_BYTES
     if last - first >= MOST_LINES:
         raise DescriptorError(
-            f"banks: a picture must have at most {MOST_LINES} lines of {LINE_BYTES} bytes, found {last - first + 1} "
-            "between the lowest and the highest address; give another access"
+            f"banks: the access spans {last - first + 1} lines of {LINE_BYTES} bytes between its lowest and its "
+            f"highest address, but at most {MOST_LINES} are drawn; use another access"
         )
     lines = range(first, last + 1)
     holds = _holds(a, swizzled, lines)
@@ -173,7 +174,7 @@ def _access_view(a: Anatomy, lanes: Lanes, access: Access, swizzled: bool, worst
 
 
 def _holds(a: Anatomy, swizzled: bool, lines: Sequence[int]) -> dict[int, int]:
-    """Which piece along the contiguous dimension lies in each 16 bytes of the lines, by the number of the 16 bytes."""
+    """Return the index along the contiguous dimension of the piece in each 16-byte unit, by the number of the unit."""
     along = a.derivation.major.contiguous_mode
     low, high = lines[0] * LINE_BYTES, (lines[-1] + 1) * LINE_BYTES
     return {
@@ -184,20 +185,20 @@ def _holds(a: Anatomy, swizzled: bool, lines: Sequence[int]) -> dict[int, int]:
     }
 
 
-#: Width of a panel of 32 banks, what lies left of it, and between two.
+#: Width of a panel of 32 banks, its left margin, and the gap between two panels.
 WIDE, LEFT, GAP = 384, 62, 78
 
 
 @frozen
 class BanksPicture(Picture):
-    """What the lanes of one access ask of each bank.
+    """The picture of one access over the banks.
 
     Args:
         derivation: the tile.
-        stage: which of its stages.
-        subtile: whose first chunk is read, where no lanes are given.
-        lanes: which lanes ask for what.
-        title: instead of the picture's own.
+        stage: the stage of the tile.
+        subtile: the subtile whose first chunk is read, if no thread-value layout is given.
+        lanes: the access.
+        title: a title that replaces the default one.
     """
 
     derivation: Derivation
@@ -207,15 +208,15 @@ class BanksPicture(Picture):
     title: str = ""
 
     def views(self) -> tuple[AccessView, ...]:
-        """The access without the swizzle and with it."""
+        """Return the access without and with the swizzle."""
         return access_views(self.derivation, self.stage, self.subtile, self.lanes)
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         return {"kind": "banks", "views": [_record(view) for view in self.views()]}
 
     def scene(self) -> Scene:
-        """A panel for each view: lines of 128 bytes, and below them the words that each bank serves."""
+        """Draw a panel for each view: lines of 128 bytes, and below them the words that each bank serves."""
         views, figure = self.views(), Figure()
         title, sentences = self._title(views), self._sentences(views)
         top = figure.heading(0, 0, title, sentences, room=LEFT + len(views) * (WIDE + GAP) - GAP)
@@ -229,7 +230,7 @@ class BanksPicture(Picture):
         return figure.scene(title, f"{sentences} {' '.join(_verdict(view) for view in views)}")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The same lines as tables of 16-byte units, four banks each."""
+        """Return the lines as tables of 16-byte units, four banks each."""
         views = self.views()
         lines = [self._title(views), self._sentences(views)]
         for view in views:
@@ -249,7 +250,7 @@ class BanksPicture(Picture):
             return self.title
         costs = [view.wavefronts for view in views]
         if self.lanes.thread_values is not None:
-            lanes = sum(one is not None for one in views[0].access.addresses)
+            lanes = sum(address is not None for address in views[0].access.addresses)
             part = "One access" if len(views[0].access.phases) == 1 else "A phase of an access"
             return f"{part} of {lanes} lanes: {_costs(costs)}"
         return f"The same {len(views[0].addresses)} rows of 16 bytes, read at once: {_costs(costs)}"
@@ -257,19 +258,19 @@ class BanksPicture(Picture):
     def _sentences(self, views: tuple[AccessView, ...]) -> str:
         d = self.derivation
         along = names(d)[d.major.contiguous_mode]
-        said = (
+        sentences = (
             f"{operand_text(d)}. A line is {LINE_BYTES} bytes of shared memory, a column one of {BANKS} banks of "
-            f"{WORD_BYTES} bytes; a number and its colour say which 16 bytes along {along} lie there, framed what is "
-            "read."
+            f"{WORD_BYTES} bytes. A number and its color are the index of the 16 bytes along {along}; frames mark what "
+            "is read."
         )
         if len(views[0].access.phases) > 1:
-            phases, whole = len(views[0].access.phases), [view.access.wavefronts for view in views]
-            said += f" Drawn is one of {phases} phases; the whole access takes {_costs(whole)}."
-        return said
+            phases, costs = len(views[0].access.phases), [view.access.wavefronts for view in views]
+            sentences += f" The picture shows one of {phases} phases; the whole access takes {_costs(costs)}."
+        return sentences
 
     def _legend(self, views: tuple[AccessView, ...]) -> list[tuple[str, str]]:
-        """Each piece as strong as it is drawn: one that is read, and one that is not."""
-        looks = {(unit % 8, one in view.units_read) for view in views for one, unit in view.held.items()}
+        """Return the legend. Pieces that are not read are faint, as in the panels."""
+        looks = {(unit % 8, number in view.units_read) for view in views for number, unit in view.held.items()}
         entries = [(Figure.kind(unit) if read else f"faint:{Figure.kind(unit)}", f"piece {unit}" + ", read" * read)
                    for unit, read in sorted(looks, key=lambda look: (not look[1], look[0]))]  # fmt: skip
         return [*entries, ("tile", "read")]
@@ -280,13 +281,13 @@ def _name(d: Derivation, view: AccessView) -> str:
 
 
 def _costs(costs: list[int]) -> str:
-    """Wavefronts of all views."""
+    """Return the wavefronts of all views as text."""
     first, *others = costs
     return " or ".join([counted(first, "wavefront"), *map(str, others)])
 
 
 def _verdict(view: AccessView) -> str:
-    """What the bars say, in a sentence."""
+    """Describe the bars in a sentence."""
     busy = [bank for bank, words in enumerate(view.words) if words]
     most = max(view.words)
     if most == 1:
@@ -295,13 +296,13 @@ def _verdict(view: AccessView) -> str:
         )
     worst = [bank for bank in busy if view.words[bank] == most]
     idle = BANKS - len(busy)
-    rest = f", {idle} wait" if idle else ""
-    does = "serves" if len(worst) == 1 else "serve"
-    return f"{_ranges(worst)} {does} {most} words one after the other{rest}."
+    rest = f", {idle} are idle" if idle else ""
+    verb = "serves" if len(worst) == 1 else "serve"
+    return f"{_ranges(worst)} {verb} {most} words one after the other{rest}."
 
 
 def _ranges(banks: list[int]) -> str:
-    """Numbers of banks, those in a row as a range.
+    """Return bank numbers as text, with ranges for consecutive ones.
 
     >>> _ranges([0, 1, 2, 3, 8])
     'Banks 0\u20133 and 8'
@@ -335,15 +336,15 @@ def _unit(unit: int | None, is_read: bool) -> str:
 
 
 def bank_panel(figure: Figure, view: AccessView, x: float, most: int, words: tuple[str, str], y: float) -> float:
-    """Draw the panel; where it ends below.
+    """Draw the panel of a view, and return its lower edge.
 
     Args:
-        figure: what it is drawn on.
+        figure: the figure to draw on.
         view: the access.
-        x: the left edge of its lines.
-        most: the most words that a bar stands for.
-        words: its heading, and the sentence below it.
-        y: the baseline of its heading.
+        x: the left edge of the lines.
+        most: the number of words of the longest possible bar.
+        words: the heading, and the sentence below the panel.
+        y: the baseline of the heading.
     """
     role = "good" if view.wavefronts <= 1 else "bad"
     figure.text(x, y + 14, words[0], "ink", 15, bold=True)
@@ -360,7 +361,7 @@ def bank_panel(figure: Figure, view: AccessView, x: float, most: int, words: tup
 
 
 def _lines(figure: Figure, view: AccessView, frame: Frame) -> None:
-    """The 16-byte units of the lines, those that are read strong and framed, the others faint."""
+    """Draw the 16-byte units of the lines. Units that are read are strong and framed, the others are faint."""
     units = Frame(*frame.box, frame.rows, 8)
     wide, high = units.step
     marked = [[8 * line + i in view.units_read for i in range(8)] for line in view.lines]
@@ -390,26 +391,26 @@ def _lines(figure: Figure, view: AccessView, frame: Frame) -> None:
 
 
 def _frames(figure: Figure, view: AccessView, frame: Frame) -> None:
-    """A frame around what each lane reads, its name inside where there is room."""
+    """Draw a frame around what each lane reads, with its name inside if it fits."""
     wide, high = frame.step
-    called: dict[int, str] = {}
+    name_of: dict[int, str] = {}
     for lane, name in zip(view.phase, view.names, strict=True):
         address = view.access.addresses[lane]
         if address is not None:
-            called.setdefault(address, name)
+            name_of.setdefault(address, name)
     texts = []
-    for address in sorted(called):
+    for address in sorted(name_of):
         line, within = divmod(address, LINE_BYTES)
         x, y = frame.x + within / WORD_BYTES * wide, frame.y + (line - view.lines[0]) * high
         across = view.access_bytes / WORD_BYTES * wide
         figure.border(x, y, across, high, "tile", line=2)
-        if figure.width_of(called[address], 11, bold=True) + 6 <= across:
-            texts.append((x + across / 2, y + high / 2 + 4, called[address]))
+        if figure.width_of(name_of[address], 11, bold=True) + 6 <= across:
+            texts.append((x + across / 2, y + high / 2 + 4, name_of[address]))
     figure.texts(texts, "ink", 11, "middle", bold=True)
 
 
 def _bars(figure: Figure, view: AccessView, box: tuple[float, float, float, float], most: int, role: str) -> None:
-    """How many words each bank serves, on a scale up to ``most``."""
+    """Draw the number of words that each bank serves, on a scale up to ``most``."""
     x, top, wide, tall = box
     marks = [1, most] if 1 < most < 4 else sorted({1, most // 2, most}) if most > 1 else [1]
     for value in marks:

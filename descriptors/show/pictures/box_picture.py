@@ -1,4 +1,4 @@
-"""The boxes of a plan of tensor copies over the atoms of the tile that they fill.
+"""Draw the boxes of a TMA plan over the atoms of the tile that they fill.
 
 >>> from descriptors import derive, tma_plan
 >>> numbers = BoxesPicture(tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2)).record()
@@ -22,48 +22,47 @@ from descriptors.text import aligned, counted, indices_text
 from layoutalg import Figure, Picture, Scene, size
 from layoutalg.frozen import frozen
 
-#: The most boxes of a stage that are drawn, and the most pixels across and down.
+#: The largest number of boxes of a stage, and the largest width and height in pixels.
 MOST_BOXES, ACROSS, DOWN = 256, 760, 440
 
 
 @frozen
 class BoxesPicture(Picture):
-    """Which part of a tile each tensor copy fills.
+    """The picture of the part of a tile that each tensor copy fills.
 
     Args:
-        plan: the copies.
-        stage: whose boxes are drawn.
+        plan: the tensor copies.
+        stage: the stage whose boxes are drawn.
     """
 
     plan: TmaPlan
     stage: int = 0
 
     def boxes(self) -> list[Box]:
-        """The boxes of the stage.
+        """Return the boxes of the stage.
 
         Raises:
-            DescriptorError: if there are too many, or there is no such stage.
+            DescriptorError: if there are too many boxes, or there is no such stage.
         """
         boxes = [box for box in self.plan.boxes if box.stage == self.stage]
         if not boxes:
             stages = 1 + max(box.stage for box in self.plan.boxes)
-            raise DescriptorError(f"picture: the stage must be {indices_text(stages)}, found {self.stage}")
+            raise DescriptorError(f"picture: the plan has no stage {self.stage}; supported: {indices_text(stages)}")
         if len(boxes) > MOST_BOXES:
-            raise DescriptorError(f"picture: a picture must have at most {MOST_BOXES} boxes, found {len(boxes)}")
+            raise DescriptorError(f"picture: the stage has {len(boxes)} boxes, but at most {MOST_BOXES} are drawn")
         return boxes
 
     def extents(self) -> Pair:
-        """Extents (MN, K) of a box in the tile, in elements.
+        """Return the extents (MN, K) of a box in the tile, in elements.
 
-        A dimension of several digits goes on where the one before it ends.
+        A mode with several dimensions continues where the previous dimension ends.
         """
-        mn, k = (
-            1 + sum((one.box - 1) * one.step for one in self.plan.dimensions if one.mode == mode) for mode in (0, 1)
-        )
+        mn, k = (1 + sum((dimension.box - 1) * dimension.step for dimension in self.plan.dimensions
+                         if dimension.mode == mode) for mode in (0, 1))  # fmt: skip
         return mn, k
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         extents = self.extents()
         return {
             "kind": "boxes",
@@ -75,7 +74,7 @@ class BoxesPicture(Picture):
         }
 
     def scene(self) -> Scene:
-        """The tile with its atoms, a frame for each box, its number and its place in shared memory."""
+        """Draw the tile with its atoms, and a frame for each box with its number and its address."""
         figure, boxes, (mn, k), (high, wide) = Figure(), self.boxes(), self._tile(), self.extents()
         title, sentence = self._title(boxes), self._sentence()
         down = min(DOWN, max(170.0, ACROSS * mn / k))
@@ -94,7 +93,7 @@ class BoxesPicture(Picture):
         return figure.scene(title, sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """A line for each box."""
+        """Return a table with a line for each box."""
         boxes, (high, wide) = self.boxes(), self.extents()
         rows: list[tuple[object, ...]] = [("box", "MN", "K", "extents", "shared memory")]
         rows += [(number, *box.origin, f"{high}x{wide}", box.offset_bytes) for number, box in enumerate(boxes)]
@@ -120,7 +119,7 @@ class BoxesPicture(Picture):
     def _labels(
         self, figure: Figure, boxes: list[Box], corners: list[tuple[float, float]], wide: float, high: float
     ) -> None:
-        """The number of each box and its place in shared memory, or the number alone, as there is room for all."""
+        """Write the number and the address of each box, or only the number if there is not enough space."""
         words = [(f"box {number}", f"at {spaced(box.offset_bytes)}") for number, box in enumerate(boxes)]
         across = max(max(figure.width_of(a, 15, bold=True), figure.width_of(b, 11, mono=True)) for a, b in words) + 16
         for number, ((x, y), (name, place)) in enumerate(zip(corners, words, strict=True)):
@@ -134,7 +133,7 @@ class BoxesPicture(Picture):
                 figure.text(middle, base + 4, str(number), "ink", 11, "middle", bold=True)
 
     def _axes(self, figure: Figure, frame: Frame, boxes: list[Box]) -> None:
-        """Where boxes begin along MN and K."""
+        """Write the first element of the boxes along MN and K."""
         (mn, k), (high, wide) = self._tile(), self.extents()
         grid = Frame(*frame.box, max(mn // high, 1), max(k // wide, 1))
         ticks(figure, grid, [str(i * high) for i in range(grid.rows)], [str(j * wide) for j in range(grid.columns)])
@@ -148,13 +147,14 @@ class BoxesPicture(Picture):
     def _sentence(self) -> str:
         plan = self.plan
         swizzle = "no swizzle" if plan.swizzle is SwizzleMode.NONE else f"{plan.swizzle} swizzle"
-        said = (
-            f"{plan.major}-major, {swizzle}, {plan.element}. A box is one tensor copy of {amount(plan.box_bytes)}; its "
-            f"extents are told fastest first, {', '.join(one.name for one in plan.dimensions)}; a number is where it "
-            "lands, in bytes from the tile."
+        order = ", ".join(dimension.name for dimension in plan.dimensions)
+        sentence = (
+            f"{plan.major}-major, {swizzle}, {plan.element}. A box is one tensor copy of {amount(plan.box_bytes)}. Its "
+            f"extents are listed fastest first: {order}. A number is its offset from the tile in shared memory, in "
+            "bytes."
         )
         stages = len({box.stage for box in plan.boxes})
-        return said + (f" Stage {self.stage} of {counted(stages, 'stage')}." if stages > 1 else "")
+        return sentence + (f" Stage {self.stage} of {counted(stages, 'stage')}." if stages > 1 else "")
 
     def _legend(self) -> list[tuple[str, str]]:
         name = "core matrix" if self.plan.swizzle is SwizzleMode.NONE else "swizzle atom"

@@ -1,7 +1,7 @@
-"""The chunks of one subtile with LBO and SBO as arrows, and one of them with the addresses of its 16-byte pieces.
+"""Draw the chunks of one subtile with LBO and SBO as arrows, and one chunk with the addresses of its 16-byte pieces.
 
-Law: the numbers in the first panel are the places of the canonical layout, those in the second what the tile's layout
-gives.
+Invariant: the numbers in the first panel are offsets of the canonical layout, those in the second are addresses of the
+layout of the tile.
 
 >>> from descriptors import derive
 >>> chunks = ChunksPicture(derive((128, 128), "bf16", "MN", "64B", (64, 16))).record()
@@ -37,19 +37,19 @@ from descriptors.text import many
 from layoutalg import Figure, Picture, Scene, bank_group, size
 from layoutalg.frozen import frozen
 
-#: Where the panels begin, and the width of the sentences beside them.
+#: The top of the panels, and the width of the sentences next to them.
 TOP, ROOM = 116, 250
 
 
 @frozen
 class ChunksPicture(Picture):
-    """What one instruction reads, as the hardware walks it.
+    """The picture of the chunks that one instruction reads.
 
     Args:
         derivation: the tile.
-        stage: which of its stages.
-        subtile: which subtile.
-        chunk: which of its chunks is enlarged.
+        stage: the stage of the tile.
+        subtile: the subtile.
+        chunk: the chunk that is enlarged.
     """
 
     derivation: Derivation
@@ -58,7 +58,7 @@ class ChunksPicture(Picture):
     chunk: Pair = (0, 0)
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         d, a = self.derivation, Anatomy(self.derivation, self.stage)
         return {
             "kind": "chunks",
@@ -73,7 +73,7 @@ class ChunksPicture(Picture):
         }
 
     def scene(self) -> Scene:
-        """The chunks, one of them enlarged, and what the two offsets are in words."""
+        """Draw the chunks, one of them enlarged, and describe the two offsets."""
         d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
         high = max(HEIGHT, min(15 * a.chunk_grid[0], 480))
         name = chunk_name(d)
@@ -95,22 +95,22 @@ class ChunksPicture(Picture):
         return figure.scene(title, f"{operand_text(d)}. {self._sentence(a)} " + " ".join(self._words()))
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The two tables and the two sentences."""
+        """Return the two tables and the descriptions of the offsets."""
         d, a, record = self.derivation, Anatomy(self.derivation, self.stage), self.record()
         heading, words = chunk_heading(a)
         lines = [f"One subtile, {times(d.mma)}: {operand_text(d)}", f"{'; '.join(chunks_heading(a))}"]
         lines += table(record["chunks"], [["r2"] * len(row) for row in record["chunks"]], color=color)
         lines += [*self._words(), "", f"{heading}; {words[0]}"]
-        roles = [[Figure.kind(bank_group(one)) for one in row] for row in record["addresses"]]
+        roles = [[Figure.kind(bank_group(address)) for address in row] for row in record["addresses"]]
         lines += table(record["addresses"], roles, color=color)
         return story(lines, width)
 
     def _sentence(self, a: Anatomy) -> str:
         name = chunk_name(a.derivation)
-        return f"The hardware knows its way in a {name}; the word tells the steps from {name} to {name}."
+        return f"The hardware knows the layout of a {name}; the descriptor gives the steps from {name} to {name}."
 
     def _words(self) -> list[str]:
-        """What LBO and SBO are, in words."""
+        """Return sentences about LBO and SBO."""
         d, lines = self.derivation, []
         for short, (field, meaning) in zip(("LBO", "SBO"), step_meanings(d).items(), strict=True):
             because = unread_because(d, field)
@@ -126,15 +126,15 @@ class ChunksPicture(Picture):
             idle = field in d.dont_care
             figure.text(x, y, head, "muted" if idle else "accent", figure.HEADING, bold=True)
             y = figure.paragraph(x, y + 22, rest[:1].upper() + rest[1:], ROOM) + 18
-        figure.paragraph(x, y, "A colour is a group of four banks: pieces of one colour meet in the same banks.", ROOM)
+        figure.paragraph(x, y, "A color is a group of four banks: pieces of one color are in the same banks.", ROOM)
 
 
-#: The most columns of chunks that are as wide as their numbers.
+#: The largest number of columns of chunks that are as wide as their numbers.
 _MOST_WIDE = 8
 
 
 def offset_words(d: Derivation) -> tuple[str, str]:
-    """LBO and SBO in bytes, each with why it is not read.
+    """Return LBO and SBO in bytes, with the reason if one is not read.
 
     >>> from descriptors import derive
     >>> offset_words(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -148,7 +148,7 @@ def offset_words(d: Derivation) -> tuple[str, str]:
 
 
 def label_room(d: Derivation) -> float:
-    """The pixels beside the panel of chunks that the label of the step down takes."""
+    """Return the width of the label of the step down, next to the panel of chunks, in pixels."""
     longest = max((f"{short} {getattr(d.descriptor, field)}" for short, (field, _) in _named_offsets(d)), key=len)
     return round(24 + Figure.width_of(longest, 13, bold=True) + 14)
 
@@ -158,7 +158,7 @@ def _named_offsets(d: Derivation) -> list[tuple[str, tuple[str, Pair]]]:
 
 
 def chunks_heading(a: Anatomy) -> list[str]:
-    """What is said above the panel of chunks."""
+    """Return the lines above the panel of chunks."""
     rows, columns = a.chunk_grid
     (u, v), (mn, k) = a.chunk_units, a.chunk_extents
     shape = f"{mn} \u00d7 {16 * v} B" if a.derivation.major.contiguous_mode else f"{16 * u} B \u00d7 {k}"
@@ -168,17 +168,17 @@ def chunks_heading(a: Anatomy) -> list[str]:
 
 
 def chunk_heading(a: Anatomy) -> tuple[str, list[str]]:
-    """The heading of the panel of one chunk, and what is said below it."""
+    """Return the heading of the panel of one chunk, and the lines below it."""
     d, (u, v) = a.derivation, a.chunk_units
     shape = f"{u} \u00d7 {16 * v} B" if d.major.contiguous_mode else f"{16 * u} B \u00d7 {v} {names(d)[1].lower()}"
     address = "its address" if d.swizzle is SwizzleMode.NONE else "its swizzled address"
-    return f"One {chunk_name(d)}: {shape}", [f"a number: {address}", "a colour: four banks"]
+    return f"One {chunk_name(d)}: {shape}", [f"a number: {address}", "a color: four banks"]
 
 
 def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, cell: float = 46) -> Frame:
-    """The chunks of a subtile, each with the place where it begins."""
+    """Draw the chunks of a subtile with the offset of each."""
     places = a.chunk_places()
-    labels = [[str(one) for one in row] for row in places]
+    labels = [list(map(str, row)) for row in places]
     rows, columns = len(places), len(places[0])
     longest = max(len(label) for row in labels for label in row)
     wide = max(columns * max(cell, 6.1 * longest + 14), 92) if columns <= _MOST_WIDE else 420
@@ -191,7 +191,7 @@ def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, 
 
 
 def draw_steps(figure: Figure, d: Derivation, frame: Frame) -> None:
-    """LBO and SBO: an arrow from the first chunk to the next in the direction of each, and whether it is read."""
+    """Draw LBO and SBO as arrows from the first chunk to the next in each direction, and say which is not read."""
     for short, (field, path) in _named_offsets(d):
         because = unread_because(d, field)
         role = "muted" if because else "accent"
@@ -225,13 +225,13 @@ def _across(figure: Figure, frame: Frame, words: str, why: str, role: str, repea
 def chunk_panel(
     figure: Figure, a: Anatomy, x: float, y: float, height: float, subtile: Pair, chunk: Pair = (0, 0), pad: float = 5
 ) -> Frame:
-    """The 16-byte pieces of one chunk of a subtile, each with its address and so much room about it."""
+    """Draw the 16-byte pieces of one chunk of a subtile with their addresses, and padding around these."""
     addresses, (rows, columns) = a.addresses(subtile, chunk), a.chunk_units
-    labels = [[str(one) for one in row] for row in addresses]
+    labels = [list(map(str, row)) for row in addresses]
     longest = max(len(label) for row in labels for label in row)
     wide = max(columns * (6.1 * longest + pad), 120)
     frame = Frame(x, y, wide, height if rows > 1 else 76, rows, columns)
-    fill(figure, frame, [[figure.kind(bank_group(one)) for one in row] for row in addresses], labels)
+    fill(figure, frame, [[figure.kind(bank_group(address)) for address in row] for row in addresses], labels)
     hairs(figure, frame)
     figure.border(*frame.box, "chunk", line=3)
     _axes(figure, a, frame)
@@ -239,7 +239,7 @@ def chunk_panel(
 
 
 def _axes(figure: Figure, a: Anatomy, frame: Frame) -> None:
-    """Which element of the chunk each piece begins with, to the right and below."""
+    """Write the first element of each row and column of pieces, to the right and below."""
     (wide, high), (u, v), (mn, k) = frame.step, a.unit, names(a.derivation)
     if frame.rows > 1:
         right = frame.x + frame.width + 10

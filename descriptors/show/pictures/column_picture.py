@@ -1,6 +1,6 @@
-"""The columns of a CTA: 128 lanes by 512 columns of tensor memory, what lies where, what is allocated.
+"""Draw the tensor memory of a CTA, 128 lanes by 512 columns: its parts, and the allocated columns.
 
-Law: a cell has the colour of the part whose fragment puts an element there.
+Invariant: a cell has the color of the part whose fragment has an element there.
 
 >>> from descriptors.tmem.columns import tmem_plan
 >>> numbers = ColumnsPicture(tmem_plan(64, 32, 16, accumulators=2, interleaved=True)).record()
@@ -22,35 +22,35 @@ from descriptors.tmem.geometry import COLUMNS, LANES, QUARTER
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: What has such a picture.
+#: The answers that have this picture.
 Shared = ColumnPlan | BlockScaled
 
-#: The left edge of the columns, pixels of a column and of a lane.
+#: The left edge of the columns, and the size of a column and of a lane in pixels.
 LEFT, WIDE, HIGH = 78, 1.6, 2
 
 
 @frozen
 class ColumnsPicture(Picture):
-    """Tensor memory as a CTA shares it out.
+    """The picture of the tensor memory of a CTA.
 
     Args:
-        answer: the plan, or a block-scaled multiplication, which has one.
+        answer: a column plan, or a block-scaled multiplication, which contains one.
     """
 
     answer: Shared
 
     @property
     def _columns(self) -> int:
-        """The columns that there are: 512, or what an exclusive allocation has more."""
+        """Number of columns: 512, or more if the plan allocates more."""
         return max(COLUMNS, self.plan.allocate)
 
     @property
     def plan(self) -> ColumnPlan:
-        """What lies where."""
+        """The column plan."""
         return self.answer.plan if isinstance(self.answer, BlockScaled) else self.answer
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         plan = self.plan
         return {
             "kind": "columns",
@@ -69,17 +69,17 @@ class ColumnsPicture(Picture):
         }
 
     def scene(self) -> Scene:
-        """Lanes down, columns across, each part where it lies, and its name below."""
+        """Draw lanes down and columns across, with the cells of each part, and the names of the parts below."""
         figure, (title, sentence) = Figure(), self.heading()
         self.panels(figure, figure.heading(0, 0, title, sentence) + 28)
         return figure.scene(title, sentence)
 
     def panels(self, figure: Figure, top: float) -> tuple[Frame]:
-        """Draw the columns and the legend; where the cells are.
+        """Draw the columns and the legend, and return the frame of the cells.
 
         Args:
-            figure: onto which.
-            top: where the cells begin.
+            figure: the figure to draw on.
+            top: the upper edge of the cells.
         """
         plan = self.plan
         frame = Frame(LEFT, top, WIDE * self._columns, HIGH * LANES, LANES, self._columns)
@@ -103,16 +103,16 @@ class ColumnsPicture(Picture):
         return (frame,)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """A line for each part."""
-        rows: list[tuple[object, ...]] = [("columns", "what", "lanes")]
+        """Return a table with a line for each part."""
+        rows: list[tuple[object, ...]] = [("columns", "part", "lanes")]
         rows += [(_span(part), part.name, part_lanes(part)) for part in self.plan.parts]
         return story([*self.heading(), "", *aligned(rows, "<<<", indent=3)], width)
 
     def _names(self, figure: Figure, frame: Frame) -> float:
-        """The name of each part below its first column, with a line up to it; where they end."""
+        """Write the name of each part below its first column, and return the lower edge of the names."""
         labels, foot = list[tuple[float, float, float, str]](), frame.y + frame.height
         for part in self.plan.parts:
-            if part.lane:  # it shares the columns of the part before it
+            if part.lane:  # the part shares the columns of the previous part
                 continue
             x, words = frame.cell(0, part.column)[0], f"{part.name} at {part.column}"
             long = figure.width_of(words, Figure.LABEL)
@@ -124,7 +124,7 @@ class ColumnsPicture(Picture):
         return foot + 26 + 16 * max(rows)
 
     def heading(self) -> tuple[str, str]:
-        """Title and sentence."""
+        """Return the title and the sentence below it."""
         return self._title(), self._sentence()
 
     def _title(self) -> str:
@@ -134,21 +134,21 @@ class ColumnsPicture(Picture):
     def _sentence(self) -> str:
         plan = self.plan
         how = f"{plan.evidence[:1].upper()}{plan.evidence[1:]}"
-        more = f", of which an SM holds {counted(plan.ctas, 'CTA')}" if plan.ctas > 1 else ", the SM's only CTA"
-        return f"The columns of a CTA{more}: {LANES} lanes down, {self._columns} columns of 32 bits across. {how}."
+        more = f"one of {plan.ctas} CTAs of an SM" if plan.ctas > 1 else "the only CTA of its SM"
+        return f"The columns of a CTA, {more}: {LANES} lanes down, {self._columns} columns of 32 bits across. {how}."
 
     def _legend(self) -> list[tuple[str, str]]:
         parts = self.plan.parts
         entries = [(Figure.kind(i), f"{part.name}: {counted(part.columns, 'column')}") for i, part in
                    enumerate(parts[:8])]  # fmt: skip
-        if len(parts) > 8:  # the kinds begin again
-            entries[-1] = (entries[-1][0], f"{entries[-1][1]}; the colours begin again")
+        if len(parts) > 8:  # there are only eight colors
+            entries[-1] = (entries[-1][0], f"{entries[-1][1]}; then the colors repeat")
         free = [] if all(len(places(part)) == LANES * self._columns for part in parts) else [("faint", "free")]
         return [*entries, ("atom", f"allocated: {self.plan.allocate}"), *free]
 
 
 def places(part: Part) -> set[tuple[int, int]]:
-    """The (lane, column) of each cell that a part takes; every lane, where nothing says what lies there.
+    """Return the (lane, column) of each cell of a part; all lanes if the part has no fragment.
 
     >>> from descriptors.tmem.columns import Part
     >>> len(places(Part("A", 8, column=4))), min(places(Part("A", 8, column=4)))
@@ -157,17 +157,17 @@ def places(part: Part) -> set[tuple[int, int]]:
     fragment = part.fragment
     if fragment is None:
         return {(lane, part.column + column) for lane in range(LANES) for column in range(part.columns)}
-    return {((one >> 21) + part.lane, (one >> 5 & 0xFFFF) + part.column) for one in elements(fragment)}
+    return {((place >> 21) + part.lane, (place >> 5 & 0xFFFF) + part.column) for place in elements(fragment)}
 
 
 def part_lanes(part: Part) -> str:
-    """The lanes of a part in words: all of them, or how many and the first.
+    """Return the lanes of a part as text: "all", or their number and the first.
 
     >>> part_lanes(Part("A", 8))
     'all'
     """
     lanes = sorted({lane for lane, _ in places(part)})
-    return "all" if len(lanes) == LANES else f"{len(lanes)} from {lanes[0]} on"
+    return "all" if len(lanes) == LANES else f"{len(lanes)} from lane {lanes[0]}"
 
 
 def _span(part: Part) -> str:

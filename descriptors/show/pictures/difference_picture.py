@@ -1,4 +1,4 @@
-"""Where a layout stores the elements of an operand, and where a word reads them: what a wrong word does.
+"""Draw the addresses where a layout stores the elements of an operand, and those from which a descriptor reads them.
 
 >>> from descriptors import diff
 >>> difference = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
@@ -34,17 +34,17 @@ from descriptors.text import word_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: The width of the words' bars, the height of a panel, where panels begin.
+#: The width of the bar of a descriptor, the height of a panel, the top of the panels.
 WIDE, DOWN, TOP = Figure.ROOM - 16, 768, 112
-#: The width of the sentences beside the panels, and the lowest cell that is framed.
+#: The width of the sentences next to the panels, and the smallest height of a cell that is framed.
 SIDE, LEAST = 246, 10
-#: What is filled with what is wrong.
+#: The fill role of a cell with a wrong address.
 _WRONG = field_role("", moves=("",))
 
 
 @frozen
 class DifferencePicture(Picture):
-    """A word compared with a layout.
+    """The picture of a comparison of a descriptor with a layout.
 
     Args:
         diff: the comparison.
@@ -53,7 +53,7 @@ class DifferencePicture(Picture):
     diff: Diff
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn: the address of each 16 bytes, as it is stored and as it is read."""
+        """Return the numbers that are drawn: the address of each 16 bytes, as stored and as read."""
         stored, read, wrong = self._tables()
         return {
             "kind": "diff",
@@ -66,25 +66,25 @@ class DifferencePicture(Picture):
         }
 
     def scene(self) -> Scene:
-        """Both tables beside one another, what is wrong marked, and the two words below."""
+        """Draw both tables next to each other with the wrong cells marked, and the two descriptors below."""
         figure = Figure()
         stored, read, wrong = self._tables()
         sentence = self._sentence()
         figure.heading(0, 0, self._title(), sentence, room=WIDE)
         wide, high = self._size(stored)
-        order = {address: rank for rank, address in enumerate(sorted({one for row in stored for one in row}))}
+        order = {address: rank for rank, address in enumerate(sorted({address for row in stored for address in row}))}
         panels: list[Frame] = []
         tables: tuple[tuple[str, Sequence[Sequence[int | None]]], ...] = (
-            ("Stored by the layout", stored), ("Read for the word", read),
+            ("Stored by the layout", stored), ("Read through the descriptor", read),
         )  # fmt: skip
         gap = 150 if wide < 400 else 90
         for x, (name, cells) in zip((70, 70 + wide + gap), tables, strict=True):
             frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
             figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)
             wrongs = wrong if panels else [[False] * len(row) for row in cells]
-            roles = [[self._role(one, order, bad) for one, bad in zip(*row, strict=True)]
+            roles = [[self._role(address, order, bad) for address, bad in zip(*row, strict=True)]
                      for row in zip(cells, wrongs, strict=True)]  # fmt: skip
-            labels = [[_address_text(one) for one in row] for row in cells]
+            labels = [list(map(_address_text, row)) for row in cells]
             if not fill(figure, frame, roles, labels):
                 self._some(figure, frame, labels)
             hairs(figure, frame)
@@ -104,7 +104,7 @@ class DifferencePicture(Picture):
         return figure.scene(self._title(), sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """Both addresses of each 16 bytes that is read from elsewhere, and the one of those that are right."""
+        """Return a table with the address of each 16 bytes, and both addresses if it is read from elsewhere."""
         stored, read, wrong = self._tables()
         cells = [
             [f"{a}>{_address_text(b)}" if bad else f"{a}" for a, b, bad in zip(*row, strict=True)]
@@ -122,9 +122,9 @@ class DifferencePicture(Picture):
         return (1, many) if self.diff.major.contiguous_mode else (many, 1)
 
     def _tables(self) -> tuple[list[list[int]], list[list[int | None]], list[list[bool]]]:
-        """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs.
+        """Return the byte address of each 16 bytes as stored and as read, and whether any of its elements differs.
 
-        A word without a meaning reads no address: None.
+        A descriptor without a documented meaning reads no address: None.
         """
         d, (u, v) = self.diff, self._unit()
         stored = stored_rows(
@@ -142,25 +142,25 @@ class DifferencePicture(Picture):
             any(stored[a][b] != read[a][b] for a in range(i, min(i + u, mn)) for b in range(j, min(j + v, k)))
             for i, j in heads
         ]
-        here = [stored[i][j] // scale for i, j in heads]
-        there = [None if (address := read[i][j]) is None else address // scale for i, j in heads]
+        stored_bytes = [stored[i][j] // scale for i, j in heads]
+        read_bytes = [None if (address := read[i][j]) is None else address // scale for i, j in heads]
         rows = [slice(n, n + wide) for n in range(0, len(heads), wide)]
-        return [here[row] for row in rows], [there[row] for row in rows], [wrong[row] for row in rows]
+        return [stored_bytes[row] for row in rows], [read_bytes[row] for row in rows], [wrong[row] for row in rows]
 
     def _size(self, cells: list[list[int]]) -> tuple[float, float]:
-        """Width and height of a panel: so that each address can be written, where there are not too many."""
+        """Return width and height of a panel in which each address fits, if there are not too many."""
         rows, columns = len(cells), len(cells[0])
         high = rows * (22 if rows <= 20 else 12 if rows <= 64 else max(DOWN / rows, 3))
-        longest = max(len(str(one)) for row in cells for one in row)
+        longest = max(len(str(address)) for row in cells for address in row)
         wide = columns * (6.1 * longest + 8) if columns <= 16 else 540
         return max(200, round(wide)), round(high)
 
     def _role(self, address: int | None, order: dict[int, int], wrong: bool) -> str:
-        """The shade of an address by its place among those that the layout stores, if it is right."""
+        """Return the fill role of an address: its rank among the stored addresses, or that of a wrong address."""
         return _WRONG if wrong or address is None else Figure.step(order[address], len(order))
 
     def _some(self, figure: Figure, frame: Frame, labels: list[list[str]]) -> None:
-        """Where rows are too low for numbers, those of every few rows, if they are wide enough."""
+        """Write the numbers of every few rows if the rows are too low for all, and wide enough."""
         wide, high = frame.step
         skip = max(every(frame.rows, high, 24), 8)
         if figure.width_of(labels[-1][-1], 10, mono=True) + 4 > wide or frame.rows < 2 * skip:
@@ -173,7 +173,7 @@ class DifferencePicture(Picture):
             )  # fmt: skip
 
     def _axes(self, figure: Figure, frame: Frame, first: bool) -> None:
-        """The elements that rows and columns begin with; the rows beside the first panel, they are those of both."""
+        """Write the first elements of columns, and of the rows for the first panel, which has the same rows."""
         u, v = self._unit()
         rows = [str(i * u) for i in range(frame.rows)] if first else []
         ticks(figure, frame, rows, [str(j * v) for j in range(frame.columns)])
@@ -188,37 +188,38 @@ class DifferencePicture(Picture):
         read: list[list[int | None]],
         wrong: list[list[bool]],
     ) -> None:
-        """A frame about each run of wrong cells, and an arrow from what the first of them gets."""
+        """Frame the first wrong cell and the cell whose address it reads, and draw an arrow between them."""
         left, right = panels
         if not any(map(any, wrong)):
             return
-        at = {one: (i, j) for i, row in enumerate(stored) for j, one in enumerate(row)}
+        cell_of = {address: (i, j) for i, row in enumerate(stored) for j, address in enumerate(row)}
         first = next((i, j) for i, row in enumerate(wrong) for j, bad in enumerate(row) if bad)
         if right.step[1] >= LEAST:
             figure.border(*right.cell(*first), "subtile", line=2)
         address = read[first[0]][first[1]]
-        if source := None if address is None else at.get(address):
+        if source := None if address is None else cell_of.get(address):
             figure.border(*left.cell(*source), "subtile", line=2)
             y, v = (frame.y + (row + 0.5) * frame.step[1] for frame, row in ((left, source[0]), (right, first[0])))
             figure.arrow([(left.x + left.width + 6, y), (right.x - 5, v)], "bad", 1.8)
 
     def _side(self, figure: Figure, x: float, y: float) -> float:
-        """The verdict, the first elements that differ, and what to change; the baseline of what follows."""
+        """Write the verdict, the first elements that differ, and the changes; return the lower edge."""
         d, room = self.diff, SIDE if x else WIDE
         y = figure.paragraph(x, y, d.headline + ".", room, "bad" if d.differing else "good" if d.ok else "ink", 15) + 6
-        for one in d.mismatches[:3]:
-            y = figure.paragraph(x, y, _mismatch_text(one), room) + 3
+        for mismatch in d.mismatches[:3]:
+            y = figure.paragraph(x, y, _mismatch_text(mismatch), room) + 3
         for change in d.changes:
-            y = figure.paragraph(x, y + 4, f"Right: {change.field} {change.right}, not {change.found}.", room, "ink")
+            words = f"Change {change.field} from {change.found} to {change.right}."
+            y = figure.paragraph(x, y + 4, words, room, "ink")
         return y
 
     def _words(self, figure: Figure, y: float) -> float:
-        """The word with its wrong fields marked, and the right one below it."""
+        """Draw the descriptor with its wrong fields marked, and the right descriptor below it."""
         d = self.diff
         changed = tuple(change.field for change in d.changes)
-        words = [("The word", d.word)]
+        words = [("The descriptor", d.word)]
         if d.right_word is not None and d.right_word != d.word:
-            words.append(("The right word", d.right_word))
+            words.append(("The right descriptor", d.right_word))
         for name, word in words:
             decoded = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
             figure.text(0, y, f"{name}: {word_text(word)}", "ink", 15, bold=True)
@@ -237,10 +238,10 @@ class DifferencePicture(Picture):
 
     def _sentence(self) -> str:
         d = self.diff
-        at = f" at byte {spaced(d.base)}" if d.base else ""
+        base = f" at byte {spaced(d.base)}" if d.base else ""
         return (
-            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{at}. A cell is 16 bytes; a number "
-            "its address, a shade of blue its order as the layout stores it."
+            f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{base}. A cell is 16 bytes, a number "
+            "is its address, and a shade of blue its order in the layout."
         )
 
     def _legend(self) -> list[tuple[str, str]]:
@@ -258,5 +259,6 @@ def _address_text(address: int | None) -> str:
     return "-" if address is None else str(address)
 
 
-def _mismatch_text(one: Mismatch) -> str:
-    return f"Element {one.coordinate}: stored at {one.unit} {one.expected}, read at {one.found}."
+def _mismatch_text(mismatch: Mismatch) -> str:
+    unit, stored = mismatch.unit, mismatch.expected
+    return f"Element {mismatch.coordinate}: stored at {unit} {stored}, read at {mismatch.found}."

@@ -1,7 +1,6 @@
-"""Any answer as a picture: the public door, ``picture``, the kinds that a derivation can be drawn as, and galleries.
+"""Draw any answer as a picture. ``picture`` is the public function; a gallery is several pictures as one.
 
-A gallery is several pictures as one: below one another, or as a page that holds them all.
-Law: what a picture is of depends on its arguments alone, so that two of them are equal byte for byte.
+Invariant: a picture depends only on its arguments, so that two pictures of the same arguments are equal byte for byte.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -62,7 +61,7 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Options:
-    """What of a tile is drawn; the names are those of :func:`picture`."""
+    """The options of the pictures of a derivation, with the names of the arguments of :func:`picture`."""
 
     stage: int = 0
     subtile: Pair = (0, 0)
@@ -71,7 +70,7 @@ class Options:
     lanes: Lanes = Lanes()
 
 
-#: The kinds of pictures of a derivation, and how each is made.
+#: The function that makes each kind of picture of a derivation.
 KINDS: dict[str, Callable[[Derivation, Options], Picture]] = {
     "levels": lambda d, o: LevelsPicture(d, o.stage, o.subtile),
     "tile": lambda d, o: TilePicture(d, o.colour, o.stage),
@@ -84,7 +83,7 @@ KINDS: dict[str, Callable[[Derivation, Options], Picture]] = {
     "swizzle": lambda d, o: SwizzlePicture(d.swizzle),
 }
 
-#: What else is drawn, by its type.
+#: The pictures of other answers, by the type of the answer.
 OTHERS: dict[type, Callable[[Any], Picture]] = {
     Decoded: WordPicture,
     Diff: DifferencePicture,
@@ -123,39 +122,40 @@ def picture(
     access_bytes: int = 16,
     number: int = 0,
 ) -> Picture:
-    """An answer as a picture: with a text, an SVG, a TikZ picture and a page; it can be saved, and a notebook shows it.
+    """Return an answer as a picture, which can be text, SVG, TikZ or a page, can be saved, and is shown by a notebook.
 
     Args:
-        answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a convolution with
-            shifts, the plan of a main loop, a swizzle, what tensor memory holds or is moved there, which have one
-            picture each and take no further arguments.
-        kind: of a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
+        answer: a derivation; or a decoded descriptor, a comparison, a plan of tensor copies, a verification, a shift
+            convolution, the plan of a main loop, a swizzle, or a content or transfer of tensor memory. These have one
+            picture each, and the other arguments do not apply to them.
+        kind: for a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
             ``word``, ``boxes`` or ``swizzle``.
-        stage: which stage of the tile.
-        subtile: which subtile is enlarged, or whose word is drawn.
-        base: address of the tile in bytes, of ``advance`` and ``word``.
-        colour: of ``tile``: ``order``, ``bank``, ``atom``, ``subtile`` or ``chunk``.
-        access: of ``banks``: (threads, values) to an index into the tile; the rows of a chunk if left out.
+        stage: stage of the tile.
+        subtile: the subtile that is enlarged, or whose descriptor is drawn.
+        base: for ``advance`` and ``word``: address of the tile in bytes.
+        colour: for ``tile``: ``order``, ``bank``, ``atom``, ``subtile`` or ``chunk``.
+        access: for ``banks``: layout from (threads, values) to an index into the tile; the rows of a chunk if left
+            out.
         access_bytes: bytes that a thread moves at once.
-        number: which of the accesses that the threads make.
+        number: index of the access to draw, among the accesses of the threads.
 
     Raises:
-        DescriptorError: if there is no such kind, stage, subtile or access, or it has too many parts to be drawn.
-        ChoiceError: for a name that is none of those above.
+        DescriptorError: if there is no such kind, stage, subtile or access, or too many parts would be drawn.
+        ChoiceError: for an unknown kind or color mode.
 
     >>> from descriptors import derive
     >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
     >>> print(picture(d, "advance").text().splitlines()[0])
     16 subtiles, one descriptor: only the start address moves
     """
-    make = next((OTHERS[one] for one in type(answer).__mro__ if one in OTHERS), None)
+    make = next((OTHERS[base_type] for base_type in type(answer).__mro__ if base_type in OTHERS), None)
     if make is not None:
         if kind is not None:
-            raise DescriptorError(f"picture: only a derivation has several kinds of pictures, found {brief(kind)}")
+            raise DescriptorError(f"picture: kind is {brief(kind)}, but only a derivation has several kinds")
         return make(answer)
     if not isinstance(answer, Derivation):
-        known = ", ".join(sorted(one.__name__ for one in (Derivation, *OTHERS)))
-        raise DescriptorError(f"picture: the operand must be an answer ({known}), found {brief(answer)}")
+        known = ", ".join(sorted(answer_type.__name__ for answer_type in (Derivation, *OTHERS)))
+        raise DescriptorError(f"picture: the operand is {brief(answer)}, which cannot be drawn; supported: {known}")
     name = "levels" if kind is None else kind
     if not isinstance(name, str) or name not in KINDS:
         raise ChoiceError("picture: kind", name, KINDS)
@@ -170,10 +170,10 @@ def picture(
 
 def _subtile(a: Anatomy, subtile: object) -> Pair:
     if not isinstance(subtile, (tuple, list)) or len(subtile) != 2:
-        raise DescriptorError(f"picture: the subtile must be two numbers (mn, k), found {brief(subtile)}")
+        raise DescriptorError(f"picture: the subtile is {brief(subtile)}, which is not two numbers (mn, k)")
     mn, k = (
-        as_integer(one, f"picture: {name} of the subtile", maximum=extent - 1)
-        for one, name, extent in zip(subtile, ("mn", "k"), a.subtile_grid, strict=True)
+        as_integer(index, f"picture: {name} of the subtile", maximum=extent - 1)
+        for index, name, extent in zip(subtile, ("mn", "k"), a.subtile_grid, strict=True)
     )
     return mn, k
 
@@ -186,38 +186,38 @@ _STYLE = (
 
 @frozen
 class Gallery(Picture):
-    """Pictures with their names.
+    """Several pictures with their names.
 
     Args:
-        title: of all.
-        pictures: the name and the picture of each.
+        title: the title of the gallery.
+        pictures: name and picture of each entry.
     """
 
     title: str
     pictures: tuple[tuple[str, Picture], ...]
 
     def scene(self) -> Scene:
-        """One below the other."""
+        """Draw the pictures one below the other."""
         figure, y = Figure(), 0.0
-        for _, one in self.pictures:
-            scene = one.scene()
+        for _, entry in self.pictures:
+            scene = entry.scene()
             figure.place(scene, 0, y)
             y += scene.height + 12
-        return figure.scene(self.title, " ".join(one.scene().description for _, one in self.pictures))
+        return figure.scene(self.title, " ".join(entry.scene().description for _, entry in self.pictures))
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """One after the other."""
-        return "\n\n\n".join(one.text(color=color, width=width) for _, one in self.pictures)
+        """Return the texts of the pictures one after the other."""
+        return "\n\n\n".join(entry.text(color=color, width=width) for _, entry in self.pictures)
 
     def record(self) -> dict[str, Any]:
-        """The numbers of each, by its name."""
-        return {name: one.record() for name, one in self.pictures}
+        """Return the numbers of each picture, by name."""
+        return {name: entry.record() for name, entry in self.pictures}
 
     def html(self) -> str:
-        """A document that holds every picture and needs no other file."""
+        """Return a document that contains every picture and needs no other file."""
         parts = "".join(
-            f'<section id="{escape(name)}"><h2>{escape(name)}</h2>{one._repr_html_()}</section>\n'
-            for name, one in self.pictures
+            f'<section id="{escape(name)}"><h2>{escape(name)}</h2>{entry._repr_html_()}</section>\n'
+            for name, entry in self.pictures
         )
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -1,4 +1,4 @@
-"""The four levels of a tile: its atoms in the order of memory, its subtiles, one subtile's chunks, one chunk's bytes.
+"""Draw the four levels of a tile: its atoms, its subtiles, the chunks of one subtile, the 16-byte pieces of one chunk.
 
 >>> from descriptors import derive
 >>> levels = LevelsPicture(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -44,18 +44,18 @@ from descriptors.text import many
 from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
-#: Between two panels, and where their cells begin.
+#: The gap between two panels, and the top of their cells.
 GAP, TOP = 20, 142
 
 
 @frozen
 class LevelsPicture(Picture):
-    """The four nested levels of a tile.
+    """The picture of the four nested levels of a tile.
 
     Args:
         derivation: the tile.
-        stage: which of its stages.
-        subtile: which subtile is enlarged.
+        stage: the stage of the tile.
+        subtile: the subtile that is enlarged.
     """
 
     derivation: Derivation
@@ -63,7 +63,7 @@ class LevelsPicture(Picture):
     subtile: Pair = (0, 0)
 
     def scene(self) -> Scene:
-        """Four panels, each an enlargement of a part of the one before."""
+        """Draw four panels. Each enlarges a part of the previous one."""
         d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
         high = max(HEIGHT, min(15 * a.chunk_grid[0], 480))
         wide = panel_width(a, high)
@@ -93,7 +93,7 @@ class LevelsPicture(Picture):
         return figure.scene(title(d), self._description())
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         a, d = Anatomy(self.derivation, self.stage), self.derivation
         return {
             "kind": "levels",
@@ -112,7 +112,7 @@ class LevelsPicture(Picture):
         }
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The same four tables, one below the other."""
+        """Return the four levels as tables, one below the other."""
         d, record, a = self.derivation, self.record(), Anatomy(self.derivation, self.stage)
         atoms, chunks, addresses = record["atoms"], record["chunks"], record["addresses"]
         count = sum(map(len, atoms))
@@ -125,7 +125,7 @@ class LevelsPicture(Picture):
         lines += [f"   {'; '.join(offset_words(d))}"]
         heading, words = chunk_heading(a)
         lines += ["", f"4 {heading[0].lower()}{heading[1:]}; {'; '.join(words)}"]
-        roles = [[Figure.kind(bank_group(one)) for one in row] for row in addresses]
+        roles = [[Figure.kind(bank_group(address)) for address in row] for row in addresses]
         lines += table(addresses, roles, color=color)
         return story(lines, width)
 
@@ -139,7 +139,7 @@ class LevelsPicture(Picture):
 
 
 def title(d: Derivation) -> str:
-    """What the picture is called.
+    """Return the title of the picture.
 
     >>> from descriptors import derive
     >>> title(derive((128, 128), "bf16", "MN", "64B", (64, 16)))
@@ -156,11 +156,11 @@ def _capital(words: str) -> str:
 
 
 def _head(figure: Figure, x: float, heading: str, words: list[str], role: str) -> float:
-    """A panel's heading; where it ends on the right."""
+    """Draw the heading of a panel, and return its right edge."""
     figure.panel_heading(x, 74, heading, words, role)
     widths = [
         figure.width_of(heading, figure.HEADING, bold=True),
-        *(figure.width_of(one, figure.BODY) for one in words),
+        *(figure.width_of(line, figure.BODY) for line in words),
     ]
     return x + max(widths)
 
@@ -172,7 +172,7 @@ def _atoms(a: Anatomy) -> str:
 
 
 def _across(a: Anatomy) -> str:
-    """How many atoms a subtile lies across."""
+    """Return the number of atoms that a subtile crosses, as text."""
     pairs = zip(a.derivation.mma, a.atom_extents, strict=True)
     high, wide = (max(-(-part // atom), 1) for part, atom in pairs)
     name = atom_name(a.derivation).replace("swizzle ", "")

@@ -1,4 +1,4 @@
-"""A plan as a picture: its stages in time, what each holds with its words, shared memory by address, the accumulators.
+"""Draw a plan: its stages in time, the operands of a stage with their descriptors, shared memory, the accumulators.
 
 >>> from descriptors import plan
 >>> numbers = MainLoopPicture(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)).record()
@@ -19,31 +19,31 @@ from descriptors.text import aligned, counted, extents_text, ranges_text, word_t
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: The picture's width, the most tiles of the timeline, and the most blocks along an extent that are drawn one by one.
+#: Width of the picture, and the largest numbers of tiles in the timeline and of blocks along an extent.
 WIDE, MOST_TILES, MOST_BLOCKS = Figure.ROOM, 8, 16
-#: How long a copy is on its way before it is multiplied, in the time of a copy.
+#: The latency of a copy, in units of the time between two copies.
 _WAY = 1
-#: Between two operands beside each other, and the width of each.
+#: The gap between two operands that are next to each other, and the width of each.
 _GUTTER = 40
 _HALF = (WIDE - _GUTTER) / 2
-#: The most K blocks of operands that are drawn beside each other, and the least width of a cell with a name in it.
+#: The largest number of K blocks of operands next to each other, and the smallest width of a cell with a name.
 _BESIDE, _NAMED = 8, 110.0
-#: The least space between two labels of one row.
+#: The smallest space between two labels of one row.
 _APART = 14.0
 
 
 @frozen
 class MainLoopPicture(Picture):
-    """One main loop.
+    """The picture of a main loop.
 
     Args:
-        plan: what is drawn.
+        plan: the plan.
     """
 
     plan: Plan
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         plan = self.plan
         return {
             "kind": "plan",
@@ -54,11 +54,11 @@ class MainLoopPicture(Picture):
             "used": plan.budget.used,
             "capacity": plan.budget.capacity,
             "accumulators": self._accumulators(),
-            **({"turns": turns(held)} if (held := self._in_turn()) else {}),
+            **({"turns": turns(columns)} if (columns := self._in_turn()) else {}),
         }
 
     def scene(self) -> Scene:
-        """Four panels below one another: time, operands, memory, accumulators."""
+        """Draw panels below one another: time, operands, memory, accumulators, and output tiles if they alternate."""
         figure, plan = Figure(), self.plan
         y = figure.heading(0, 0, self._title(), self._sentence(), room=WIDE) + 16
         y = self._timeline(figure, y) + 44
@@ -69,16 +69,17 @@ class MainLoopPicture(Picture):
         y = max(below, self._operand_bottom(y, plan.b)) + 44
         y = self._map(figure, y) + 48
         y = self._grid(figure, y) + 44
-        if held := self._in_turn():
-            self._turns(figure, y, held)
+        if columns := self._in_turn():
+            self._turns(figure, y, columns)
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """Shared memory by address, and the words of a stage."""
+        """Return a table of shared memory by address, and the descriptors of a stage."""
         plan = self.plan
-        rows: list[tuple[object, ...]] = [("from", "bytes", "what")]
+        rows: list[tuple[object, ...]] = [("from", "bytes", "content")]
         rows += [
-            (at, size, name if stage < 0 else f"{name}, stage {stage}") for name, stage, at, size in self._memory()
+            (address, size, name if stage < 0 else f"{name}, stage {stage}")
+            for name, stage, address, size in self._memory()
         ]
         lines = [self._title(), self._sentence(), "", *aligned(rows, ">><", indent=3), ""]
         for side in (plan.a, plan.b):
@@ -87,8 +88,8 @@ class MainLoopPicture(Picture):
         return story(lines, width)
 
     def _title(self) -> str:
-        one = self.plan.asked
-        return f"{one.name} {one.a.name}, a tile of {extents_text(one.tile)} in {counted(self.plan.stages, 'stage')}"
+        loop = self.plan.asked
+        return f"{loop.name} {loop.a.name}, a tile of {extents_text(loop.tile)} in {counted(self.plan.stages, 'stage')}"
 
     def _sentence(self) -> str:
         plan = self.plan
@@ -98,16 +99,16 @@ class MainLoopPicture(Picture):
             plan.asked.cta_group == 2
         )
         blocks = ", ".join(counted(count, f"{name} block") for name, count in zip("MNK", (m, n, k), strict=True))
-        return f"{about}: {blocks}. Colours are stages.{pair}"
+        return f"{about}: {blocks}. Colors are stages.{pair}"
 
     def _words(self, side: StagedOperand) -> list[list[str]]:
-        """The words of the first stage; none of A in registers."""
+        """Return the descriptors of the first stage; none for A in registers."""
         if side.matrix == "A" and self.plan.loads is not None:
             return []
         return [[word_text(side.word_at(i, k, 0)) for k in range(len(side.k_steps))] for i in range(len(side.mn_steps))]
 
     def _memory(self) -> list[tuple[str, int, int, int]]:
-        """Name, stage, address and bytes of everything in shared memory; stage -1 of what has none."""
+        """Return name, stage, address and bytes of each part of shared memory; stage -1 if the part has no stages."""
         plan, intervals = self.plan, list[tuple[str, int, int, int]]()
         parts: list[tuple[str, int, int]] = [(side.matrix, side.base, side.stage_bytes) for side in (plan.a, plan.b)]
         if plan.scales is not None:
@@ -120,19 +121,19 @@ class MainLoopPicture(Picture):
         return [*intervals, ("barriers", -1, plan.barriers, BARRIER_BYTES * plan.stages)]
 
     def _accumulators(self) -> list[list[str]]:
-        """Who holds each accumulator: M blocks down, N blocks across."""
+        """Return the warpgroup or the columns of each accumulator: M blocks down, N blocks across."""
         plan, (m, n, _) = self.plan, self.plan.asked.blocks
         accumulators = plan.accumulators
         if isinstance(accumulators, Registers):
             return [[f"warpgroup {i % accumulators.warpgroups}" for _ in range(n)] for i in range(m)]
         firsts = [accumulators.of(number).firsts for number in range(accumulators.sets)]
-        return [[f"column {'/'.join(str(one[j * m + i]) for one in firsts)}" for j in range(n)] for i in range(m)]
+        return [[f"column {'/'.join(str(first[j * m + i]) for first in firsts)}" for j in range(n)] for i in range(m)]
 
     def _timeline(self, figure: Figure, y: float) -> float:
-        """Copies and multiplications of the first tiles, each in its stage; arrows where one waits for the other."""
+        """Draw the copies and multiplications of the first tiles, with arrows where one waits for the other."""
         plan = self.plan
         slots = schedule(plan.stages, min(plan.stages + 2, MOST_TILES))
-        y = figure.panel_heading(0, y, "In time", ["left to right, not to scale: tile t goes to stage t mod stages"])
+        y = figure.panel_heading(0, y, "In time", ["left to right, not to scale: tile t uses stage t mod stages"])
         x, step, high = 60.0, (WIDE - 60.0) / (slots[-1][1] + 1), 40.0
         foot, blocks = y + 84, plan.asked.blocks[2]
         for name, top in (("TMA", y), ("MMA", foot)):
@@ -151,7 +152,7 @@ class MainLoopPicture(Picture):
             if t >= plan.stages:
                 done = x + (slots[t - plan.stages][1] + 1) * step - 3
                 figure.arrow([(done, foot), (left + 3, y + high + 1)], "bad", 1.4, 7, (4, 3))
-        entries = [("dot:good", f"full[s]: {spaced(plan.transaction_bytes)} bytes have come")]
+        entries = [("dot:good", f"full[s]: {spaced(plan.transaction_bytes)} bytes have arrived")]
         entries.append(("dot:bad", "empty[s]: the instructions that read the stage are done"))
         return figure.legend(0, foot + 78, entries, WIDE)
 
@@ -162,11 +163,11 @@ class MainLoopPicture(Picture):
         return y + 54 + min(len(side.mn_steps), MOST_BLOCKS) * self._cell(side)[1] + 20
 
     def _operand(self, figure: Figure, x: float, y: float, side: StagedOperand) -> float:
-        """A stage of an operand as its blocks, the start of each word in them; the right edge."""
+        """Draw the blocks of a stage of an operand with the start of each descriptor, and return the right edge."""
         d, letter = side.derivation, "M" if side.matrix == "A" else "N"
         words = self._words(side)
         sentence = (
-            f"word {words[0][0]}, and what is added to its start"
+            f"descriptor {words[0][0]}; a number: added to its start"
             if words
             else "in registers, loaded by ldmatrix or ld.shared"
         )
@@ -189,7 +190,7 @@ class MainLoopPicture(Picture):
         return left + wide * columns
 
     def _map(self, figure: Figure, y: float) -> float:
-        """Shared memory as a bar, every stage of every part where it lies."""
+        """Draw shared memory as a bar with every stage of every part at its address, and return the lower edge."""
         plan, capacity = self.plan, self.plan.budget.capacity
         used = f"{spaced(plan.budget.used)} of {spaced(capacity)} bytes"
         y = (
@@ -199,16 +200,16 @@ class MainLoopPicture(Picture):
             + 4
         )
         scale, high = WIDE / capacity, 46.0
-        labels: list[tuple[float, float, float, str]] = []  # leader, from, to, words
+        labels: list[tuple[float, float, float, str]] = []  # x of the leader, left and right edge, text
         figure.box(0, y, WIDE, high, "faint", "rule", 1)
         starts: dict[str, int] = {}
-        for name, stage, at, size in self._memory():
-            starts.setdefault(name, at)
-            figure.box(at * scale, y, size * scale, high, Figure.kind(stage) if stage >= 0 else "bad", "paper", 0.8)
+        for name, stage, start, size in self._memory():
+            starts.setdefault(name, start)
+            figure.box(start * scale, y, size * scale, high, Figure.kind(stage) if stage >= 0 else "bad", "paper", 0.8)
             if stage >= 0 and size * scale > 26:
-                figure.text((at + size / 2) * scale, y + 29, str(stage), "ink", Figure.LABEL, "middle", mono=True)
-        for name, at in starts.items():
-            words, left = f"{name} at {spaced(at)}", at * scale
+                figure.text((start + size / 2) * scale, y + 29, str(stage), "ink", Figure.LABEL, "middle", mono=True)
+        for name, start in starts.items():
+            words, left = f"{name} at {spaced(start)}", start * scale
             wide = figure.width_of(words, Figure.LABEL)
             place = min(left, WIDE - wide)
             labels.append((left, place, place + wide, words))
@@ -219,26 +220,31 @@ class MainLoopPicture(Picture):
         return y + high + 26 + 16 * max(rows)
 
     def _in_turn(self) -> TensorColumns | None:
-        """The accumulators, if there are two sets of them."""
-        held = self.plan.accumulators
-        return held if isinstance(held, TensorColumns) and held.sets > 1 else None
+        """Return the accumulators if there are two sets of them, else None."""
+        accumulators = self.plan.accumulators
+        return accumulators if isinstance(accumulators, TensorColumns) and accumulators.sets > 1 else None
 
-    def _turns(self, figure: Figure, y: float, held: TensorColumns) -> float:
-        """Output tiles in time, each in its set of accumulators: multiplied, then read; arrows where one waits."""
-        both = f"columns {ranges_text(held.shared)} are of both sets, and read first" if held.shared else ""
-        sentence = both or f"set 1 lies {held.step} columns on; each is free once it is read"
-        y = figure.panel_heading(0, y, "Output tiles in turn", [f"left to right, not to scale: {sentence}"])
-        slots, left, high = turns(held), 84.0, 40.0
+    def _turns(self, figure: Figure, y: float, accumulators: TensorColumns) -> float:
+        """Draw when output tiles are multiplied and read in their sets of accumulators, with arrows for waits."""
+        both = (
+            f"columns {ranges_text(accumulators.shared)} belong to both sets and are read first"
+            if accumulators.shared
+            else ""
+        )
+        sentence = both or f"set 1 begins {accumulators.step} columns after set 0; a set is free when it has been read"
+        heading = "Output tiles in alternating accumulators"
+        y = figure.panel_heading(0, y, heading, [f"left to right, not to scale: {sentence}"])
+        slots, left, high = turns(accumulators), 84.0, 40.0
         step, foot = (WIDE - left) / max(end for row in slots for end in row[1:]), y + 84
         for name, top in (("MMA", y), ("epilogue", foot)):
             figure.text(0, top + 26, name, "ink", Figure.HEADING, bold=True)
         for tile, (begin, done, free, end) in enumerate(slots):
-            role, place = Figure.kind(tile % held.sets), f"tile {tile}, set {tile % held.sets}"
+            role, place = Figure.kind(tile % accumulators.sets), f"tile {tile}, set {tile % accumulators.sets}"
             for top, first, last in ((y, begin, done), (foot, done, end)):
                 figure.box(left + first * step + 3, top, (last - first) * step - 6, high, role, "rule", 0.8, 4)
                 figure.text(left + (first + last) / 2 * step, top + 25, place, "ink", Figure.LABEL, "middle")
             figure.arrow([(left + done * step - 3, y + high), (left + done * step + 6, foot - 1)], "good", 1.4, 7)
-            waiting = tile + (1 if held.shared else held.sets)
+            waiting = tile + (1 if accumulators.shared else accumulators.sets)
             if waiting < len(slots):
                 to = left + slots[waiting][0] * step + 6
                 figure.arrow([(left + free * step - 3, foot), (to, y + high + 1)], "bad", 1.4, 7, (4, 3))
@@ -246,22 +252,22 @@ class MainLoopPicture(Picture):
         return figure.legend(0, foot + high + 20, entries, WIDE)
 
     def _grid(self, figure: Figure, y: float) -> float:
-        """The accumulators of the tile, and who holds each."""
+        """Draw the accumulators of the tile with their warpgroup or columns, and return the lower edge."""
         plan, grid = self.plan, self._accumulators()
         accumulators = plan.accumulators
         if isinstance(accumulators, Registers):
-            sentence = f"{accumulators.registers} registers a thread of each warpgroup"
+            sentence = f"{accumulators.registers} registers per thread of each warpgroup"
         else:
             sentence = f"{accumulators.plan.used} columns of tensor memory used, {accumulators.plan.allocate} allocated"
         rows, columns = grid[:MOST_BLOCKS], min(len(grid[0]), MOST_BLOCKS)
         wide = min(240.0, (WIDE - 44) / columns)
         if wide < _NAMED:
-            sentence += f"; in each cell its {grid[0][0].partition(' ')[0]}"
+            sentence += f"; a number: the {grid[0][0].partition(' ')[0]}"
         y = figure.panel_heading(0, y, "Accumulators", [sentence])
-        kinds = {name: i for i, name in enumerate(dict.fromkeys(one for row in grid for one in row))}
-        roles = [[Figure.kind(kinds[one]) for one in row[:columns]] for row in rows]
+        kinds = {name: i for i, name in enumerate(dict.fromkeys(name for row in grid for name in row))}
+        roles = [[Figure.kind(kinds[name]) for name in row[:columns]] for row in rows]
         named = wide >= _NAMED
-        labels = [[one if named else one.rpartition(" ")[2] for one in row[:columns]] for row in rows]
+        labels = [[name if named else name.rpartition(" ")[2] for name in row[:columns]] for row in rows]
         figure.table(44, y, wide, 38, roles, labels, size=12)
         figure.border(44, y, wide * columns, 38 * len(rows), "tile")
         for i in range(len(rows)):
@@ -271,12 +277,14 @@ class MainLoopPicture(Picture):
         return y + 38 * len(rows) + 20
 
 
-def turns(held: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float, float]]:
-    """When output tiles begin, are done, have their shared columns read, all read; a product takes 2, a readout 1.5.
+def turns(accumulators: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float, float]]:
+    """Return four times for each output tile: it begins, is multiplied, its shared columns are read, all are read.
+
+    A multiplication takes 2 units of time, a readout 1.5.
 
     Args:
-        held: two sets of accumulators.
-        tiles: how many.
+        accumulators: two sets of accumulators.
+        tiles: number of output tiles.
 
     >>> from descriptors import plan
     >>> turns(plan("m128n32k16", "bf16", tile=(128, 32, 64), accumulators=2, verify=False).accumulators, 2)
@@ -284,8 +292,8 @@ def turns(held: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float
     """
     slots: list[tuple[float, float, float, float]] = []
     for tile in range(tiles):
-        loads, first = held.reads(tile % held.sets)
-        before = tile - (1 if held.shared else held.sets)
+        loads, first = accumulators.reads(tile % accumulators.sets)
+        before = tile - (1 if accumulators.shared else accumulators.sets)
         begin = max(slots[-1][1] if slots else 0.0, slots[before][2] if before >= 0 else 0.0)
         done = max(begin + 2.0, slots[-1][3] if slots else 0.0)
         slots.append((begin, done, done + 1.5 * first / len(loads), done + 1.5))
@@ -293,7 +301,7 @@ def turns(held: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float
 
 
 def schedule(stages: int, tiles: int) -> list[tuple[int, int]]:
-    """When each tile's copy and its multiplication begin, in the time of one: as early as stages and order allow.
+    """Return when the copy and the multiplication of each tile begin, as early as stages and order allow.
 
     >>> schedule(2, 4)
     [(0, 2), (1, 3), (3, 5), (4, 6)]
@@ -307,10 +315,10 @@ def schedule(stages: int, tiles: int) -> list[tuple[int, int]]:
 
 
 def rows_of(labels: list[tuple[float, float, float]]) -> list[int]:
-    """The row of each label below a bar: the first in which it covers no other label, and no leader runs through one.
+    """Return the row of each label below a bar: the first row in which no label or leader overlaps another label.
 
     Args:
-        labels: where its leader goes down, where its words begin and end; in order from the left.
+        labels: x of the leader, left edge and right edge of each label, from left to right.
 
     >>> rows_of([(0, 0, 50), (300, 300, 380), (320, 320, 400), (390, 390, 460)])
     [0, 2, 1, 0]
@@ -325,10 +333,10 @@ def rows_of(labels: list[tuple[float, float, float]]) -> list[int]:
 
 def _free(labels: list[tuple[float, float, float]], row_by_label: dict[int, int], index: int, row: int) -> bool:
     leader, begin, end = labels[index]
-    for other, at in row_by_label.items():
+    for other, other_row in row_by_label.items():
         down, left, right = labels[other]
-        if at == row and begin - _APART < right and left < end + _APART:
+        if other_row == row and begin - _APART < right and left < end + _APART:
             return False
-        if (at < row and left < leader < right) or (row < at and begin < down < end):
+        if (other_row < row and left < leader < right) or (row < other_row and begin < down < end):
             return False
     return True

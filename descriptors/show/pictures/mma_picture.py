@@ -1,12 +1,12 @@
-"""A plan of ``mma.sync`` as a picture: the first lines of A and B in shared memory, and which warp has which part of C.
+"""Draw a plan of ``mma.sync``: the first lines of A and B in shared memory, and the warp that computes each part of C.
 
-Of an operand every cell is 16 bytes, eight to a line of banks, with the row along M or N and the first k in it, where
-the swizzle puts them; colours are the matrices that the first warp's first load brings, so that a matrix without bank
-conflicts has its eight rows in eight columns.
+A cell of an operand is 16 bytes, with eight cells in a line of all banks. It shows the row along M or N and the first
+k of the element that is stored there. Colors are the matrices of the first load of the first warp. A matrix has no
+bank conflicts if its eight rows are in eight columns.
 
 >>> from descriptors.gemm.mma_planner import mma_plan
 >>> numbers = MmaPicture(mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 64), stages=2)).record()
->>> [one[0] for one in numbers["memory"]["A"][1]], numbers["warps"][0]
+>>> [chunk[0] for chunk in numbers["memory"]["A"][1]], numbers["warps"][0]
 (['1,8', '1,0', '1,24', '1,16', '1,40', '1,32', '1,56', '1,48'], [0, 2])
 """
 
@@ -21,28 +21,28 @@ from descriptors.text import counted, extents_text
 from layoutalg import Figure, Picture, Scene, offsets
 from layoutalg.frozen import frozen
 
-#: Lines of shared memory that are drawn, and the most blocks of C along an extent.
+#: Lines of shared memory that are drawn, and the largest number of blocks of C along an extent.
 LINES, MOST_BLOCKS = 16, 16
 _GUTTER = 60
 _CELL = ((Figure.ROOM - _GUTTER) / 2 - 60) / 8
 _BESIDE = LINE_BYTES // COPY_BYTES
 
-#: What begins at a 16 bytes, and the matrix that the first load brings from there; -1 for none.
+#: The first element of a 16-byte cell, and the matrix of the first load that has a row there; -1 for none.
 Chunk = tuple[str, int]
 
 
 @frozen
 class MmaPicture(Picture):
-    """One main loop of warps.
+    """The picture of a main loop of ``mma.sync``.
 
     Args:
-        plan: what is drawn.
+        plan: the plan.
     """
 
     plan: MmaPlan
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         plan = self.plan
         return {
             "kind": "mma plan",
@@ -55,7 +55,7 @@ class MmaPicture(Picture):
         }
 
     def scene(self) -> Scene:
-        """The operands beside each other, the accumulators below."""
+        """Draw the operands next to each other, and the accumulators below."""
         figure, plan = Figure(), self.plan
         y = figure.heading(0, 0, self._title(), self._sentence(), room=Figure.ROOM) + 16
         below = [
@@ -65,12 +65,13 @@ class MmaPicture(Picture):
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The same lines as tables."""
+        """Return the lines of the operands and the warps as tables."""
         lines = [self._title(), self._sentence()]
         for side in (self.plan.a, self.plan.b):
             lines += ["", f"{self._about(side)}: {self._cells(side)}"]
-            wide = max(len(one[0]) for row in self._chunks(side) for one in row)
-            lines += [f"   {' '.join(one[0].rjust(wide) for one in row)}" for row in self._chunks(side)]
+            chunks = [[text for text, _ in row] for row in self._chunks(side)]
+            wide = max(len(text) for row in chunks for text in row)
+            lines += [f"   {' '.join(text.rjust(wide) for text in row)}" for row in chunks]
         lines += [
             "",
             "C: the warp of every 16 x 16",
@@ -91,10 +92,10 @@ class MmaPicture(Picture):
         return f"{side.matrix}: {extents_text(side.tile)}, {side.major}-major, swizzle {side.swizzle}"
 
     def _cells(self, side: MmaOperand) -> str:
-        return f"{'MN'['AB'.index(side.matrix)]}, K of what begins at each {COPY_BYTES} bytes"
+        return f"{'MN'['AB'.index(side.matrix)]}, K of the first element of each {COPY_BYTES} bytes"
 
     def _chunks(self, side: MmaOperand) -> list[list[Chunk]]:
-        """The first lines of a stage, each 16 bytes by what begins there."""
+        """Return the first lines of a stage as 16-byte cells."""
         places = (offsets(side.layout) * side.bytes).tolist()
         first = {
             byte: (mn, k * side.packed)
@@ -105,15 +106,15 @@ class MmaPicture(Picture):
         matrix = {} if side.by_element else self._matrices(side, places)
         rows = min(LINES, side.stage_bytes // LINE_BYTES)
         starts = [[LINE_BYTES * i + COPY_BYTES * j for j in range(_BESIDE)] for i in range(rows)]
-        return [[("{},{}".format(*first[at]), matrix.get(at, -1)) for at in row] for row in starts]
+        return [[("{},{}".format(*first[byte]), matrix.get(byte, -1)) for byte in row] for row in starts]
 
     def _matrices(self, side: MmaOperand, places: list[list[int]]) -> dict[int, int]:
-        """Where the rows of the first warp's first load begin, and of which of its matrices each is."""
+        """Return the matrix of each row of the first load of the first warp, by the first byte of the row."""
         pointers = side.load_elements()[:32, 0, 0, 0].tolist()
-        return {places[at % side.tile[0]][at // side.tile[0]]: lane // 8 for lane, at in enumerate(pointers)}
+        return {places[row % side.tile[0]][row // side.tile[0]]: lane // 8 for lane, row in enumerate(pointers)}
 
     def _warps(self) -> list[list[int]]:
-        """The warp that has each 16 x 16 of C."""
+        """Return the warp that computes each 16 x 16 block of C."""
         (m, n, _), (down, across) = self.plan.asked.tile, self.plan.asked.warps
         return [[i % down + down * (j % across) for j in range(n // 16)] for i in range(m // 16)]
 
@@ -128,7 +129,7 @@ class MmaPicture(Picture):
         return top + high * len(chunks)
 
     def _grid(self, figure: Figure, y: float) -> None:
-        sentence = f"{self.plan.asked.registers} registers a thread; in each cell, 16 x 16, its warp"
+        sentence = f"{self.plan.asked.registers} registers per thread; a cell is 16 x 16 and shows its warp"
         y = figure.panel_heading(0, y, "Accumulators", [sentence])
         grid = [row[:MOST_BLOCKS] for row in self._warps()[:MOST_BLOCKS]]
         wide = min(80.0, (Figure.ROOM - 44) / len(grid[0]))

@@ -1,8 +1,8 @@
-"""What the pictures share: panels of cells with as many numbers as can be read, their axes, and words about operands.
+r"""Panels of cells, their borders and axes, and descriptions of operands, which the pictures share.
 
-As text a panel is a table, in a terminal's colours where there are any.
+As text, a panel is a table, in color if the terminal supports it.
 
->>> spaced(16288).split("\\u202f"), type_size([["1024"]], 40, 20)
+>>> spaced(16288).split("\u202f"), type_size([["1024"]], 40, 20)
 (['16', '288'], 11)
 >>> table([[0, 16], [1, 17]])
 ['   0 16', '   1 17']
@@ -21,9 +21,9 @@ from descriptors.text import counted
 from layoutalg import Figure, Picture, size
 from layoutalg.frozen import frozen
 
-#: Heights of a panel, in pixels.
+#: Height of a panel, in pixels.
 HEIGHT = 288
-#: The smallest type of a number in a cell.
+#: The smallest type size of a number in a cell.
 LEAST_TYPE = Figure.LEAST
 
 Labels = Sequence[Sequence[str]]
@@ -32,7 +32,7 @@ Roles = Sequence[Sequence[str | None]]
 
 @frozen
 class Frame:
-    """A panel of cells: its upper left corner, its size, how many rows and columns.
+    """A panel of cells: its upper left corner, its size, its numbers of rows and columns.
 
     >>> Frame(0, 0, 100, 50, 5, 10).cell(1, 2)
     (20.0, 10.0, 10.0, 10.0)
@@ -56,12 +56,12 @@ class Frame:
         return self.x, self.y, self.width, self.height
 
     def cell(self, row: int, column: int, rows: int = 1, columns: int = 1) -> tuple[float, float, float, float]:
-        """Corner and size of a cell, or of so many rows and columns of them."""
+        """Return the corner and the size of a cell, or of a block of cells."""
         wide, high = self.step
         return self.x + column * wide, self.y + row * high, columns * wide, rows * high
 
     def lines(self, rows: int, columns: int) -> tuple[list[float], list[float]]:
-        """Where lines run across and down that divide the panel in so many rows and columns."""
+        """Return the positions of the horizontal and vertical lines that divide the panel into rows and columns."""
         return (
             [self.height * i / rows for i in range(1, rows)],
             [self.width * j / columns for j in range(1, columns)],
@@ -69,7 +69,11 @@ class Frame:
 
 
 def fill(figure: Figure, frame: Frame, roles: Roles, labels: Labels = (), *, bold: bool = False) -> float:
-    """Fill the cells of a panel, and write in them where every label fits; the size of their type, 0 for none."""
+    """Fill the cells of a panel and write the labels if all of them fit.
+
+    Returns:
+        The type size of the labels; 0 if they are not written.
+    """
     wide, high = frame.step
     size = type_size(labels, wide, high)
     figure.table(frame.x, frame.y, wide, high, roles, labels if size else (), size=size or 11, bold=bold, hair=False)
@@ -77,7 +81,7 @@ def fill(figure: Figure, frame: Frame, roles: Roles, labels: Labels = (), *, bol
 
 
 def border(figure: Figure, frame: Frame, role: str, rows: int = 1, columns: int = 1, *, outer: bool = True) -> None:
-    """The borders of a level: around the panel, and between so many rows and columns of blocks."""
+    """Draw the borders of a level: around the panel, and between rows and columns of blocks."""
     across, down = frame.lines(rows, columns)
     tight = min(frame.width / columns, frame.height / rows)
     line = None if tight >= 16 else 1.2 if tight >= 8 else 0.6
@@ -88,14 +92,14 @@ def border(figure: Figure, frame: Frame, role: str, rows: int = 1, columns: int 
 
 
 def hairs(figure: Figure, frame: Frame) -> None:
-    """Thin lines between the cells of a panel."""
+    """Draw thin lines between the cells of a panel."""
     across, down = frame.lines(frame.rows, frame.columns)
     segments = [(frame.x, frame.y + b, frame.x + frame.width, frame.y + b) for b in across]
     figure.lines([*segments, *((frame.x + a, frame.y, frame.x + a, frame.y + frame.height) for a in down)], "hair", 0.6)
 
 
 def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, LEAST_TYPE)) -> float:
-    """The largest size of type at which every label fits a cell; 0 if none does, or there are no labels."""
+    """Return the largest type size at which every label fits its cell; 0 if none does, or there are no labels."""
     longest = max((len(label) for row in labels for label in row), default=0)
     for points in sizes:
         if longest and Figure.width_of("0" * longest, points, mono=True) + 3 <= width and points + 2 <= height:
@@ -104,7 +108,7 @@ def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float
 
 
 def sparse(figure: Figure, frame: Frame, labels: Labels) -> None:
-    """What is written in the cells of a panel that are too small for it: of every second, fourth..., on paper."""
+    """Write every second, fourth, ... label of a panel whose cells are too small for all of them."""
     wide, high = frame.step
     need = figure.width_of("0" * max(len(label) for row in labels for label in row), LEAST_TYPE, mono=True) + 8
     across, down = every(frame.columns, wide, need), every(frame.rows, high, 2.4 * LEAST_TYPE)
@@ -119,7 +123,7 @@ def sparse(figure: Figure, frame: Frame, labels: Labels) -> None:
 
 
 def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] = (), points: float = 10.5) -> None:
-    """Labels beside the rows and above the columns of a panel, every second, fourth... where they would touch."""
+    """Write labels of the rows and columns of a panel, or every second, fourth, ... if they would touch."""
     wide, high = frame.step
     skip = every(len(left), high, 13)
     figure.texts(
@@ -135,7 +139,12 @@ def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] 
 
 
 def every(count: int, step: float, need: float) -> int:
-    """Which of ``count`` labels are written, ``step`` pixels apart, if each needs so many: every so many, a power of 2.
+    """Return the distance between labels that are written: a power of 2, at least 1.
+
+    Args:
+        count: number of labels.
+        step: distance between two labels, in pixels.
+        need: pixels that a label needs.
 
     >>> every(64, 5, 20), every(8, 20, 14)
     (4, 1)
@@ -146,10 +155,10 @@ def every(count: int, step: float, need: float) -> int:
     return skip
 
 
-#: The most rows and columns of a table that are written.
+#: The largest numbers of rows and columns of a table that are written.
 MOST_ROWS, MOST_COLUMNS = 40, 64
 
-#: Signs of pictures, as a terminal of any kind shows them.
+#: The ASCII replacements of characters in pictures.
 _ASCII = str.maketrans({"\u00d7": "x", "\u2013": "-", "\u202f": None, "\u2019": "'"})
 
 
@@ -161,13 +170,14 @@ def table(
     top: Sequence[str] = (),
     color: bool = False,
 ) -> list[str]:
-    """Lines of a table, its cells right-aligned; what is too large for a terminal is left out and said.
+    """Return the lines of a table. Cells are right-aligned; the last line gives the rows and columns left out.
 
     Args:
-        cells: what is written, row by row.
-        roles: what each cell is filled with.
-        left, top: what stands beside the rows and above the columns.
-        color: with a terminal's colours.
+        cells: the cells, row by row.
+        roles: fill role of each cell.
+        left: labels of the rows.
+        top: labels of the columns.
+        color: whether cells have terminal colors.
 
     >>> table([[7, 128]], left=["mn 0"], top=["k 0", "k 1"])
     ['        k 0 k 1', '   mn 0   7 128']
@@ -180,7 +190,7 @@ def table(
         lines.append(" " * (3 + beside) + " ".join(name.rjust(width) for name in top[:MOST_COLUMNS]))
     for i, row in enumerate(rows):
         start = f"{left[i]:>{beside - 1}} " if left else ""
-        if color and roles:  # colours touch, so that a block is one
+        if color and roles:  # colored cells touch, so that a block has one color without gaps
             body = "".join(
                 Picture.painted(f"{cell:>{width}} ", role) for cell, role in zip(row, roles[i], strict=False)
             )
@@ -194,7 +204,7 @@ def table(
 
 
 def story(lines: Iterable[str], width: int | None) -> str:
-    """Lines of a text in ASCII: sentences wrapped to a width, tables and coloured lines cut or left as they are.
+    r"""Return a text in ASCII. Sentences are wrapped to a width, lines of tables are cut, colored lines are kept.
 
     >>> print(story(["64 \u00d7 16 of it", "   a table that is long"], 12))
     64 x 16 of
@@ -214,21 +224,21 @@ def story(lines: Iterable[str], width: int | None) -> str:
 
 
 def spaced(number: int) -> str:
-    """A number with narrow spaces between its thousands."""
+    """Return a number with narrow spaces between its thousands."""
     return f"{number:,}".replace(",", "\u202f")
 
 
 def times(extents: Sequence[int]) -> str:
-    """Extents as a picture writes them.
+    r"""Return extents as a picture writes them.
 
-    >>> times((64, 16)) == "64 \\u00d7 16"
+    >>> times((64, 16)) == "64 \u00d7 16"
     True
     """
     return " \u00d7 ".join(map(str, extents))
 
 
 def amount(count: int) -> str:
-    """Bytes in the unit in which they are a round number.
+    """Return a number of bytes in KB if it is a multiple of 1024, else in bytes.
 
     >>> amount(32768), amount(640)
     ('32 KB', '640 bytes')
@@ -237,7 +247,7 @@ def amount(count: int) -> str:
 
 
 def operand_text(d: Derivation) -> str:
-    """An operand in a few words.
+    """Return a short description of an operand.
 
     >>> from descriptors import derive
     >>> operand_text(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -248,23 +258,23 @@ def operand_text(d: Derivation) -> str:
 
 
 def subtile_name(d: Derivation) -> str:
-    """What one instruction reads."""
+    """Return the name of the part that one instruction reads."""
     return "MMA subtile" if d.instruction == "mma" else "subtile"
 
 
 def atom_name(d: Derivation) -> str:
-    """What a tile is made of."""
+    """Return the name of the parts of a tile: swizzle atoms, or core matrices without a swizzle."""
     return "core matrix" if d.swizzle is SwizzleMode.NONE else "swizzle atom"
 
 
 def chunk_name(d: Derivation) -> str:
-    """The piece of a subtile in which the hardware finds its way by itself: an atom, where it is one.
+    """Return the name of the part of a subtile whose layout the hardware knows: "atom" if it is a whole atom.
 
     >>> from descriptors import derive
     >>> [chunk_name(derive((128, 128), "bf16", major, "64B", (64, 16))) for major in ("K", "MN")]
     ['chunk', 'atom']
 
-    Half of an atom is none.
+    Half of an atom is a chunk.
 
     >>> chunk_name(derive((128, 128), "tf32", "MN", "128B_BASE32B", (64, 8)))
     'chunk'

@@ -1,4 +1,4 @@
-"""A proof as a bar: how many of a tile's elements are read from where they are stored, and how that is known.
+"""Draw a verification as a bar: the number of elements read from where they are stored, and the evidence.
 
 >>> from descriptors import derive, verify
 >>> ProofPicture(verify(derive((128, 128), "bf16", "K", "128B", (64, 16)))).record()["right"]
@@ -15,28 +15,28 @@ from descriptors.text import counted
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: The bar, in pixels, and the most subtiles that it is divided in.
+#: Size of the bar in pixels, and the largest number of subtiles into which it is divided.
 WIDE, HIGH, MOST = 720, 34, 240
 
 
 @frozen
 class ProofPicture(Picture):
-    """The outcome of a proof.
+    """The picture of a verification.
 
     Args:
-        report: what ``verify`` returned.
+        report: the result of ``verify``.
     """
 
     report: Report
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         r = self.report
         compared = r.elements * max(len(r.bases), 1)
         return {"kind": "proof", "compared": compared, "right": compared - r.differing, "subtiles": r.subtiles}
 
     def scene(self) -> Scene:
-        """A bar with a part for each subtile; its red end is the share of comparisons that failed."""
+        """Draw a bar with a part for each subtile. Its red end is the share of comparisons that failed."""
         figure, record, r = Figure(), self.record(), self.report
         title = "Proved" if r.ok else "Disproved"
         y = figure.heading(0, 0, f"{title}: {self._counts(record)}", self._sentence(), room=WIDE) + 6
@@ -50,7 +50,7 @@ class ProofPicture(Picture):
         return figure.scene(f"{title}: {self._counts(record)}", self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """One line."""
+        """Return the report as one line."""
         role = "good" if self.report.ok else "bad"
         return Picture.painted(str(self.report), role) if color else str(self.report)
 
@@ -60,5 +60,5 @@ class ProofPicture(Picture):
 
     def _sentence(self) -> str:
         r = self.report
-        said = "Each is read from where the tile stores it" if r.ok else str(r.mismatches[0])
-        return f"{said}. The read model: {r.evidence}."
+        sentence = "Each is read from where the tile stores it" if r.ok else str(r.mismatches[0])
+        return f"{sentence}. The read model: {r.evidence}."

@@ -1,7 +1,7 @@
-"""Rounds as a picture: the warps of a kernel in lanes, what they tell mbarriers and wait for, and arrows between.
+r"""Draw the barrier phases of a kernel: a lane for each role, its arrivals and waits, and arrows from one to the other.
 
 >>> from descriptors.check.pipeline import pipelines
->>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 64"
+>>> head = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[8];\n.entry k() .reqntid 64"
 >>> init = "mov.u32 t, %tid.x; setp.eq.u32 z, t, 0; @z mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
 >>> init += "setp.lt.u32 p, t, 32; @p bra TELL;"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
@@ -31,50 +31,50 @@ from descriptors.text import aligned, counted, ranges_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: Times and roles that are drawn, the width of a time, the height of a lane, and of an act in it.
+#: Numbers of times and of roles that are drawn, width of a time, height of a lane, and height of an act in a lane.
 TIMES, LANES, _WIDE, _HIGH, _ACT = 16, 8, 104.0, 92.0, 54.0
-#: Where acts begin, right of the names of the roles.
+#: The left edge of the acts, to the right of the names of the roles.
 _LEFT = 124.0
-#: Witnesses that are written; colours, after which they begin again.
+#: The largest number of errors that are written, and the number of colors.
 _WRONG, _COLOURS = 4, 8
-#: Columns of a text.
+#: The number of columns of the text.
 _COLUMNS = 80
 
 
 @frozen
 class RoundPicture(Picture):
-    """The rounds of a kernel: the first, or the last before a wait that never ends.
+    """The picture of the first barrier phases of a kernel, or of the last ones before a wait that never ends.
 
     Args:
-        pipeline: what is drawn.
+        pipeline: the arrivals and waits of the kernel.
     """
 
     pipeline: Pipeline
 
     @property
     def acts(self) -> dict[int, Act]:
-        """The acts that are drawn, by their places among all."""
+        """The acts that are drawn, by their indices among all acts."""
         acts = self.pipeline.rounds.acts
         ends = [act.time for act in acts if act.endless]
         first = max(0, max(ends) - TIMES + 1) if ends else 0
         return {n: act for n, act in enumerate(acts) if first <= act.time < first + TIMES and act.role < LANES}
 
     def record(self) -> dict[str, Any]:
-        """Every act that is drawn."""
+        """Return the acts that are drawn."""
         return ROUNDS(self)
 
     def scene(self) -> Scene:
-        """Lanes of roles, acts in order, arrows from what ends a wait to the wait."""
-        figure, one, acts = Figure(), self.pipeline, self.acts
+        """Draw lanes of roles with their acts in order, and arrows from the act that ends a wait to the wait."""
+        figure, pipeline, acts = Figure(), self.pipeline, self.acts
         times = {act.time for act in acts.values()}
         room = max(_LEFT + (max(times) - min(times) + 1) * _WIDE, 760.0)
         y = figure.heading(0, 0, self._title(), self._sentence(), room=room) + 6
-        for wrong in one.wrong[:_WRONG]:
+        for wrong in pipeline.wrong[:_WRONG]:
             y = figure.paragraph(0, y, wrong, room, "bad")
         y += 14
         first = min(times)
         places = {n: self._place(act, first, y) for n, act in acts.items()}
-        for number, role in enumerate(one.rounds.roles[:LANES]):
+        for number, role in enumerate(pipeline.rounds.roles[:LANES]):
             top = y + number * _HIGH
             figure.box(0, top, room, _HIGH - 10, "faint")
             figure.text(12, top + _HIGH / 2, role, "ink", Figure.BODY, bold=True)
@@ -82,23 +82,23 @@ class RoundPicture(Picture):
             self._arrows(figure, act, places, n)
         for n, act in acts.items():
             self._act(figure, act, *places[n])
-        y += min(len(one.rounds.roles), LANES) * _HIGH + 6
+        y += min(len(pipeline.rounds.roles), LANES) * _HIGH + 6
         y = figure.legend(0, y, self._legend(), room) + 22
         for letters, ring in self._rings():
             y = figure.paragraph(0, y, f"{letters}: {ring}", room, "muted")
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """One act a line, in their order."""
-        one, acts = self.pipeline, self.acts
+        """Return a table with a line for each act, in order of time."""
+        pipeline, acts = self.pipeline, self.acts
         rows: list[tuple[object, ...]] = [("time", "who", "what", "lines", "ended by")]
         for act in acts.values():
-            rows.append((act.time, one.rounds.roles[act.role], _what(act), ranges_text(act.lines), self._by(act)))
+            rows.append((act.time, pipeline.rounds.roles[act.role], _what(act), ranges_text(act.lines), self._by(act)))
         rings = aligned(self._rings(), "<<", indent=3)
         table = aligned([rows[0], *sorted(rows[1:], key=lambda row: int(str(row[0])))], "<", indent=3)
         wrong = [
             line
-            for text in one.wrong[:_WRONG]
+            for text in pipeline.wrong[:_WRONG]
             for part in text.replace("; ", ";\n   ").splitlines()
             for line in wrap(part, _COLUMNS, subsequent_indent="   ")
         ]
@@ -121,11 +121,11 @@ class RoundPicture(Picture):
     def _legend(self) -> list[tuple[str, str]]:
         bad = [("dot:bad", "a wait that never ends")] if any(act.endless for act in self.acts.values()) else []
         stages = sorted({_stage(act) for act in self.acts.values()})
-        colours = [(Figure.kind(one), f"mbarrier {one} of its ring") for one in stages[:_COLOURS]]
-        return [*colours, ("dot:good", "who ends a wait"), *bad]
+        colors = [(Figure.kind(stage), f"mbarrier {stage} of its ring") for stage in stages[:_COLOURS]]
+        return [*colors, ("dot:good", "ends a wait"), *bad]
 
     def _by(self, act: Act) -> str:
-        """Whose acts end a wait, or are all that there is of its phase."""
+        """Return the roles whose acts end a wait, or, if it never ends, the roles with acts in its phase."""
         acts, roles = self.pipeline.rounds.acts, self.pipeline.rounds.roles
         by = " and ".join(dict.fromkeys(roles[acts[n].role] for n in act.sources))
         return f"after {by}" if by and act.endless else by
@@ -143,7 +143,7 @@ class RoundPicture(Picture):
         if waits and not act.endless:
             figure.box(x, y, 6, _ACT, Figure.kind(stage))
         phase = "fresh" if act.phase < 0 else f"phase {act.phase}"
-        verb = "waits" if waits else "tells"
+        verb = "waits" if waits else "signals"
         role = "bad" if act.endless else "ink"
         figure.text(x + wide / 2, y + 16, f"{verb} {act.name}", role, Figure.BODY, "middle", bold=True)
         figure.text(x + wide / 2, y + 32, phase, "muted" if waits else "ink", Figure.LABEL, "middle")
@@ -154,7 +154,7 @@ class RoundPicture(Picture):
         )
 
     def _arrows(self, figure: Figure, act: Act, places: dict[int, tuple[float, float]], number: int) -> None:
-        """From what ends a wait to the wait, or all that there is of it; of a role the last."""
+        """Draw arrows to a wait from the acts that end it, or that are in its phase; from each role the last act."""
         x, y = places[number]
         last = {self.pipeline.rounds.acts[n].role: n for n in act.sources if n in places}
         for role, n in last.items():
@@ -168,7 +168,7 @@ class RoundPicture(Picture):
 
 
 def _stage(act: Act) -> int:
-    """Which mbarrier of its ring."""
+    """Return the index of the mbarrier in its ring."""
     return int(act.name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 
 
@@ -179,11 +179,11 @@ def _what(act: Act) -> str:
 
 
 def _ring(ring: Ring) -> str:
-    size = f", {' or '.join(spaced(one) for one in ring.bytes)} bytes" if ring.bytes else ""
+    size = f", {' or '.join(map(spaced, ring.bytes))} bytes" if ring.bytes else ""
     return f"{counted(ring.stages, 'mbarrier')} at {ring.place}, {counted(ring.count, 'arrival')}{size} a phase"
 
 
-#: The acts that are drawn as plain data.
+#: The record of the acts that are drawn.
 ROUNDS = Record(
     "Rounds",
     kind=Row({"rounds"}, lambda picture: "rounds"),

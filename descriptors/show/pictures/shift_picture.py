@@ -1,6 +1,6 @@
-"""The taps of a filter row over the lanes: which activation each lane holds, which are new, which lanes are masked.
+"""Draw the taps of a filter row of a shift convolution: the activation in each lane, and the new and masked lanes.
 
-Law: a cell that is not masked and has an output shows the activation that the tap reads, w of the image's row.
+Invariant: a cell that is not masked and has an output shows the activation that the tap reads, as w in the image row.
 
 >>> from descriptors.tmem.shift_convolution import shift_convolution
 >>> convolution = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
@@ -24,13 +24,13 @@ from descriptors.tmem.shift_steps import ShiftStep
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: Width and height of a cell, the left edge of the lanes, and the most taps that are drawn.
+#: Width and height of a cell, the left edge of the lanes, and the largest number of taps.
 CELL, LEFT, MOST_TAPS = (26, 22), 84, 11
 
 
 @frozen
 class ShiftPicture(Picture):
-    """The first filter row of a tile, tap after tap.
+    """The picture of the first filter row of a tile, tap by tap.
 
     Args:
         convolution: the convolution.
@@ -38,7 +38,7 @@ class ShiftPicture(Picture):
         tile: the tile of that row.
 
     Raises:
-        DescriptorError: from every face, if there is no such row or tile, or it has too many taps to be drawn.
+        DescriptorError: when it is drawn, if there is no such row or tile, or the filter row has too many taps.
     """
 
     convolution: ShiftConvolution
@@ -46,8 +46,8 @@ class ShiftPicture(Picture):
     tile: int = 0
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
-        one = self.convolution.problem
+        """Return the numbers that are drawn."""
+        problem = self.convolution.problem
         return {
             "kind": "shift",
             "row": self.row,
@@ -62,16 +62,16 @@ class ShiftPicture(Picture):
                 }
                 for number, step in enumerate(self._taps())
             ],
-            "outputs": [one.output(self._first + lane) is not None for lane in range(self._lanes)],
+            "outputs": [problem.output(self._first + lane) is not None for lane in range(self._lanes)],
         }
 
     def scene(self) -> Scene:
-        """A panel for each tap, a line for each quarter of 32 lanes."""
+        """Draw a panel for each tap, with a line for each quarter of 32 lanes."""
         figure, taps, wide = Figure(), self._taps(), CELL[0] * QUARTER
-        title = f"{counted(len(taps), 'tap')} of a filter row: A moves one lane for each"
+        title = f"{counted(len(taps), 'tap')} of a filter row: A moves by one lane per tap"
         y = figure.heading(0, 0, title, self._sentences(), LEFT + wide) + 16
-        images = sorted({held[0] for step in taps for held in map(self._content, self._places(step)) if held})
-        more = len(images) > 8  # the kinds begin again
+        images = sorted({content[0] for step in taps for content in map(self._content, self._places(step)) if content})
+        more = len(images) > 8  # there are only eight colors
         entries = [(Figure.kind(n), f"image {n}, {n + 8}, ..." if more else f"image {n}") for n in images[:8]]
         entries += [("faint", "no activation"), ("subtile", "masked: D is not written"), ("atom", "a new row")]
         y = figure.legend(LEFT, y, entries, wide) + 26
@@ -80,12 +80,14 @@ class ShiftPicture(Picture):
         return figure.scene(title, self._sentences())
 
     def _panel(self, figure: Figure, number: int, step: ShiftStep, y: float) -> float:
-        """One tap; where it ends below."""
+        """Draw one tap, and return its lower edge."""
         lines = self._lanes // QUARTER
         frame = Frame(LEFT, y + 34, CELL[0] * QUARTER, CELL[1] * lines, lines, QUARTER)
         contents = [self._content(place) for place in self._places(step)]
-        roles = [["faint" if one is None else Figure.kind(one[0]) for one in row] for row in _rows(contents)]
-        words = [["" if one is None else str(one[1]) for one in row] for row in _rows(contents)]
+        roles = [
+            ["faint" if content is None else Figure.kind(content[0]) for content in row] for row in _rows(contents)
+        ]
+        words = [["" if content is None else str(content[1]) for content in row] for row in _rows(contents)]
         figure.text(LEFT, y + 8, f"tap {step.tap.s}: {self._how(number)}", "ink", Figure.HEADING, bold=True)
         heads = [(frame.cell(0, i)[0] + CELL[0] / 2, y + 28, str(i)) for i in (0, 8, 16, 24, 31)]
         figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
@@ -102,7 +104,7 @@ class ShiftPicture(Picture):
         return frame.y + frame.height
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """For each tap a line of 32 lanes a quarter: w, in brackets where masked, a dot for no activation."""
+        """Return lines of 32 lanes for each tap: w, in brackets if masked, a dot for no activation."""
         lines = [self.convolution.headline, self._sentences(), ""]
         for number, step in enumerate(self._taps()):
             lines.append(f"tap {step.tap.s}: {self._how(number)}")
@@ -125,27 +127,27 @@ class ShiftPicture(Picture):
         return self._lanes * self.tile
 
     def _taps(self) -> list[ShiftStep]:
-        """The multiplications of the first load."""
+        """Return the multiplications that follow the first load."""
         steps = self.convolution.steps(self.row, self.tile)
         loads = [i for i, step in enumerate(steps) if step.kind == "load"]
         end = loads[1] if len(loads) > 1 else len(steps)
         taps = [step for step in steps[:end] if step.kind == "multiply"]
         if len(taps) > MOST_TAPS:
-            raise DescriptorError(f"shift: a picture must have at most {MOST_TAPS} taps, found {len(taps)}")
+            raise DescriptorError(f"shift: the filter row has {len(taps)} taps, but at most {MOST_TAPS} are drawn")
         return taps
 
     def _places(self, step: ShiftStep) -> range:
-        """What each lane holds, as places of the flat row."""
+        """Return the position in the flat row of images of the activation in each lane."""
         first = self._first + step.tap.s - self.convolution.problem.padding[1]
         return range(first, first + self._lanes)
 
     def _content(self, place: int) -> list[int] | None:
-        """Image and column of the activation with a place."""
-        one = self.convolution.problem
-        return list(divmod(place, one.width)) if 0 <= place < one.places else None
+        """Return the image and the column of a position; None outside of the images."""
+        problem = self.convolution.problem
+        return list(divmod(place, problem.width)) if 0 <= place < problem.places else None
 
     def _new(self, number: int) -> list[int]:
-        """Lanes that are refreshed; none at the first tap, where all are new."""
+        """Return the lanes that are loaded again; none at the first tap, where all lanes are loaded."""
         return list(range(QUARTER - 1, self._lanes, QUARTER)) if number else []
 
     def _how(self, number: int) -> str:
@@ -154,10 +156,10 @@ class ShiftPicture(Picture):
         return f"shifted, {4 * self.convolution.cta_group} rows are new"
 
     def _sentences(self) -> str:
-        one = self.convolution.problem
+        lane = f"{self.convolution.problem.width} n + q{f' - {self._first}' if self._first else ''}"
         return (
-            f"A cell is a lane, and the number in it w of the activation that it holds; output (n, q) stands in lane "
-            f"{one.width} n + q{f' - {self._first}' if self._first else ''}. Not measured on a Blackwell GPU."
+            f"A cell is a lane; the number is w of the activation in it. Output (n, q) is in lane {lane}. Not measured "
+            "on a Blackwell GPU."
         )
 
 

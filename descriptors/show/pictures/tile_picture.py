@@ -1,7 +1,6 @@
-"""A whole tile, every 16 bytes a cell: coloured by order in memory, bank, atom, subtile or chunk.
+"""Draw a whole tile with a cell for every 16 bytes, colored by order in memory, bank, atom, subtile or chunk.
 
-As a panel of another picture it has its atoms numbered by their place in memory, or its subtiles over them, and what
-enlarges a part.
+The panels for other pictures show the atoms numbered by their order in memory, or the subtiles over the atoms.
 
 >>> from descriptors import derive
 >>> rows = TilePicture(derive((128, 128), "bf16", "K", "128B", (64, 16)), "bank").record()
@@ -39,38 +38,38 @@ from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
-#: What the colour of a cell can be.
+#: The color modes of a cell.
 COLOURS = ("order", "bank", "atom", "subtile", "chunk")
-#: Pixels that a tile should fill, and the least of a cell.
+#: The size of a tile in pixels, and the smallest size of a cell.
 ACROSS, DOWN, LEAST = 880, 640, 2
 
 _SAID = {
     "order": "shade: order in memory",
-    "bank": "colour: a group of four banks",
-    "atom": "colour: the atom",
-    "subtile": "shade: the order in which subtiles start",
-    "chunk": "colour: the chunk of a subtile",
+    "bank": "color: a group of four banks",
+    "atom": "color: the atom",
+    "subtile": "shade: the order of the start addresses of subtiles",
+    "chunk": "color: the chunk of a subtile",
 }
 _TITLES = {
-    "order": "in the order of memory",
-    "bank": "by banks",
-    "atom": "atom by atom",
-    "subtile": "subtile by subtile",
-    "chunk": "chunk by chunk",
+    "order": "colored by order in memory",
+    "bank": "colored by bank",
+    "atom": "colored by atom",
+    "subtile": "colored by subtile",
+    "chunk": "colored by chunk",
 }
 
 
 @frozen
 class TilePicture(Picture):
-    """A tile, piece by piece.
+    """The picture of a whole tile.
 
     Args:
         derivation: the tile.
-        colour: what a cell's colour is: one of ``COLOURS``.
-        stage: which of its stages.
+        colour: one of ``COLOURS``.
+        stage: the stage of the tile.
 
     Raises:
-        ChoiceError: for another colour.
+        ChoiceError: for an unknown color mode.
     """
 
     derivation: Derivation
@@ -82,13 +81,13 @@ class TilePicture(Picture):
             raise ChoiceError("picture: colour", self.colour, COLOURS)
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn: the address of each piece, and the number that colours it."""
+        """Return the numbers that are drawn: the address of each piece, and the number that selects its color."""
         a = Anatomy(self.derivation, self.stage)
         pieces = a.pieces()
         return {"kind": "tile", "colour": self.colour, "addresses": pieces, "kinds": self._kinds(a, pieces)}
 
     def scene(self) -> Scene:
-        """The cells, the borders of the levels, and a number for each block that the colour is of."""
+        """Draw the cells, the borders of the levels, and a number for each block of one color."""
         d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
         pieces = a.pieces()
         title = f"A tile of {times(a.extents)} {d.element}, {_TITLES[self.colour]}"
@@ -110,7 +109,7 @@ class TilePicture(Picture):
         return figure.scene(title, sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """A cell for each 16 bytes, with the number that colours it."""
+        """Return a table with a cell for each 16 bytes, which contains the number that selects its color."""
         a, record = Anatomy(self.derivation, self.stage), self.record()
         left = [str(i * a.unit[0]) for i in range(len(record["kinds"]))]
         top = [str(j * a.unit[1]) for j in range(len(record["kinds"][0]))]
@@ -118,15 +117,15 @@ class TilePicture(Picture):
         return story([self._sentence(a), "", *table(record["kinds"], roles, left=left, top=top, color=color)], width)
 
     def _kinds(self, a: Anatomy, pieces: list[list[int]]) -> list[list[int]]:
-        """The number that colours each piece."""
+        """Return the number that selects the color of each piece."""
         if self.colour == "bank":
-            return [[bank_group(one) for one in row] for row in pieces]
+            return [[bank_group(address) for address in row] for row in pieces]
         block, grid = self._blocks(a)
         rows, columns = block[0] // a.unit[0] or 1, block[1] // a.unit[1] or 1
         return [[grid[i // rows][j // columns] for j in range(len(row))] for i, row in enumerate(pieces)]
 
     def _blocks(self, a: Anatomy) -> tuple[Pair, list[list[int]]]:
-        """Extents of the blocks that are coloured alike, and the number of each."""
+        """Return the extents of the blocks of one color, and the number of each block."""
         (mn, k), d = a.extents, a.derivation
         if self.colour == "subtile":
             return d.mma, ranks(a.subtile_starts())
@@ -143,20 +142,20 @@ class TilePicture(Picture):
     def _roles(self, kinds: list[list[int]]) -> list[list[str | None]]:
         if self.colour in ("order", "subtile"):
             count = max(map(max, kinds)) + 1
-            return [[Figure.step(one, count) for one in row] for row in kinds]
-        return [[Figure.kind(one) for one in row] for row in kinds]
+            return [[Figure.step(number, count) for number in row] for row in kinds]
+        return [list(map(Figure.kind, row)) for row in kinds]
 
     def _numbers(self, figure: Figure, a: Anatomy, frame: Frame) -> None:
-        """A number in each block, on paper, where there is room."""
+        """Write a number in each block, if it fits."""
         if self.colour == "bank":
             return
         block, grid = self._blocks(a)
         if self.colour == "subtile":
-            labels = [[str(one) for one in row] for row in a.subtile_starts()]
+            labels = [list(map(str, row)) for row in a.subtile_starts()]
         elif self.colour == "chunk":
             return
         else:
-            labels = [[str(one) for one in row] for row in grid]
+            labels = [list(map(str, row)) for row in grid]
         blocks = Frame(*frame.box, len(labels), len(labels[0]))
         wide, high = blocks.step
         size = type_size(labels, wide - 8, high - 2, (13, 11, Figure.LEAST))
@@ -174,11 +173,10 @@ class TilePicture(Picture):
 
     def _sentence(self, a: Anatomy) -> str:
         d = self.derivation
-        said = f"{operand_text(d)}, {amount(a.bytes)}: {d.smem_tile}. A cell is 16 bytes, {times(a.unit)} elements; "
-        said += _SAID[self.colour]
-        number = {"order": "; a number: which atom it is in memory", "atom": "; a number: which atom it is in memory",
-                  "subtile": "; a number: where a subtile starts, in bytes"}  # fmt: skip
-        return said + number.get(self.colour, "") + "."
+        cell = f"A cell is 16 bytes, {times(a.unit)} elements; {_SAID[self.colour]}"
+        number = {"order": "; a number: order of the atom in memory", "atom": "; a number: order of the atom in memory",
+                  "subtile": "; a number: start of the subtile, in bytes"}  # fmt: skip
+        return f"{operand_text(d)}, {amount(a.bytes)}: {d.smem_tile}. {cell}{number.get(self.colour, '')}."
 
     def _legend(self, a: Anatomy) -> list[tuple[str, str]]:
         d = self.derivation
@@ -194,25 +192,25 @@ class TilePicture(Picture):
 
 
 def _frame(a: Anatomy, rows: int, columns: int) -> Frame:
-    """The panel of a tile: in its proportions where these can be read."""
+    """Return the frame of a tile, in its proportions as far as it remains readable."""
     mn, k = a.extents
     high = min(DOWN, max(160, ACROSS * mn / k))
     wide = min(ACROSS, max(220, high * k / mn))
     return Frame(0, 96, max(round(wide), LEAST * columns), max(round(high), LEAST * rows), rows, columns)
 
 
-#: The widths between which a panel of a tile is.
+#: The smallest and the largest width of a panel of a tile.
 NARROW, WIDE = 150, 176
 
 
 def panel_width(a: Anatomy, height: float) -> float:
-    """The width of a tile of such a height, in its proportions as far as it can be read."""
+    """Return the width of a panel of a tile for a height, in its proportions as far as it remains readable."""
     mn, k = a.extents
     return round(max(NARROW, min(WIDE, height * k / mn)))
 
 
 def memory_order(a: Anatomy) -> list[list[int]]:
-    """Which atom comes first, second, ... in memory; of a layout that is not made of whole atoms, which subtile.
+    """Return the rank of each atom in memory, or of each subtile if the layout is not made of whole atoms.
 
     >>> from descriptors import derive
     >>> memory_order(Anatomy(derive((16, 128), "bf16", "K", "128B", (16, 16), legality="off")))
@@ -222,7 +220,7 @@ def memory_order(a: Anatomy) -> list[list[int]]:
 
 
 def atoms_panel(figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float) -> Frame:
-    """The atoms of a tile, numbered and shaded in the order in which they lie in memory; the extents beside it."""
+    """Draw the atoms of a tile, numbered and shaded by their order in memory, with the extents of the tile."""
     (mn, k), (high, wide), order = names(a.derivation), a.extents, memory_order(a)
     frame = Frame(x, y, width, height, len(order), len(order[0]))
     labels = [[str(rank) for rank in row] for row in order]
@@ -237,7 +235,7 @@ def atoms_panel(figure: Figure, a: Anatomy, x: float, y: float, width: float, he
 
 
 def order_roles(order: list[list[int]]) -> list[list[str | None]]:
-    """The roles of parts by their place in the order of memory."""
+    """Return the fill roles of parts by their ranks in memory."""
     count = max((rank for row in order for rank in row), default=0) + 1
     return [[Figure.step(rank, count) for rank in row] for row in order]
 
@@ -245,7 +243,7 @@ def order_roles(order: list[list[int]]) -> list[list[str | None]]:
 def subtiles_panel(
     figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float, marked_cell: Pair | None
 ) -> Frame:
-    """The subtiles of a tile over its atoms, one of them chosen."""
+    """Draw the subtiles of a tile over its atoms, and mark one of them."""
     frame, order = Frame(x, y, width, height, *a.subtile_grid), memory_order(a)
     atoms = Frame(x, y, width, height, len(order), len(order[0]))
     fill(figure, atoms, order_roles(order))
@@ -259,16 +257,16 @@ def subtiles_panel(
     return frame
 
 
-def beam(figure: Figure, panel: Frame, part: tuple[float, float, float, float], whole: Frame) -> None:
-    """What joins a part of a panel with the panel to its right that enlarges it, in the gap alone."""
+def beam(figure: Figure, panel: Frame, part: tuple[float, float, float, float], enlarged: Frame) -> None:
+    """Draw the connection between a part of a panel and the panel to its right that enlarges it."""
     start, foot = panel.x + panel.width, part[1] + part[3]
-    corners = [(start, part[1]), (whole.x, whole.y), (whole.x, whole.y + whole.height), (start, foot)]
+    corners = [(start, part[1]), (enlarged.x, enlarged.y), (enlarged.x, enlarged.y + enlarged.height), (start, foot)]
     figure.area(corners, "faint", 0.8)
-    figure.lines([(start, foot, whole.x, whole.y + whole.height)], "chunk", 1, (4, 4))
+    figure.lines([(start, foot, enlarged.x, enlarged.y + enlarged.height)], "chunk", 1, (4, 4))
 
 
 def share_of_atom(d: Derivation, room: float = 400) -> str:
-    """How much of an atom's line one subtile takes, in at most so many pixels.
+    """Return the part of a line of an atom that one subtile reads, as text of at most ``room`` pixels.
 
     >>> from descriptors import derive
     >>> share_of_atom(derive((128, 128), "bf16", "K", "128B", (64, 16)))
@@ -279,5 +277,6 @@ def share_of_atom(d: Derivation, room: float = 400) -> str:
     if d.swizzle is SwizzleMode.NONE or run_bytes % span == 0:
         return f"each {amount(run_bytes)} of {along}"
     part = {2: "half", 4: "a quarter"}.get(span // run_bytes if span % run_bytes == 0 else 0)
-    whole = f"each {amount(run_bytes)} of {along}: {part} of an atom\u2019s line"
-    return whole if part and Figure.width_of(whole, 13) <= room else f"each {amount(run_bytes)} of {along}"
+    run = f"each {amount(run_bytes)} of {along}"
+    text = f"{run}: {part} of an atom\u2019s line"
+    return text if part and Figure.width_of(text, 13) <= room else run

@@ -1,4 +1,4 @@
-"""A descriptor word as a bar of bits, bit 63 on the left: its fields, what each stores and means, and what is unused.
+"""Draw a descriptor as a bar of bits with bit 63 on the left, and a table of its fields with their meanings.
 
 >>> from descriptors import decode
 >>> word = WordPicture(decode(0x4000404000010000, "sm100", dtype="bf16", major="K")).record()
@@ -24,24 +24,24 @@ from descriptors.text import aligned, word_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
-#: The width of the bar, the columns of the table below it, the height of a line.
+#: The width of the bar, the left edges of the columns of the table below it, the height of a line.
 WIDE, COLUMNS, LINE = Figure.ROOM - 16, (0, 32, 112, 280, 372, 470), 25
 
 
 @frozen
 class WordPicture(Picture):
-    """A decoded word.
+    """The picture of a decoded descriptor.
 
     Args:
-        decoded: the word.
-        wrong: fields to mark.
+        decoded: the descriptor.
+        wrong: names of fields to mark.
     """
 
     decoded: Decoded
     wrong: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """Every number that is drawn."""
+        """Return the numbers that are drawn."""
         word = self.decoded
         return {
             "kind": "word",
@@ -56,13 +56,13 @@ class WordPicture(Picture):
         }  # fmt: skip
 
     def scene(self) -> Scene:
-        """The bar of bits, and a line for each field."""
+        """Draw the bar of bits, and a line for each field."""
         word, figure = self.decoded, Figure()
         title = word_text(word.word)
         y = figure.heading(0, 0, title, f"{self._what()}; bit 63 is on the left.", WIDE, mono=True) + 24
         idle = word.dont_care
         y = word_panel(figure, 0, y, WIDE, smem_word(word.arch), word.word, moves=self.wrong, idle=idle) + 40
-        heads = ("bits", "field", "value", "in the word", "what it says")
+        heads = ("bits", "field", "value", "stored", "meaning")
         figure.texts(((x, y, head) for x, head in zip(COLUMNS[1:], heads, strict=True)), "muted", 11.5)
         figure.lines([(0, y + 8, WIDE, y + 8)], "rule", 0.8)
         y += LINE
@@ -85,15 +85,15 @@ class WordPicture(Picture):
         return figure.scene(title, f"{word.headline}. " + " ".join(f"{row.name} {row.value};" for row in word.fields))
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The bits from 63 down, field by field, and a line for each field."""
+        """Return the bits from 63 down, field by field, and a table of the fields."""
         word = self.decoded
         bits = f"{word.word:064b}"
         pieces: list[tuple[str, str | None]] = []
         above = 64
-        for row in sorted(word.fields, key=lambda one: -one.field.low):
+        for row in sorted(word.fields, key=lambda row: -row.field.low):
             high = row.field.low + row.field.bits
             pieces += [(bits[64 - above : 64 - high], None)] if above > high else []
-            # What nobody reads has the terminal's own ground: any of ours would be the brightest on a dark one.
+            # Unread fields keep the background of the terminal. On a dark one, any color would be the brightest.
             role = None if row.dont_care else field_role(row.name, self.wrong, ())
             pieces.append((bits[64 - high : 64 - row.field.low], role))
             above = row.field.low
@@ -101,7 +101,7 @@ class WordPicture(Picture):
         line = " ".join(Picture.painted(text, role) if color else text for text, role in pieces)
         rows = [
             (span(row.field), row.name, plain_data(row.value), row.stored, row.meaning)
-            for row in sorted(word.fields, key=lambda one: -one.field.low)
+            for row in sorted(word.fields, key=lambda row: -row.field.low)
         ]
         return story([word.headline, "", f"   {line}", "", *aligned(rows, "<<>><", indent=3)], width)
 
@@ -112,7 +112,7 @@ class WordPicture(Picture):
 
 
 def word_of(d: Derivation, mn: int = 0, k: int = 0, stage: int = 0, base: int = 0) -> WordPicture:
-    """The word of one subtile of a tile.
+    """Return the picture of the descriptor of one subtile.
 
     >>> from descriptors import derive
     >>> word_of(derive((128, 128), "bf16", "K", "128B", (64, 16)), 1, 2).record()["word"]
@@ -127,12 +127,12 @@ def word_of(d: Derivation, mn: int = 0, k: int = 0, stage: int = 0, base: int = 
 #: Height of the bar, and of a line of names below it.
 HIGH, NAME_LINE = 52, 17
 
-#: What each field is called where there is room for few letters.
+#: Short names of fields.
 _BRIEF = {"leading_byte_offset": "LBO", "stride_byte_offset": "SBO"}
 
 
 def field_role(name: str, moves: Sequence[str] = (), idle: Sequence[str] = ()) -> str:
-    """What a field is filled with: one that moves, one that is read, one that nobody reads.
+    """Return the fill role of a field: one that changes, one that is read, or one that is not read.
 
     >>> field_role("start_address", ["start_address"]), field_role("version"), field_role("version", (), ["version"])
     ('c3', 'r4', 'r1')
@@ -151,21 +151,22 @@ def word_panel(
     moves: Sequence[str] = (),
     idle: Sequence[str] = (),
 ) -> float:
-    """The bar of a word; where it ends below.
+    """Draw the bar of a descriptor, and return its lower edge.
 
     Args:
-        figure: what it is drawn on.
-        x, y: upper left corner of the bar.
-        width: of the bar.
-        layout: its fields.
+        figure: the figure to draw on.
+        x: left edge of the bar.
+        y: upper edge of the bar.
+        width: width of the bar.
+        layout: the fields.
         word: the bits.
-        moves: fields that change from subtile to subtile, or that are wrong.
-        idle: fields that change nothing.
+        moves: names of fields that change from subtile to subtile, or that are wrong.
+        idle: names of fields that are not read.
     """
     bit = width / layout.bits
     figure.box(x, y, width, HIGH, "faint")
     names: list[tuple[float, str, str]] = []
-    for field in sorted(layout.fields, key=lambda one: -one.low):
+    for field in sorted(layout.fields, key=lambda field: -field.low):
         left, wide = x + (layout.bits - field.low - field.bits) * bit, field.bits * bit
         figure.box(left, y, wide, HIGH, field_role(field.name, moves, idle), "rule", 1)
         _bits(figure, field, left, wide, y)
@@ -182,7 +183,7 @@ def word_panel(
 
 
 def _bits(figure: Figure, field: Field, left: float, wide: float, y: float) -> None:
-    """The numbers of a field's highest and lowest bit, above it."""
+    """Write the numbers of the highest and the lowest bit above a field."""
     high, low = field.low + field.bits - 1, field.low
     if field.bits == 1:
         figure.text(left + wide / 2, y - 6, str(low), "muted", 10, "middle", mono=True)
@@ -192,7 +193,7 @@ def _bits(figure: Figure, field: Field, left: float, wide: float, y: float) -> N
 
 
 def _below(figure: Figure, names: list[tuple[float, str, str]], y: float) -> float:
-    """Names of narrow fields below the bar, each on the first line where it touches no other; the last line."""
+    """Write the names of narrow fields below the bar, on as many lines as they need, and return the lower edge."""
     ends: list[float] = []
     for middle, name, role in names:
         half = figure.width_of(name, 11.5) / 2 + 5

@@ -1,1 +1,1 @@
-"""What the explorer draws of a tile, tab by tab, and which element each place of a picture stands for."""
+"""The pictures of the explorer, one module per tab, with the element that each cell of a picture stands for."""

@@ -1,11 +1,11 @@
-"""Shared memory as lines over banks, without the swizzle and with it: what lies where, and what one access costs.
+"""Draw shared memory as lines over banks, without and with the swizzle, and the cost of one access.
 
-A line is all banks once, 32 of 4 bytes on the hardware; other numbers are for comparison with other memories. The lines
-are those that an access touches.
+A line contains each bank once. The hardware has 32 banks of 4 bytes; other numbers allow comparisons with other
+memories. The picture shows the lines that an access touches.
 
-Laws: the element that a place stands for lies at that place, and the number in a line is its logical column; without a
-swizzle and with it the same pieces lie in the lines of an atom, each once; the wavefronts are those of
-``layoutalg.access`` of the same addresses.
+Invariants: the element of a cell is stored at that cell, and the number in the cell is its logical column. The lines
+of an atom contain the same pieces without and with the swizzle, each once. The wavefronts are those of
+``layoutalg.access`` for the same addresses.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -34,51 +34,58 @@ from descriptors.text import counted
 from layoutalg import Figure, access, accesses
 from layoutalg.frozen import frozen, replace
 
-#: Width of a panel, height of a line, of the bars, and what lies between two panels.
+#: Width of a panel, height of a line, height of the bars, and the gap between two panels.
 WIDE, HIGH, BARS, GAP = 400, 22, 44, 72
-#: The most lines of a panel.
+#: The largest number of lines of a panel.
 MOST_LINES = 24
 
 
 def banks(view: View) -> Stage:
-    """The lines that an access touches, in both forms, with the words that each bank must serve."""
+    """Draw the lines that an access touches, without and with the swizzle, and the words that each bank serves."""
     read_views, figure = reads(view), Figure()
     grids, marks, texts, x = [], list[Mark](), list[str](), 0.0
-    most = max(max(one.words, default=1) for one in read_views)
-    for one in read_views:
-        looked = replace(view, swizzled=one.swizzled)
-        lines = _lines(view, one)
-        there = cells(looked, lines, pieces_at(looked, lines))
+    most = max(max(read.words, default=1) for read in read_views)
+    for read in read_views:
+        read_view = replace(view, swizzled=read.swizzled)
+        lines = _lines(view, read)
+        lines_cells = cells(read_view, lines, pieces_at(read_view, lines))
         frame = Frame(x, 42, WIDE, HIGH * len(lines), len(lines), view.line_bytes // PIECE)
-        _panel(figure, looked, one, frame, there, lines, most)
-        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
-        marks += _marks(looked, grids[-1], there)
-        texts += [_name(one), *_table(looked, there, lines), f"   words per bank: {' '.join(map(str, one.words))}"]
+        _panel(figure, read_view, read, frame, lines_cells, lines, most)
+        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=lines_cells))
+        marks += _marks(read_view, grids[-1], lines_cells)
+        texts += [
+            _name(read),
+            *_table(read_view, lines_cells, lines),
+            f"   words per bank: {' '.join(map(str, read.words))}",
+        ]
         x += WIDE + GAP
     return stage(
         figure, "Lines of shared memory over banks", _sentence(view, read_views), grids, marks, "\n".join(texts)
     )
 
 
-def _name(one: Read) -> str:
-    return "With the swizzle" if one.swizzled else "Without the swizzle"
+def _name(read: Read) -> str:
+    return "With the swizzle" if read.swizzled else "Without the swizzle"
 
 
-def _lines(view: View, one: Read) -> range:
-    first, last = min(one.addresses) // view.line_bytes, (max(one.addresses) + one.access_bytes - 1) // view.line_bytes
+def _lines(view: View, read: Read) -> range:
+    first, last = (
+        min(read.addresses) // view.line_bytes,
+        (max(read.addresses) + read.access_bytes - 1) // view.line_bytes,
+    )
     return range(first, min(last, first + MOST_LINES - 1) + 1)
 
 
-def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, lines: range, most: int) -> None:
-    role = "good" if max(one.words, default=0) <= 1 else "bad"
-    figure.text(frame.x, frame.y - 26, _name(one), "ink", 14, bold=True)
-    figure.text(frame.x + WIDE, frame.y - 26, counted(one.wavefronts, "wavefront"), role, 14, "end", bold=True)
+def _panel(figure: Figure, view: View, read: Read, frame: Frame, elements: Cells, lines: range, most: int) -> None:
+    role = "good" if max(read.words, default=0) <= 1 else "bad"
+    figure.text(frame.x, frame.y - 26, _name(read), "ink", 14, bold=True)
+    figure.text(frame.x + WIDE, frame.y - 26, counted(read.wavefronts, "wavefront"), role, 14, "end", bold=True)
     wide, high = frame.step
     step = every(view.banks, WIDE / view.banks, 24)
     across = [(frame.x + (n + 0.5) * WIDE / view.banks, frame.y - 7, str(n)) for n in range(0, view.banks, step)]
     figure.texts(across, "muted", LEAST_TYPE, "middle", mono=True)
     figure.text(frame.x - 8, frame.y - 7, "bank", "muted", LEAST_TYPE, "end", mono=True)
-    columns = [[None if at is None else column(view, at) for at in row] for row in there]
+    columns = [[None if element is None else column(view, element) for element in row] for row in elements]
     figure.cells(
         frame.x, frame.y, wide, high, [[None if c is None else Figure.kind(c) for c in row] for row in columns]
     )
@@ -96,10 +103,10 @@ def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, li
         (frame.x - 8, frame.y + (i + 0.5) * high + 4, f"0x{view.line_bytes * line:03x}") for i, line in enumerate(lines)
     ]
     figure.texts(labels, "muted", LEAST_TYPE, "end", mono=True)
-    for at in sorted(set(one.addresses)):
-        line, within = divmod(at, view.line_bytes)
+    for address in sorted(set(read.addresses)):
+        line, within = divmod(address, view.line_bytes)
         if line in lines:
-            width = min(one.access_bytes, view.line_bytes - within) / view.line_bytes * WIDE
+            width = min(read.access_bytes, view.line_bytes - within) / view.line_bytes * WIDE
             figure.border(
                 frame.x + within / view.line_bytes * WIDE,
                 frame.y + (line - lines[0]) * high,
@@ -110,47 +117,52 @@ def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, li
             )
     figure.border(*frame.box, "tile", line=1.4)
     top = frame.y + frame.height + 14
-    figure.bars(frame.x, top, WIDE, BARS, one.words, most, role)
+    figure.bars(frame.x, top, WIDE, BARS, read.words, most, role)
     figure.text(frame.x - 8, top + BARS, "words", "muted", LEAST_TYPE, "end")
     figure.text(frame.x - 8, top + 8, str(most), "muted", LEAST_TYPE, "end", mono=True)
 
 
-def _marks(view: View, grid: Grid, there: Cells) -> list[Mark]:
+def _marks(view: View, grid: Grid, elements: Cells) -> list[Mark]:
     u, v = view.anatomy.unit
     piece = view.cell[0] // u * u, view.cell[1] // v * v
-    return [Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == piece]
+    return [
+        Mark("cell", *grid.box(i, j))
+        for i, row in enumerate(elements)
+        for j, element in enumerate(row)
+        if element == piece
+    ]
 
 
-def _table(view: View, there: Cells, lines: range) -> list[str]:
-    columns = [["." if at is None else str(column(view, at)) for at in row] for row in there]
+def _table(view: View, elements: Cells, lines: range) -> list[str]:
+    columns = [["." if element is None else str(column(view, element)) for element in row] for row in elements]
     return table(columns, left=[f"0x{view.line_bytes * line:03x}" for line in lines])
 
 
 def _sentence(view: View, read_views: tuple[Read, ...]) -> str:
-    line = f"A line is {view.banks} banks of {view.bank_bytes} bytes; a number and its colour: the logical column"
-    said = f"{line} of 16 bytes that lies there; framed: what is read. "
+    line = f"A line is {view.banks} banks of {view.bank_bytes} bytes. A number and its color: the logical column of"
+    said = f"{line} the 16 bytes. Frames: what is read. "
     if view.slot is not None:
-        return said + " ".join(f"{_name(one)} slot {view.slot} holds {_columns(view, one)}." for one in read_views)
-    return said + " ".join(f"{_name(one)}: {one.said}" for one in read_views)
+        return said + " ".join(f"{_name(read)} slot {view.slot} holds {_columns(view, read)}." for read in read_views)
+    return said + " ".join(f"{_name(read)}: {read.said}" for read in read_views)
 
 
-def _columns(view: View, one: Read) -> str:
-    """Which logical columns a slot meets down the lines."""
-    looked = replace(view, swizzled=one.swizzled)
-    lines = _lines(view, one)
-    there = pieces_at(looked, lines)
-    met = [there.get(at // PIECE) for at in one.addresses]
-    columns = [str(column(view, at)) for at in met if at is not None]
-    rows = [str(row(view, at)) for at in met if at is not None]
+def _columns(view: View, read: Read) -> str:
+    """Describe the logical columns that a slot contains, line by line."""
+    read_view = replace(view, swizzled=read.swizzled)
+    lines = _lines(view, read)
+    element_at = pieces_at(read_view, lines)
+    elements = [element_at.get(address // PIECE) for address in read.addresses]
+    columns = [str(column(view, element)) for element in elements if element is not None]
+    rows = [str(row(view, element)) for element in elements if element is not None]
     return f"the columns {', '.join(columns)} of the rows {', '.join(rows)}" if columns else "nothing of the tile"
 
 
 def pieces_at(view: View, lines: Sequence[int]) -> dict[int, Pair]:
-    """The first element (MN, K) of the piece at each place, by the number of the place: 16 bytes from the tile on.
+    """Return the first element (MN, K) of each piece in some lines, by the offset of the piece in units of 16 bytes.
 
     Args:
         view: the tile.
-        lines: numbers of lines, in a row, counted from the start of the tile.
+        lines: consecutive line numbers, counted from the start of the tile.
     """
     low, high = lines[0] * view.line_bytes, (lines[-1] + 1) * view.line_bytes
     u, v = view.anatomy.unit
@@ -163,45 +175,45 @@ def pieces_at(view: View, lines: Sequence[int]) -> dict[int, Pair]:
 
 
 def cells(view: View, lines: Sequence[int], piece_at: dict[int, Pair]) -> Cells:
-    """The same as a table: lines down, places across."""
+    """Return the first element of each piece as a table: lines down, units of 16 bytes across."""
     units = view.line_bytes // PIECE
-    return tuple(tuple(piece_at.get(units * line + place) for place in range(units)) for line in lines)
+    return tuple(tuple(piece_at.get(units * line + unit) for unit in range(units)) for line in lines)
 
 
 def column(view: View, element: Pair) -> int:
-    """The logical column of a piece: its number along the contiguous dimension, in 16 bytes."""
+    """Return the logical column of a piece: its index along the contiguous dimension, in units of 16 bytes."""
     u, v = view.anatomy.unit
     return element[1] // v if v > u else element[0] // u
 
 
 def row(view: View, element: Pair) -> int:
-    """Its place along the other dimension, in elements."""
+    """Return the index of an element along the dimension that is not contiguous."""
     u, v = view.anatomy.unit
     return element[0] if v > u else element[1]
 
 
 def window(view: View, count: int) -> range:
-    """So many lines, aligned to their number, in which the chosen element lies."""
-    at = element_address(view)[1 if view.swizzled else 0] * address_bits(view.derivation.element) // 8
+    """Return an aligned range of ``count`` lines that contains the chosen element."""
+    offset = element_address(view)[1 if view.swizzled else 0] * address_bits(view.derivation.element) // 8
     last = max(map(max, places(view))) // view.line_bytes
-    first = at // view.line_bytes // count * count
+    first = offset // view.line_bytes // count * count
     return range(first, min(first + count, last + 1))
 
 
-#: Lanes of a phase of 16 bytes each, and the lines that a slot is read down.
+#: Lanes of a phase with 16 bytes each, and the largest number of lines of which a slot is read.
 LANES, DEEP = 8, 8
 
 
 @frozen
 class Read:
-    """One access.
+    """One read access of a warp.
 
     Args:
-        swizzled: whether the tile is.
-        addresses: of the lanes, in bytes from the tile on.
+        swizzled: whether the tile is swizzled.
+        addresses: byte offset of each lane from the tile.
         access_bytes: bytes that a lane moves.
-        wavefronts: how often shared memory is asked, in all.
-        words: the most words that each bank serves in a phase.
+        wavefronts: number of wavefronts of the access.
+        words: the largest number of words that each bank serves in a phase.
     """
 
     swizzled: bool
@@ -212,7 +224,7 @@ class Read:
 
     @property
     def said(self) -> str:
-        """What it costs, in a sentence."""
+        """The cost of the access as a sentence."""
         most, busy = max(self.words, default=0), sum(map(bool, self.words))
         if most <= 1:
             return f"{counted(self.wavefronts, 'wavefront')}: {busy} banks serve one word each."
@@ -220,14 +232,14 @@ class Read:
 
 
 def reads(view: View) -> tuple[Read, ...]:
-    """The access of a view without the swizzle and with it; one where there is no swizzle.
+    """Return the access of a view without and with the swizzle, or one access if there is no swizzle.
 
     Raises:
-        DescriptorError: if the threads read no whole bytes, or nothing.
+        DescriptorError: if the elements are smaller than a byte and threads are given, or nothing is read.
         LayoutError: as ``layoutalg.accesses``.
     """
     both = (False,) if view.derivation.swizzle is SwizzleMode.NONE else (False, True)
-    return tuple(_read_of_view(replace(view, swizzled=one)) for one in both)
+    return tuple(_read_of_view(replace(view, swizzled=swizzled)) for swizzled in both)
 
 
 def _read_of_view(view: View) -> Read:
@@ -239,19 +251,19 @@ def _read_of_view(view: View) -> Read:
         words_read = {
             word
             for lane in phase
-            if (at := served.addresses[lane]) is not None
-            for word in range(at // view.bank_bytes, (at + width - 1) // view.bank_bytes + 1)
+            if (address := served.addresses[lane]) is not None
+            for word in range(address // view.bank_bytes, (address + width - 1) // view.bank_bytes + 1)
         }
         each = [0] * view.banks
         for word in words_read:
             each[word % view.banks] += 1
         words = [max(pair) for pair in zip(words, each, strict=True)]
-    there = tuple(one for one in served.addresses if one is not None)
-    return Read(view.swizzled, there, width, served.wavefronts, tuple(words))
+    lane_addresses = tuple(address for address in served.addresses if address is not None)
+    return Read(view.swizzled, lane_addresses, width, served.wavefronts, tuple(words))
 
 
 def _pieces(view: View) -> list[int]:
-    """The addresses of the pieces that are read: those of a chunk, of a row, or of four matrices as ldmatrix reads."""
+    """Return the addresses of the pieces that are read: of a slot, a chunk, a row, or four matrices of ldmatrix."""
     if view.slot is not None:
         first = (view.anatomy.bytes * view.stage) // view.line_bytes
         most = max(1, min(DEEP, view.anatomy.bytes // view.line_bytes))
@@ -275,10 +287,10 @@ def _pieces(view: View) -> list[int]:
 
 
 def _lanes(view: View) -> list[int | None]:
-    """What the threads of a layout of threads and values read first."""
+    """Return the addresses of the first access of a layout of threads and values."""
     d = view.derivation
     if d.element.storage_bits < 8:
-        raise DescriptorError(f"banks: elements of an access must be whole bytes, found {d.element}")
+        raise DescriptorError(f"banks: {d.element} elements are smaller than a byte, but threads read whole bytes")
     assert view.lanes is not None
     tile = d.smem_tile if view.swizzled else plain(d.smem_tile)
     lane_accesses = accesses(tile, view.lanes, d.element.storage_bits // 8, view.access_bytes)

@@ -1,6 +1,8 @@
-"""A stage: a picture with its map: which element each place of it stands for, and which places are marked.
+"""A stage of the explorer: a picture, the element that each of its cells stands for, and the marked cells.
 
-Coordinates are those of the picture's own canvas. Law: every mark lies within the picture.
+Coordinates are those of the picture's canvas.
+
+Invariant: every mark is within the picture.
 
 >>> from layoutalg import Figure
 >>> figure = Figure()
@@ -23,10 +25,10 @@ from layoutalg import Figure, Scene
 from layoutalg import Picture as Faces
 from layoutalg.frozen import frozen
 
-#: Paper around a picture, in pixels; the smallest type: shrunk to a window of 1366 pixels it still has 9.
+#: The margin of a picture in pixels, and the smallest type size, which has 9 pixels in a window of 1366 pixels.
 MARGIN, LEAST_TYPE = 10, 11
 
-#: The first element (MN, K) of each cell; None where there is none.
+#: The first element (MN, K) of each cell, or None.
 Cells = tuple[tuple[tuple[int, int] | None, ...], ...]
 
 
@@ -35,11 +37,11 @@ class Grid:
     """A table of cells that can be chosen.
 
     Args:
-        x, y, width, height: where it is.
-        rows, columns: how many cells.
-        origin: the element of its first cell.
-        step: elements from a cell to the next, down and across.
-        cells: instead of both the element of every cell.
+        x, y, width, height: position and size.
+        rows, columns: number of cells.
+        origin: the element of the first cell.
+        step: elements from one cell to the next, down and across.
+        cells: the element of every cell, instead of ``origin`` and ``step``.
     """
 
     x: float
@@ -53,14 +55,14 @@ class Grid:
     cells: Cells | None = None
 
     def box(self, row: float, column: float, rows: float = 1, columns: float = 1) -> tuple[float, float, float, float]:
-        """Corner and size of a block of cells."""
+        """Return the corner and the size of a block of cells."""
         wide, high = self.width / self.columns, self.height / self.rows
         return self.x + column * wide, self.y + row * high, columns * wide, rows * high
 
 
 @frozen
 class Mark:
-    """A frame around what is chosen: the cell, its chunk, its atom, its subtile."""
+    """A frame around the chosen cell, or around its piece, atom or subtile, which ``role`` names."""
 
     role: str
     x: float
@@ -71,15 +73,15 @@ class Mark:
 
 @frozen
 class Stage:
-    """A picture with its map.
+    """A picture whose cells stand for elements.
 
     Args:
-        scene: what is drawn.
-        text: the same as a table.
-        said: what it shows, in a sentence or two.
-        grids: which cells can be chosen.
-        marks: what is chosen.
-        inset: what lies over the picture and depends on what is chosen, as large as the picture; None for nothing.
+        scene: the drawing.
+        text: the picture as a table.
+        said: a description in one or two sentences.
+        grids: the cells that can be chosen.
+        marks: the frames around the choice.
+        inset: a drawing over the picture, of the same size, that depends on the choice; None for none.
     """
 
     scene: Scene
@@ -91,14 +93,14 @@ class Stage:
 
     @property
     def width(self) -> float:
-        """Pixels across."""
+        """The width in pixels."""
         return self.scene.width
 
     def record(self, known: str = "") -> dict[str, Any]:
-        """What a page needs of it, as plain data.
+        """Return the plain data that a page needs.
 
         Args:
-            known: the ``picture`` that the page shows: its drawing, which a click leaves as it was, is not sent again.
+            known: the ``picture`` checksum of the drawing that the page shows, which is not sent again.
         """
         svg = _svg(self.scene)
         number = f"{crc32(svg.encode()):08x}"
@@ -111,7 +113,7 @@ class Stage:
             "width": self.scene.width,
             "height": self.scene.height,
             "text": self.text,
-            # not asdict, which copies every place of memory
+            # not asdict, which would copy every cell
             "grids": [{field.name: getattr(grid, field.name) for field in fields(grid)} for grid in self.grids],
             "marks": [asdict(mark) for mark in self.marks],
         }
@@ -123,7 +125,7 @@ def _svg(scene: Scene) -> str:
 
 
 class _ScenePicture(Faces):
-    """A scene as one of the house's pictures."""
+    """A scene as a ``Picture``, which can be written as SVG."""
 
     __slots__ = ("_scene",)
 
@@ -142,47 +144,48 @@ def stage(
     marks: Sequence[Mark],
     text: str,
 ) -> Stage:
-    """What was drawn, with its map moved as the figure is when it becomes a scene.
+    """Return a figure as a stage. Its grids and marks move as the figure does when it becomes a scene.
 
     Args:
-        figure: what was drawn.
-        title: in a few words.
-        said: in sentences.
-        grids, marks: in the coordinates in which it was drawn.
-        text: the same as a table.
+        figure: the drawing.
+        title: a title of a few words.
+        said: a description in sentences.
+        grids: the cells that can be chosen, in the coordinates of the figure.
+        marks: the frames, in the coordinates of the figure.
+        text: the picture as a table.
     """
     dx, dy = _shift(figure)
     return Stage(
         figure.scene(title, said, MARGIN),
         text,
         said,
-        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in grids),
-        tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in marks),
+        tuple(replace(grid, x=grid.x + dx, y=grid.y + dy) for grid in grids),
+        tuple(replace(mark, x=mark.x + dx, y=mark.y + dy) for mark in marks),
     )
 
 
-def with_inset(one: Stage, inset: Figure, grids: Sequence[Grid]) -> Stage:
-    """A stage with what lies over its picture and depends on what is chosen.
+def with_inset(base: Stage, inset: Figure, grids: Sequence[Grid]) -> Stage:
+    """Return a stage with a drawing over its picture that depends on the chosen element.
 
     Args:
-        one: the stage.
-        inset: what was drawn, in the stage's own coordinates, right of all that is there and no higher.
-        grids: which of its cells can be chosen, in the same coordinates.
+        base: the stage.
+        inset: the drawing, in the coordinates of the stage, to the right of its picture and not higher.
+        grids: the cells of the drawing that can be chosen, in the same coordinates.
     """
     left, top, right, bottom = inset.bounds()
-    size = max(one.scene.width, ceil(right + MARGIN)), max(one.scene.height, ceil(bottom + MARGIN))
-    own = inset.scene(f"{one.scene.title}, enlarged", one.said, MARGIN)
-    x, y = ceil(MARGIN - left), ceil(MARGIN - top)  # as the figure was moved when it became a scene
+    size = max(base.scene.width, ceil(right + MARGIN)), max(base.scene.height, ceil(bottom + MARGIN))
+    own = inset.scene(f"{base.scene.title}, enlarged", base.said, MARGIN)
+    x, y = ceil(MARGIN - left), ceil(MARGIN - top)  # the figure was moved by this when it became a scene
     shapes = tuple(shape.moved(-x, -y) for shape in own.shapes)
     return replace(
-        one,
-        scene=replace(one.scene, width=size[0], height=size[1]),
-        grids=(*one.grids, *grids),
+        base,
+        scene=replace(base.scene, width=size[0], height=size[1]),
+        grids=(*base.grids, *grids),
         inset=replace(own, width=size[0], height=size[1], shapes=shapes),
     )
 
 
 def _shift(figure: Figure) -> tuple[int, int]:
-    """How far a figure is moved when it becomes a scene."""
+    """Return the distance by which a figure moves when it becomes a scene."""
     left, top, _, _ = figure.bounds()
     return ceil(MARGIN - left), ceil(MARGIN - top)

@@ -1,16 +1,16 @@
-"""Logical tile and physical memory side by side: every 16 bytes on both sides, in one colour and with one number.
+"""Draw the logical tile next to shared memory. Each piece of 16 bytes has the same color and number on both sides.
 
-Left stand the rows and columns of the tile, right the lines of shared memory, both as they are; what moved changed its
-place, not its colour. ``tile`` has all of a stage, and where its cells are too small for numbers the lines about the
-chosen element enlarged; ``lines`` has these alone, each piece by its row and its logical column.
+The left side shows the rows and columns of the tile, the right side the lines of shared memory. ``tile`` draws the
+whole stage. If its cells are too small for numbers, the lines around the chosen element are enlarged. ``lines`` draws
+only these lines, and labels each piece with its row and its logical column.
 
-Laws: a place of either side stands for the element whose cell it lies in; the two sides have the same pieces, each
-once; without a swizzle and with it the left side is the same.
+Invariants: a cell of either side stands for the element that it contains. Both sides have the same pieces, each once.
+The left side does not depend on the swizzle.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> whole = tile(View(d, cell=(70, 21)))
->>> logical, mark = whole.grids[0], next(mark for mark in whole.marks if mark.role == "cell")
+>>> tile_stage = tile(View(d, cell=(70, 21)))
+>>> logical, mark = tile_stage.grids[0], next(mark for mark in tile_stage.marks if mark.role == "cell")
 >>> int((mark.y - logical.y) / logical.height * 128), int((mark.x - logical.x) / logical.width * 128 + 0.5)
 (70, 21)
 >>> [grid.cells[9][:3] for grid in lines(View(d)).grids if grid.cells]
@@ -31,42 +31,42 @@ from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure
 from layoutalg.frozen import frozen, replace
 
-#: Height of a whole tile, the most of its width, the height of its largest cells, and what lies between two panels.
+#: Height and largest width of a whole tile, largest height of a cell, and the gap between two panels.
 DOWN, ACROSS, CELL, GAP = 440, 240, 20, 56
-#: So many lines stand below one another, and more only where there would be more columns of them than this.
+#: Lines in one column of lines, and the largest number of such columns. More columns make each column longer.
 MOST_LINES, MOST_COLUMNS = 128, 6
-#: Pieces of a tile that are enlarged, at least along one side, and the width of a piece in whole tiles.
+#: The number of pieces that are enlarged along the shorter side, and the width of a piece in whole tiles.
 NEAR, PIECE_WIDE = 8, 31
 
 _MEANINGS = {
-    "order": "Shade: the order of memory",
-    "bank": "Colour and number: which 16 bytes of a line of {line} it lies in",
-    "column": "Colour and number: the logical column of 16 bytes",
-    "atom": "Colour: the atom",
-    "subtile": "Shade: the order in which subtiles start",
-    "chunk": "Colour: the chunk of a subtile",
-    "wrong": "Red: some of its elements are read from elsewhere",
+    "order": "Shade: the order in memory",
+    "bank": "Color and number: the position in a line of {line}, in units of 16 bytes",
+    "column": "Color and number: the logical column of 16 bytes",
+    "atom": "Color: the atom",
+    "subtile": "Shade: the order of the start addresses of the subtiles",
+    "chunk": "Color: the chunk of a subtile",
+    "wrong": "Red: the descriptor reads elements of it from a wrong address",
 }
 _TITLES = {
-    "order": "in the order of memory",
-    "bank": "by banks",
-    "column": "by logical columns",
-    "atom": "atom by atom",
-    "subtile": "subtile by subtile",
-    "chunk": "chunk by chunk",
-    "wrong": "what a changed word reads from elsewhere",
+    "order": "colored by order in memory",
+    "bank": "colored by bank",
+    "column": "colored by logical column",
+    "atom": "colored by atom",
+    "subtile": "colored by subtile",
+    "chunk": "colored by chunk",
+    "wrong": "elements that the changed descriptor reads from a wrong address",
 }
 
 
 @frozen
 class Pieces:
-    """The pieces of a stage, 16 bytes each, by their place in the tile.
+    """The pieces of a stage, 16 bytes each, as rows and columns of the tile.
 
     Args:
-        view: what is looked at.
-        roles: what each is filled with.
-        labels: what each is numbered with.
-        element_at: its first element (MN, K), by its place in memory, in pieces from the start of the tile.
+        view: the tile.
+        roles: fill role of each piece.
+        labels: label of each piece.
+        element_at: first element (MN, K) of the piece at each offset in memory, in pieces from the start of the tile.
     """
 
     view: View
@@ -74,30 +74,30 @@ class Pieces:
     labels: tuple[tuple[str, ...], ...]
     element_at: dict[int, Pair]
 
-    def role(self, at: Pair | None) -> str | None:
-        """What the piece that begins with an element is filled with."""
+    def role(self, element: Pair | None) -> str | None:
+        """Return the fill role of the piece that begins with an element."""
         u, v = self.view.anatomy.unit
-        return None if at is None else self.roles[at[0] // u][at[1] // v]
+        return None if element is None else self.roles[element[0] // u][element[1] // v]
 
-    def label(self, at: Pair | None) -> str:
-        """What it is numbered with."""
+    def label(self, element: Pair | None) -> str:
+        """Return the label of the piece that begins with an element."""
         u, v = self.view.anatomy.unit
-        return "" if at is None else self.labels[at[0] // u][at[1] // v]
+        return "" if element is None else self.labels[element[0] // u][element[1] // v]
 
-    def name(self, at: Pair | None) -> str:
-        """Its row and its logical column."""
-        return "" if at is None else f"{row(self.view, at)}:{column(self.view, at)}"
+    def name(self, element: Pair | None) -> str:
+        """Return the row and the logical column of the piece that begins with an element."""
+        return "" if element is None else f"{row(self.view, element)}:{column(self.view, element)}"
 
 
 @frozen
 class Enlarged:
-    """How the lines about the chosen element are drawn.
+    """How the lines around the chosen element are drawn.
 
     Args:
-        lines: how many.
+        lines: number of lines.
         piece_wide: width of a piece.
-        label: what stands in a piece.
-        is_below: whether memory stands below the tile, as wide as it; else beside it.
+        label: function that returns the label of a piece.
+        is_below: whether memory is below the tile, with the same width, instead of next to it.
     """
 
     lines: int
@@ -106,23 +106,23 @@ class Enlarged:
     is_below: bool
 
     def memory_at(self, logical: Frame) -> tuple[float, float]:
-        """Where memory begins, behind the part of the tile."""
+        """Return the corner of the panel of memory."""
         if self.is_below:
             return logical.x, logical.y + logical.height + GAP
         return logical.x + logical.width + GAP + 12, logical.y
 
     def width_of_line(self, units: int) -> float:
-        """The width of a line of memory that has so many pieces."""
+        """Return the width of a line of memory with a number of pieces."""
         return self.piece_wide * (8 if self.is_below else units)
 
 
-#: What is enlarged beside a whole tile, and what is a picture of its own.
+#: The sizes of the enlarged lines in the picture of a whole tile, and in a picture of their own.
 INSET = Enlarged(NEAR, PIECE_WIDE, Pieces.label, is_below=True)
 ALONE = Enlarged(16, 42, Pieces.name, is_below=False)
 
 
 def tile(view: View) -> Stage:
-    """All of a stage: the tile, shared memory, and where numbers do not fit the lines about the chosen element."""
+    """Draw the tile and shared memory, and enlarge the lines around the chosen element if numbers do not fit."""
     shown, is_numbered = _whole(_unmoved(view))
     if not is_numbered:
         inset, (x, y) = Figure(), (max(grid.x + grid.width for grid in shown.grids) + GAP, shown.grids[0].y)
@@ -131,18 +131,21 @@ def tile(view: View) -> Stage:
 
 
 def lines(view: View) -> Stage:
-    """The lines about the chosen element, and the same part of the tile, each piece with its row and its column."""
-    figure = Figure()
+    """Draw the lines around the chosen element and the same part of the tile, labeled with row and column."""
+    figure, pieces = Figure(), _pieces(_unmoved(view))
     grids = _near(figure, view, (0, 0), ALONE)
     shown = window(view, ALONE.lines)
-    there = grids[-1].cells or ()
-    named = [["." if at is None else f"{row(view, at)}:{column(view, at)}" for at in line] for line in there]
-    text = "\n".join(table(named, left=[f"0x{view.line_bytes * one:04x}" for one in shown]))
-    return stage(figure, "Who lives where", _sentence_of_lines(view), grids, marks(view, grids), text)
+    names = [[pieces.name(element) or "." for element in line] for line in grids[-1].cells or ()]
+    text = "\n".join(table(names, left=[f"0x{view.line_bytes * number:04x}" for number in shown]))
+    title = "Lines of shared memory around the element"
+    return stage(figure, title, _sentence_of_lines(view), grids, marks(view, grids), text)
 
 
 def _unmoved(view: View) -> View:
-    """A view whose element is the first of its subtile, where what is drawn does not depend on more."""
+    """Return a view that is the same for all elements for which the whole tile is drawn alike.
+
+    The drawing depends on the subtile of the element only if a descriptor is compared.
+    """
     i, j = view.subtile if view.word is not None else (0, 0)
     return replace(view, cell=(i * view.derivation.mma[0], j * view.derivation.mma[1]))
 
@@ -155,13 +158,13 @@ def _pieces(view: View) -> Pieces:
     element_at = {
         address // PIECE: (i * u, j * v) for i, line in enumerate(places(view)) for j, address in enumerate(line)
     }
-    labels = tuple(tuple(str(one) for one in line) for line in shown)
+    labels = tuple(tuple(map(str, line)) for line in shown)
     return Pieces(view, tuple(map(tuple, roles(view, numbers))), labels, element_at)
 
 
 @lru_cache(maxsize=16)
 def _whole(view: View) -> tuple[Stage, bool]:
-    """The tile and shared memory with nothing chosen, and whether their pieces have numbers."""
+    """Draw the tile and shared memory without marks, and return whether the pieces have numbers."""
     pieces, figure = _pieces(view), Figure()
     rows, columns = len(pieces.roles), len(pieces.roles[0])
     high = min(CELL, max(DOWN / rows, 1))
@@ -176,9 +179,9 @@ def _whole(view: View) -> tuple[Stage, bool]:
     ticks(figure, logical, left, top, LEAST_TYPE)
     grids = [Grid(*logical.box, *view.anatomy.extents)]
     x = logical.width + GAP
-    for there, frame, first in _columns_of_lines(pieces, x):
-        _memory(figure, pieces, frame, there, first, is_first=frame.x == x)
-        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
+    for elements, frame, first in _columns_of_lines(pieces, x):
+        _memory(figure, pieces, frame, elements, first, is_first=frame.x == x)
+        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=elements))
     if not is_numbered:
         _atom_numbers(figure, view, logical, grids[1:])
     text = "\n".join(table(kinds(view), left=left, top=top))
@@ -187,7 +190,7 @@ def _whole(view: View) -> tuple[Stage, bool]:
 
 
 def _columns_of_lines(pieces: Pieces, x: float) -> list[tuple[Cells, Frame, int]]:
-    """All lines of a stage in columns beside one another: what lies there, the panel, and the number of its first."""
+    """Return the columns of lines of a stage: the elements of their cells, the frame, the number of the first line."""
     view = pieces.view
     units = view.line_bytes // PIECE
     first, last = min(pieces.element_at) // units, max(pieces.element_at) // units
@@ -197,38 +200,38 @@ def _columns_of_lines(pieces: Pieces, x: float) -> list[tuple[Cells, Frame, int]
     wide = (PIECE_WIDE if high >= CELL / 2 else 24 if count <= deep else 16) * 8 / units
     panels = []
     for number, start in enumerate(range(first, last + 1, deep)):
-        there = cells(view, range(start, min(start + deep, last + 1)), pieces.element_at)
-        frame = Frame(x + number * (units * wide + GAP), 0, units * wide, high * len(there), len(there), units)
-        panels.append((there, frame, start))
+        elements = cells(view, range(start, min(start + deep, last + 1)), pieces.element_at)
+        frame = Frame(x + number * (units * wide + GAP), 0, units * wide, high * len(elements), len(elements), units)
+        panels.append((elements, frame, start))
     return panels
 
 
-def _near(figure: Figure, view: View, at: tuple[float, float], size: Enlarged) -> tuple[Grid, ...]:
-    """The part of the tile about the chosen element, and the lines about the place where it lies, enlarged."""
+def _near(figure: Figure, view: View, corner: tuple[float, float], size: Enlarged) -> tuple[Grid, ...]:
+    """Draw the part of the tile and the lines of memory around the chosen element, enlarged."""
     pieces, a = _pieces(_unmoved(view)), view.anatomy
     u, v = a.unit
     i, j = view.cell[0] // u, view.cell[1] // v
     high, wide = (NEAR, size.lines) if u > 1 else (size.lines, NEAR)
     top, left = i // high * high, j // wide * wide
     inside = [line[left : left + wide] for line in pieces.roles[top : top + high]]
-    (x, y), origin = at, (top * u, left * v)
+    (x, y), origin = corner, (top * u, left * v)
     logical = Frame(x, y, size.piece_wide * len(inside[0]), CELL * len(inside), len(inside), len(inside[0]))
     _caption(figure, logical, f"logical, from element ({origin[0]},{origin[1]})")
     first = [[(origin[0] + r * u, origin[1] + c * v) for c in range(logical.columns)] for r in range(logical.rows)]
     figure.cells(x, y, *logical.step, inside)
     hairs(figure, logical)
-    _numbers(figure, logical, [[size.label(pieces, one) for one in line] for line in first])
+    _numbers(figure, logical, [[size.label(pieces, element) for element in line] for line in first])
     figure.border(*logical.box, "tile", line=1.4)
-    downs, acrosses = [str(one[0][0]) for one in first], [str(one[1]) for one in first[0]]
+    downs, acrosses = [str(line[0][0]) for line in first], [str(element[1]) for element in first[0]]
     ticks(figure, logical, downs, acrosses, LEAST_TYPE)
     shown = window(view, size.lines)
     units = view.line_bytes // PIECE
-    there = cells(view, shown, pieces.element_at)
-    memory = Frame(*size.memory_at(logical), size.width_of_line(units), CELL * len(there), len(there), units)
-    _memory(figure, pieces, memory, there, shown[0], label=size.label)
+    elements = cells(view, shown, pieces.element_at)
+    memory = Frame(*size.memory_at(logical), size.width_of_line(units), CELL * len(elements), len(elements), units)
+    _memory(figure, pieces, memory, elements, shown[0], label=size.label)
     return (
         Grid(*logical.box, logical.rows * u, logical.columns * v, origin=origin),
-        Grid(*memory.box, memory.rows, memory.columns, cells=there),
+        Grid(*memory.box, memory.rows, memory.columns, cells=elements),
     )
 
 
@@ -236,27 +239,30 @@ def _memory(
     figure: Figure,
     pieces: Pieces,
     frame: Frame,
-    there: Cells,
+    elements: Cells,
     first: int,
     *,
     label: Callable[[Pieces, Pair | None], str] = Pieces.label,
     is_first: bool = True,
 ) -> None:
-    """Lines of shared memory: what lies there, their addresses, and above them the banks."""
+    """Draw lines of shared memory with their contents, their addresses, and the banks above them."""
     view, (wide, high) = pieces.view, frame.step
     if is_first:
         when = "" if _is_plain(view) else ", swizzled" if view.swizzled else ", without the swizzle"
         _caption(figure, frame, f"shared memory{when}")
-    figure.cells(frame.x, frame.y, wide, high, [[pieces.role(at) for at in line] for line in there])
-    if _numbers(figure, frame, [[label(pieces, at) for at in line] for line in there]):
+    figure.cells(frame.x, frame.y, wide, high, [[pieces.role(element) for element in line] for line in elements])
+    if _numbers(figure, frame, [[label(pieces, element) for element in line] for line in elements]):
         hairs(figure, frame)
     a, line_bytes = view.anatomy, view.line_bytes
     if a.atom_grid[0] and "atom" in view.levels and a.atom_bytes % line_bytes == 0 and high * a.atom_bytes >= 320:
         border(figure, frame, "atom", max(1, frame.rows * line_bytes // a.atom_bytes), outer=False)
     figure.border(*frame.box, "tile", line=1.4)
     skip = every(frame.rows, high, 13)
-    ats = [(frame.x - 6, frame.y + (i + 0.5) * high + 4, i + first) for i in range(0, frame.rows, skip)]
-    figure.texts([(x, y, f"0x{line_bytes * one:04x}") for x, y, one in ats], "muted", LEAST_TYPE, "end", mono=True)
+    addresses = [
+        (frame.x - 6, frame.y + (i + 0.5) * high + 4, f"0x{line_bytes * (i + first):04x}")
+        for i in range(0, frame.rows, skip)
+    ]
+    figure.texts(addresses, "muted", LEAST_TYPE, "end", mono=True)
     skip = every(frame.columns, wide, 22)
     banks = [
         (frame.x + (j + 0.5) * wide, frame.y - 8, str(j * PIECE // view.bank_bytes))
@@ -271,7 +277,7 @@ def _caption(figure: Figure, frame: Frame, text: str) -> None:
 
 
 def _numbers(figure: Figure, frame: Frame, labels: Sequence[Sequence[str]]) -> bool:
-    """Number the cells of a panel where there is room; whether there was."""
+    """Write the labels of a panel if they fit, and return whether they do."""
     wide, high = frame.step
     size = type_size(labels, wide, high, [LEAST_TYPE])
     if size:
@@ -281,7 +287,7 @@ def _numbers(figure: Figure, frame: Frame, labels: Sequence[Sequence[str]]) -> b
 
 
 def _levels(figure: Figure, view: View, frame: Frame) -> None:
-    """The borders of the levels that are drawn."""
+    """Draw the borders of the chosen levels."""
     a = view.anatomy
     (rows, columns), (mn, k) = a.chunk_extents, a.extents
     if "chunk" in view.levels:
@@ -295,17 +301,21 @@ def _levels(figure: Figure, view: View, frame: Frame) -> None:
 
 
 def _atom_numbers(figure: Figure, view: View, logical: Frame, memory: Sequence[Grid]) -> None:
-    """The number of each atom in memory, on both sides, where there is room for it."""
+    """Write the rank of each atom in memory on both sides, if it fits."""
     a = view.anatomy
     if not a.atom_grid[0]:
         return
     order = ranks(a.atom_places())
     frame = replace(logical, rows=a.atom_grid[0], columns=a.atom_grid[1])
-    labels = [[str(one) for one in line] for line in order]
+    labels = [list(map(str, line)) for line in order]
     wide, high = frame.step
     size = type_size(labels, wide, high, (15, 13, LEAST_TYPE))
     spots = [
-        (frame.x + (j + 3 / 8) * wide, frame.y + (i + 0.5) * high, label)  # halves and quarters are borders of subtiles
+        (
+            frame.x + (j + 3 / 8) * wide,
+            frame.y + (i + 0.5) * high,
+            label,
+        )  # borders of subtiles are at halves and quarters
         for i, line in enumerate(labels)
         for j, label in enumerate(line)
     ]
@@ -322,30 +332,30 @@ def _atom_numbers(figure: Figure, view: View, logical: Frame, memory: Sequence[G
 
 
 def marks(view: View, grids: Sequence[Grid]) -> list[Mark]:
-    """What is chosen: on the tile the subtile, the atom, the 16 bytes and the element; in memory the 16 bytes.
+    """Return the marks of the choice: subtile, atom, piece and element on the tile, the piece in memory.
 
     Args:
-        view: what is looked at.
-        grids: of elements, or of places of memory.
+        view: the tile and the chosen element.
+        grids: grids of elements, or of pieces in memory.
     """
     frames, a = list[Mark](), view.anatomy
     levels = [("subtile", view.derivation.mma), ("atom", a.atom_extents), ("piece", a.unit), ("cell", (1, 1))]
     for role, block in levels:
         if role != "atom" or a.atom_grid[0]:
-            top, left = (one // extent * extent for one, extent in zip(view.cell, block, strict=True))
+            top, left = (index // extent * extent for index, extent in zip(view.cell, block, strict=True))
             frames += [Mark(role, *box) for grid in grids if not grid.cells for box in _clipped(grid, top, left, block)]
     piece = view.cell[0] // a.unit[0] * a.unit[0], view.cell[1] // a.unit[1] * a.unit[1]
     return frames + [
         Mark("piece", *grid.box(i, j))
         for grid in grids
         for i, line in enumerate(grid.cells or ())
-        for j, at in enumerate(line)
-        if at == piece
+        for j, element in enumerate(line)
+        if element == piece
     ]
 
 
 def _clipped(grid: Grid, top: int, left: int, block: Pair) -> list[tuple[float, float, float, float]]:
-    """A block of elements on a grid of elements, as much of it as is there."""
+    """Return the part of a block of elements that is on a grid, as a box; none if it is outside."""
     first = max(top - grid.origin[0], 0), max(left - grid.origin[1], 0)
     last = min(top + block[0] - grid.origin[0], grid.rows), min(left + block[1] - grid.origin[1], grid.columns)
     if first[0] >= last[0] or first[1] >= last[1]:
@@ -364,13 +374,13 @@ def _meaning(view: View) -> str:
 def _sentence_of_lines(view: View) -> str:
     u, v = view.anatomy.unit
     contiguous = ("row", "K") if v > u else ("k", "MN")
-    cell = f"{PIECE} bytes, r:c: the {contiguous[0]} r, and the number c of the {PIECE} bytes along {contiguous[1]}"
-    return f"A cell is {cell}. {_meaning(view)}."
+    label = f"r:c is the {contiguous[0]} and the index along {contiguous[1]} in units of {PIECE} bytes"
+    return f"A cell is {PIECE} bytes; {label}. {_meaning(view)}."
 
 
 def _sentence_of_tile(view: View) -> str:
     rows, columns = view.anatomy.atom_grid
     name = atom_name(view.derivation)
-    atoms = f" {rows * columns} {name}s (blue) are numbered in the order of memory." if rows else ""
+    atoms = f" {rows * columns} {name}s (blue) are numbered in their order in memory." if rows else ""
     cell = f"{PIECE} bytes, {times(view.anatomy.unit)} elements"
     return f"A cell is {cell}. {_meaning(view)}, the same on both sides.{atoms}"

@@ -1,8 +1,9 @@
-"""What is looked at: a tile, one of its elements, and how the picture is to be coloured.
+"""A view of a tile: the tile, a chosen element, and the options of its pictures.
 
-The tile is seen in pieces of 16 bytes, each with the number that colours it.
-Laws: the subtile of an element is the one whose block of the tile it lies in; whatever the colour, each piece has a
-number, by column the piece's own place along the contiguous dimension.
+A picture shows the tile in pieces of 16 bytes, each with a number that selects its color.
+
+Invariants: the subtile of an element is the block of the tile that contains the element. Each piece has a number in
+every color mode; in the mode "column" it is the index of the piece along the contiguous dimension.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -31,44 +32,44 @@ from descriptors.text import extents_text, tuple_text
 from layoutalg import Figure, Layout, bank_group
 from layoutalg.frozen import frozen
 
-#: What the colour of a cell can be.
+#: The color modes of a cell.
 COLOURS = ("column", "order", "bank", "atom", "subtile", "chunk")
 #: The borders that can be drawn.
 LEVELS = ("tile", "atom", "subtile", "chunk")
-#: What is read at once, besides a layout of threads and values.
+#: The accesses that can be drawn, besides a layout of threads and values.
 ACCESSES = ("chunk", "row", "matrices")
-#: What of tensor memory is drawn.
+#: The contents of tensor memory that can be drawn.
 LYING = ("accumulator", "loads", "allocation", "copy", "scale factors")
-#: Bytes of a piece, the least that a swizzle moves.
+#: Bytes of a piece, the smallest unit that a swizzle moves.
 PIECE = 16
 
 
 @frozen
 class View:
-    """A tile and how it is looked at.
+    """A tile, a chosen element and the options of its pictures.
 
     Args:
         derivation: the tile.
         cell: the chosen element (MN, K).
-        stage: which of its stages.
+        stage: the stage of the tile.
         base: address of the tile, in bytes.
         colour: one of ``COLOURS``.
-        levels: which of ``LEVELS`` have borders.
-        swizzled: whether places are those after the swizzle.
-        banks: banks in a line of shared memory.
+        levels: the members of ``LEVELS`` that have borders.
+        swizzled: whether memory is shown after the swizzle.
+        banks: number of banks in a line of shared memory.
         bank_bytes: bytes of a bank.
-        slot: a place in the lines of shared memory, in pieces of 16 bytes, that is read down the lines; None for none.
+        slot: the 16-byte column of shared memory that is read, line by line; None for none.
         access: one of ``ACCESSES``.
-        lanes: (threads, values) to an index into the tile, instead of ``access``.
+        lanes: layout from (threads, values) to an index into the tile, instead of ``access``.
         access_bytes: bytes that each of those threads moves.
-        word: a word to compare with that of the chosen subtile; None for none.
-        across: M or N of the instruction, whichever the tile does not say.
+        word: a descriptor to compare with that of the chosen subtile; None for none.
+        across: M or N of the instruction, the one that the tile does not determine.
         load: the shape of the loads that read an accumulator.
-        lying: which of ``LYING`` is shown of tensor memory.
+        lying: one of ``LYING``, the content of tensor memory that is shown.
 
     Raises:
-        DescriptorError: if there is no such element, stage or bank.
-        ChoiceError: for another colour, level or access.
+        DescriptorError: if the tile has no such element or stage, or the banks or the slot are not supported.
+        ChoiceError: for an unknown color mode, level, access or content.
     """
 
     derivation: Derivation
@@ -90,56 +91,56 @@ class View:
     lying: str = "accumulator"
 
     def __post_init__(self) -> None:
-        for what, value, known in (
+        for subject, value, known in (
             ("colour", self.colour, COLOURS),
             ("access", self.access, ACCESSES),
             ("lying", self.lying, LYING),
             *(("a level", level, LEVELS) for level in self.levels),
         ):
             if value not in known:
-                raise ChoiceError(f"explore: {what}", value, known)
+                raise ChoiceError(f"explore: {subject}", value, known)
         _ = self.anatomy.stage_coordinate  # refuses a stage that the tile does not have
         extents = self.anatomy.extents
-        if not all(0 <= one < extent for one, extent in zip(self.cell, extents, strict=True)):
+        if not all(0 <= index < extent for index, extent in zip(self.cell, extents, strict=True)):
             raise DescriptorError(
-                f"explore: the cell must be an element of the tile of {extents_text(extents)}, found "
-                f"{tuple_text(self.cell)}"
+                f"explore: the cell is {tuple_text(self.cell)}, which is not an element of the {extents_text(extents)} "
+                "tile"
             )
         as_integer(self.banks, "explore: the number of banks", minimum=1, maximum=128)
         as_integer(self.bank_bytes, "explore: the bytes of a bank", minimum=1, maximum=64)
         if self.line_bytes % PIECE or self.line_bytes > 1024:
             raise DescriptorError(
-                f"explore: a line of banks must be a multiple of {PIECE} bytes up to 1024, found {self.banks} banks of "
-                f"{self.bank_bytes}"
+                f"explore: {self.banks} banks of {self.bank_bytes} bytes are {self.line_bytes} bytes, which is not a "
+                f"multiple of {PIECE} up to 1024"
             )
         if self.slot is not None:
             as_integer(self.slot, "explore: the slot", maximum=self.line_bytes // PIECE - 1)
 
     @property
     def anatomy(self) -> Anatomy:
-        """The parts of the stage that is looked at."""
+        """The parts of the stage."""
         return Anatomy(self.derivation, self.stage)
 
     @property
     def line_bytes(self) -> int:
-        """Bytes of a line: all banks once."""
+        """Bytes of a line, which contains each bank once."""
         return self.banks * self.bank_bytes
 
     @property
     def subtile(self) -> Pair:
-        """The subtile in which the element lies."""
+        """The subtile that contains the chosen element."""
         (i, k), (mn, depth) = self.cell, self.derivation.mma
         return i // mn, k // depth
 
     @property
     def inside(self) -> Pair:
-        """Where in the subtile it lies."""
+        """The coordinate of the chosen element in its subtile."""
         (i, k), (mn, depth) = self.cell, self.derivation.mma
         return i % mn, k % depth
 
 
 def element_address(view: View) -> tuple[int, int]:
-    """Where the chosen element lies before the swizzle and after it, in the unit of ``address_bits``, from the tile on.
+    """Return the offset of the chosen element from the tile before and after the swizzle, in units of ``address_bits``.
 
     >>> from descriptors import derive
     >>> element_address(View(derive((128, 128), "bf16", "K", "128B", (64, 16)), cell=(11, 21)))
@@ -147,10 +148,10 @@ def element_address(view: View) -> tuple[int, int]:
     """
     d = view.derivation
     rows, swizzle, offset = parts(d.smem_tile)
-    at = rows((*view.cell, *view.anatomy.stage_coordinate))
-    assert isinstance(at, int)
+    row_offset = rows((*view.cell, *view.anatomy.stage_coordinate))
+    assert isinstance(row_offset, int)
     unit = d.element.storage_bits // address_bits(d.element)
-    before = offset + at
+    before = offset + row_offset
     return before * unit, (swizzle(before) if swizzle else before) * unit
 
 
@@ -158,31 +159,31 @@ Numbers = list[list[int]]
 
 
 def places(view: View) -> Numbers:
-    """Where each piece of the stage lies, in bytes from the start of the tile; it is not to be changed."""
+    """Return the byte offset of each piece of the stage from the tile. The lists are cached: do not change them."""
     return _places(view.derivation, view.stage, view.swizzled)
 
 
 @lru_cache(maxsize=8)
 def _places(derivation: Derivation, stage: int, swizzled: bool) -> Numbers:
-    """What does not depend on the chosen element is computed once for all of them."""
+    """Return the offsets, which do not depend on the chosen element and are computed once."""
     return Anatomy(derivation, stage).pieces(swizzled=swizzled)
 
 
 def column_of(view: View, row: int, column: int) -> int:
-    """The place of a piece along the contiguous dimension, which counts 16 bytes."""
+    """Return the index of a piece along the contiguous dimension, in units of 16 bytes."""
     return column if view.derivation.major is Major.K else row
 
 
 def visible_colour(view: View) -> str:
-    """The colour that a view shows: ``wrong`` where its word reads something from elsewhere, whatever it asks for."""
+    """Return the color mode that is shown: "wrong" if the descriptor reads a wrong address, else that of the view."""
     try:
         return "wrong" if misread(view) else view.colour
-    except DescriptorError:  # a word that nobody can read; why not is said where it is compared
+    except DescriptorError:  # no instruction can read this descriptor; the comparison gives the reason
         return view.colour
 
 
 def kinds(view: View) -> Numbers:
-    """The number that colours each piece: rows of pieces along MN, columns along K."""
+    """Return the number that selects the color of each piece: rows along MN, columns along K."""
     if visible_colour(view) == "wrong":
         return wrong(view)
     if view.colour == "bank":
@@ -195,7 +196,7 @@ def kinds(view: View) -> Numbers:
 
 
 def wrong(view: View) -> Numbers:
-    """1 for each piece of the chosen subtile of which the view's word reads an element elsewhere, else 0."""
+    """Return 1 for each piece with an element that the view's descriptor reads from a wrong address, else 0."""
     (mn, k), (u, v) = view.anatomy.extents, view.anatomy.unit
     marked = [[0] * (k // v) for _ in range(mn // u)]
     for i, j in misread(view):
@@ -204,9 +205,9 @@ def wrong(view: View) -> Numbers:
 
 
 def misread(view: View) -> tuple[tuple[int, int], ...]:
-    """Return the elements (MN, K) of the tile that the view's word reads from elsewhere than where they are stored.
+    """Return the elements (MN, K) that the view's descriptor does not read from the address where they are stored.
 
-    The swizzle pattern starts at the tile, or at address 0 if the word agrees with that alone.
+    The swizzle pattern starts at the tile, or at address 0 if the descriptor agrees only with that.
     """
     if view.word is None:
         return ()
@@ -218,23 +219,23 @@ def misread(view: View) -> tuple[tuple[int, int], ...]:
 def _misread(view: View, pattern_start: int) -> tuple[tuple[int, int], ...]:
     assert view.word is not None
     d, (high, deep), (i, j) = view.derivation, view.derivation.mma, view.subtile
-    whole = stored_rows(
+    stored = stored_rows(
         d.smem_tile, d.element, base=view.base, pattern_start=pattern_start, window=window_bytes(d.arch)
     )
-    block = [row[j * deep : (j + 1) * deep] for row in whole[i * high : (i + 1) * high]]
+    block = [row[j * deep : (j + 1) * deep] for row in stored[i * high : (i + 1) * high]]
     for stage in view.anatomy.stage_coordinate:
-        block = [[one[stage] for one in row] for row in block]
+        block = [[stages[stage] for stages in row] for row in block]
     word = with_version(view.word, d.arch)
     read = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
-    at = product(range(high), range(deep))
-    return tuple((i * high + a, j * deep + b) for a, b in at if block[a][b] != read[a][b])
+    elements = product(range(high), range(deep))
+    return tuple((i * high + a, j * deep + b) for a, b in elements if block[a][b] != read[a][b])
 
 
 def roles(view: View, numbers: Sequence[Sequence[int]]) -> list[list[str | None]]:
-    """What each piece is filled with."""
+    """Return the fill role of each piece."""
     if visible_colour(view) == "wrong":
-        return [["c7" if one else "r1" for one in row] for row in numbers]
+        return [["c7" if number else "r1" for number in row] for row in numbers]
     if view.colour in ("order", "subtile"):
         count = max(map(max, numbers)) + 1
-        return [[Figure.step(one, count) for one in row] for row in numbers]
-    return [[Figure.kind(one) for one in row] for row in numbers]
+        return [[Figure.step(number, count) for number in row] for row in numbers]
+    return [[Figure.kind(number) for number in row] for row in numbers]

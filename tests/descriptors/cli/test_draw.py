@@ -85,9 +85,9 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
         (["shadow", *TILE], "'shadow' is not one of 'levels'"),
         (["tile", *TILE, "--colour-by", "red"], "supported: order, bank, atom"),
         (["levels", *TILE, "--colour-by", "bank"], "--colour-by needs tile"),
-        (["levels", *TILE, "--stage", "1"], "picture: the stage must be 0, found 1"),
+        (["levels", *TILE, "--stage", "1"], "picture: the tile has no stage 1"),
         (["levels", *TILE, "--subtile", "9,9"], "picture: mn of the subtile is 9, but the maximum is 1"),
-        (["levels", *TILE, "--subtile", "1"], "the subtile must be two numbers"),
+        (["levels", *TILE, "--subtile", "1"], "which is not two numbers (mn, k)"),
         (["levels", "0x1", *TILE], "a descriptor, which only word and diff draw"),
         (["diff", *TILE], "diff needs the descriptor to compare"),
         (["all", *TILE], "all writes several files"),
@@ -97,8 +97,11 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
         (["levels", *TILE, "-o", "a.png"], "the name a.png does not end in .svg, .tex, .txt or .html"),
         (["levels", *TILE, "-o", "nowhere/a.svg"], "nowhere/a.svg cannot be written"),
         (["banks", *TILE, "--access", "(32,8"], "expected"),
-        (["tile", *LARGE], "at most 65536 pieces"),
-        (["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"], "at most 16384 atoms"),
+        (["tile", *LARGE], "at most 65536 are drawn"),
+        (
+            ["levels", *TILE[:6], "--tile", "1048576x64", "--mma", "64x16", "--capacity", "none"],
+            "atoms, but at most 16384 are drawn",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
@@ -121,7 +124,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.
     occupied = tmp_path / "taken"
     occupied.write_text("a file")
     assert main(["draw", "all", *TILE, "-o", str(occupied)]) == 2
-    assert "must be a folder that can be written" in capsys.readouterr().err
+    assert "which cannot be written" in capsys.readouterr().err
     assert occupied.read_text() == "a file"
 
 

@@ -1,5 +1,5 @@
-/** A worker with the engine: it starts with the first question; `told(ready, why)` hears whether it could. */
-function engineIn(address, told) {
+/** A worker with the engine, which starts with the first question; `report(ready, why)` is called when it starts or fails. */
+function engineIn(address, report) {
   const waiting = new Map();
   let worker = null, number = 0;
   const end = (message) => {
@@ -10,14 +10,14 @@ function engineIn(address, told) {
   };
   const start = () => {
     if (worker) return;
-    try { worker = new Worker(address, { type: "module" }); } catch (error) { told(false, String(error)); return; }
+    try { worker = new Worker(address, { type: "module" }); } catch (error) { report(false, String(error)); return; }
     worker.onmessage = ({ data }) => {
-      if (data.ready !== undefined) { told(data.ready, data.why); return; }
+      if (data.ready !== undefined) { report(data.ready, data.why); return; }
       waiting.get(data.number)?.(data.answer);
       waiting.delete(data.number);
       if (data.answer.ended) end("the engine ended");
     };
-    worker.onerror = (event) => told(false, event.message || "its worker could not be loaded");
+    worker.onerror = (event) => report(false, event.message || "its worker could not be loaded");
   };
   const ask = (question, path = "answer") => {
     start();

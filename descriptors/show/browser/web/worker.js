@@ -1,5 +1,5 @@
-// The engine in a worker: Pyodide, and the packages as one archive, both beside this file unless its address says where;
-// ?answers= names the Python module whose ANSWERS a page may ask. Nothing is fetched from elsewhere.
+// The engine in a worker: Pyodide and the packages as one archive, both beside this file unless its address names others.
+// ?answers= names the Python module whose ANSWERS a page may call. Nothing is fetched from other sites.
 const given = new URL(import.meta.url).searchParams;
 const place = (name, usual) => new URL(given.get(name) ?? usual, import.meta.url).href;
 
@@ -28,7 +28,7 @@ onmessage = async ({ data }) => {
   const reply = await engine;
   let answer;
   try { answer = JSON.parse(reply(data.path, data.question)); } catch (error) {
-    // Python itself ended, as where its memory is full; the page has to start another worker.
+    // Python itself ended, for example because its memory is full. The page has to start another worker.
     answer = { ok: false, ended: true, error: { type: "Error", message: `the engine ended: ${String(error).trim().split("\n").at(-1)}` } };
   }
   postMessage({ number: data.number, answer });

@@ -1,5 +1,5 @@
 "use strict";
-/** What a frozen page keeps of every element of its state: unpacked once; then the answer about any of them. */
+/** The stored answers of a frozen page about every element of its state, which are unpacked once. */
 function keptIn(text) {
   let held = null;
   const open = async () => {
@@ -8,7 +8,7 @@ function keptIn(text) {
   };
   const fill = (sentence, values) => sentence.replace(/\{(\w+):?([^}]*)\}/g, (_, name, form) =>
     form === "x" ? `0x${values[name].toString(16)}` : form ? form.split("|")[values[name]] : String(values[name]));
-  /** The answer of another element [row, column], made of that of the state; null where nothing is kept of it. */
+  /** The answer about another element [row, column], derived from that of the state; null if none is stored. */
   return async (cell, tab, answer, picture) => {
     if (!text) return null;
     held ??= await open();

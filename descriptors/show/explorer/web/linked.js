@@ -1,11 +1,11 @@
 "use strict";
-/** Where blocks of elements [row, column, rows, columns] lie on a picture: a box for each, in the picture's coordinates. */
+/** The boxes of blocks of elements [row, column, rows, columns] on a picture, in its coordinates. */
 function placesOf(picture, blocks, piece) {
   const found = [];
   for (const grid of picture?.grids ?? []) {
     const wide = grid.width / grid.columns, high = grid.height / grid.rows;
     const box = (row, column, rows, columns) => found.push({ x: grid.x + column * wide, y: grid.y + row * high, width: columns * wide, height: rows * high });
-    if (grid.cells) {  // each place holds 16 bytes, named by their first element
+    if (grid.cells) {  // a cell is 16 bytes, given by their first element
       const meets = ([i, k]) => blocks.some(([row, column, rows, columns]) => i < row + rows && i + piece[0] > row && k < column + columns && k + piece[1] > column);
       grid.cells.forEach((line, i) => line.forEach((at, j) => { if (at && meets(at)) box(i, j, 1, 1); }));
       continue;
@@ -30,7 +30,7 @@ function walkOf(mode, cell) {
   });
 }
 
-/** How often a field counts for an element of the subtile that begins at a corner; 0 for one outside it. */
+/** How often a field is added for an element of the subtile that begins at a corner; 0 for an element outside it. */
 function countOf(field, corner, extents, cell) {
   const [i, k] = [cell[0] - corner[0], cell[1] - corner[1]];
   if (i < 0 || k < 0 || i >= extents[0] || k >= extents[1]) return 0;

@@ -1,5 +1,5 @@
 "use strict";
-// The page asks the engine and shows what comes back. It knows no layouts: pictures, words and sentences are the engine's.
+// The page sends questions to the engine and shows the answers. Pictures and sentences come from the engine.
 (() => {
   const baked = JSON.parse(document.getElementById("baked").textContent);
   const $ = (id) => document.getElementById(id);
@@ -22,7 +22,7 @@
   let latest = 0, lastSvg = null, typing = null, refused = false, underway = "";
   const frozen = baked.engine === "none";
 
-  // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
+  // ---- the engine: a server, a worker with Pyodide, or none, where the page has only the answers stored in it ----
   let loading = baked.engine === "worker" ? "the engine is loading; this takes a few seconds" : "";
   const engine = engineIn("worker.js?answers=descriptors.show.explorer.page", (ready, why) => {
     loading = ready ? "" : "the engine did not start";
@@ -38,16 +38,16 @@
     worker: (question, path) => engine.ask(question, path),
     async none(question) {
       const asked = { ...first, ...question }, base = { ...first, ...baked.question }, picture = baked.tabs[asked.tab];
-      if (JSON.stringify(of(asked)) !== JSON.stringify(of(base))) return { frozen: "it shows one state" };
+      if (JSON.stringify(of(asked)) !== JSON.stringify(of(base))) return { frozen: "it shows only one state" };
       if (asked.cell === base.cell) return { ...baked.answer, stage: picture };
       const cell = /^\s*(\d{1,9})[x, ]+(\d{1,9})\s*$/.exec(asked.cell)?.slice(1).map(Number);
       const found = cell && await kept(cell, asked.tab, baked.answer, picture);
-      return found ?? { frozen: cell && !baked.kept ? "its tile has too many elements to keep" : "it has no such element" };
+      return found ?? { frozen: cell && !baked.kept ? "its tile has too many elements to store" : "it has no such element" };
     },
   };
   const kept = keptIn(baked.kept);
   const of = ({ want, known, tab, cell, paste, ...rest }) => rest;
-  /** Ask; whatever happens, an answer comes. */
+  /** Send a question and return the answer, which is an error if the engine does not respond. */
   const ask = async (question, path) => {
     try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `no response from the engine: ${error.message}` } }; }
   };
@@ -59,7 +59,7 @@
     return found;
   };
 
-  // ---- the state in the address: a step of the history for each change, so that back undoes it ----
+  // ---- the state in the address: each change is a history entry, so that the back button undoes it ----
   const writeHash = (how) => {
     const parts = Object.entries(small()).map(([key, value]) =>
       `${key}=${encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value))}`);
@@ -84,11 +84,11 @@
     return found;
   };
 
-  // ---- asking: words first, then the picture, then the proof; what is late is dropped ----
+  // ---- questions: text first, then the picture, then the proof; answers that arrive too late are dropped ----
   const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"], ["links"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
   const subject = (one) => JSON.stringify([...OPERAND, "base", "stage"].map((key) => one[key]));
   const changed = (one) => JSON.stringify([one.word, one.edit]);
-  /** What of the page is not computed yet for the state: it is grey until it is. */
+  /** Parts of the page that are not computed yet for the state; they are gray. */
   const waiting = new Set();
   function wait() {
     if (subject(state) !== subject(good)) ["told", "stage", "proof"].forEach((part) => waiting.add(part));
@@ -96,7 +96,7 @@
     badge();
   }
   const arrived = (parts) => { parts.forEach((part) => waiting.delete(part)); document.documentElement.removeAttribute("data-pending"); badge(); };
-  /** Ask for all that the state needs, and show it. `mode`: push a step of the history, keep the last, or wait for the end of typing. */
+  /** Request and show the parts that the state needs. `mode`: push a history entry, keep the last, or wait for the end of typing. */
   async function refresh(kind = "all", mode = "push") {
     const mine = ++latest;
     const began = performance.now();
@@ -135,21 +135,21 @@
   }
   let timer = 0;
   const soon = (kind, mode) => { clearTimeout(timer); underway = mode; wait(); timer = setTimeout(() => refresh(kind, mode), 60); };
-  const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " What stands below is the last that could be answered." : ""); document.body.classList.toggle("stale", Boolean(text)); };
+  const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " The page below shows the last valid state." : ""); document.body.classList.toggle("stale", Boolean(text)); };
 
   // ---- showing ----
   function show(parts) {
     for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
   }
-  /** What was pasted and is not on the stage: then the page is about it, and not about the tile. */
+  /** The pasted item if the picture does not show it; the page then describes the item instead of the tile. */
   const alone = () => { const found = shown.pasted; return found && !found.error && (found.picture || !found.use || !found.ok) ? found : null; };
-  /** The one verdict, of exactly what is on the screen: the word as it is typed, and whether it is right. */
+  /** Show the verdict on exactly what is on the screen: the descriptor as typed, and whether it is right. */
   function badge() {
     const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement, other = alone();
     const say = (judged) => { $("warnings").textContent = (judged?.warnings ?? []).map((one) => `warning: ${one}`).join("\n"); $("covers").textContent = judged?.scope ?? ""; };
     document.body.classList.toggle("alone", Boolean(other));
     if (other) {
-      const [name, text] = other.picture ? ["wait", "drawn by itself: no tile, no word to prove"] : [other.ok ? "good" : "bad", other.text.split("\n")[0]];
+      const [name, text] = other.picture ? ["wait", "drawn without a tile: there is no descriptor to prove"] : [other.ok ? "good" : "bad", other.text.split("\n")[0]];
       $("wordof").textContent = document.title = other.kind;
       say(null);
       $("headword").textContent = ""; at.className = `badge ${name}`; at.textContent = text; $("reset").hidden = true;
@@ -202,10 +202,10 @@
       const changed = String(field.value) !== String(own[index]?.value);
       return make("tr", { "data-row": field.name, className: `${field.idle ? "idle" : ""} ${changed ? "changed" : ""}` }, make("th", { scope: "row" }, ...field.name.split(/(?<=_)/).flatMap((part, i) => i ? [make("wbr"), part] : [part])), make("td", { className: "mono", textContent: field.span }), make("td", {}, input), make("td", {}, make("b", { className: "count" }), ` ${field.meaning}`));
     });
-    table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the word; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
+    table.replaceChildren(make("caption", { className: "hide", textContent: "Fields of the descriptor; a changed value is compared with the tile" }), make("thead", {}, make("tr", {}, ...["field", "bits", "value", ""].map((name) => make("th", { scope: "col", textContent: name || "meaning", className: name ? "" : "quiet" })))), make("tbody", {}, ...body));
     if (focused) table.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus();
   }
-  /** A list shows a value, be it one that it does not offer. */
+  /** Select a value in a list, and add it if it is not one of the options. */
   const listed = (list, value) => {
     list.querySelector(".odd")?.remove();
     if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value, textContent: value || "its own", className: "odd" }));
@@ -254,7 +254,7 @@
     $("canvas").style.setProperty("--h", found.height);
     if (!hover) keepInView(found);
   }
-  /** A picture that is wider than its place, as on a phone, shows the chosen element. */
+  /** Scroll to the chosen element if the picture is wider than its panel, as on a phone. */
   function keepInView({ width, marks: [...all] }) {
     const room = $("scroll"), is = (one) => one.role === "cell", mark = shown.edited?.ok === false ? all.find(is) : all.findLast(is), scale = $("canvas").clientWidth / width;
     if (!mark || room.scrollWidth <= room.clientWidth || String(mark.x) === room.dataset.at) return;
@@ -263,12 +263,12 @@
     if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 4;
   }
 
-  // ---- what is pointed at is lit on the stage, and the other way round ----
+  // ---- pointing at an item highlights its elements in the picture, and pointing at an element highlights its items ----
   const hint = $("lit").textContent;
   let pointed = null, focused = null, hovered = null;
   const chosen = () => shown.inspector?.cell ?? null;
   const corner = () => shown.told.subtiles.chosen.map((one, i) => one * shown.told.mma[i]);
-  /** What a part of the page concerns: blocks of elements, the first of them where an arrow ends, and a sentence. */
+  /** The elements that belong to an item of the page: blocks of elements, the ends of an arrow, and a sentence. */
   function meant(node) {
     const links = shown.links, told = shown.told;
     if (!links?.fields || !told || !chosen()) return null;
@@ -301,7 +301,7 @@
     const barb = (side) => [b[0] - head * (dx + side * dy * 0.6), b[1] - head * (dy - side * dx * 0.6)];
     return [line(a, b), line(barb(1), b, barb(-1))];
   }
-  /** Say what is lit, and light it. */
+  /** Highlight the elements of the item, and describe them. */
   function point() {
     const node = pointed ?? focused, found = node && meant(node);
     $("lit").textContent = found ? found.said : hint;
@@ -312,7 +312,7 @@
   $("side").addEventListener("pointerleave", () => { pointed = null; point(); });
   $("side").addEventListener("focusin", (event) => { focused = event.target.closest(PARTS); point(); });
   $("side").addEventListener("focusout", () => { focused = null; point(); });
-  /** What concerns the element under the pointer, else the chosen one: its digits, its fields, its subtile. */
+  /** Highlight the items that belong to the element under the pointer, or to the chosen one: digits, fields, subtile. */
   function concern() {
     const links = shown.links, told = shown.told, cell = hovered ?? chosen();
     if (!links?.fields || !told || !cell) return;
@@ -322,7 +322,7 @@
       const digit = digitOf(mode, cell);
       node.lastChild.textContent = String(digit);
       node.classList.toggle("on", digit > 0);
-      node.title = `${mode.said}; element (${cell.join(",")}) is at place ${digit}`;
+      node.title = `${mode.said}; element (${cell.join(",")}) is at position ${digit}`;
     }
     const at = corner();
     for (const node of $("fields").querySelectorAll("[data-row]")) {
@@ -377,13 +377,13 @@
     $("untell").textContent = alone() ? "back to the tile" : "close";
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const all = make("details", { open: !found.ok || (!found.use && !found.picture) }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "more about it" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    const all = make("details", { open: !found.ok || (!found.use && !found.picture) }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "details" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "explanation of the pasted text" }));
     at.replaceChildren(...(found.picture ? [drawing(found)] : []), all);
   }
-  /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
+  /** A swizzle, layout or tiled copy without an operand: its options, its picture, the chosen unit. */
   function drawing({ picture, drawing: set, facts }) {
     const again = (key, value) => {
-      const kept = key === "swizzle" ? [[key]] : set.controls;  // another swizzle has tiles of its own
+      const kept = key === "swizzle" ? [[key]] : set.controls;  // another swizzle has other tiles
       $("paste").value = [set.notation, ...kept.map(([name, , now]) => `${name}=${name === key ? value : now}`)].filter((one) => !one.endsWith("=")).join(" ");
       tell(true);
     };
@@ -438,13 +438,13 @@
     let value = control.type === "checkbox" ? control.checked : control.value;
     if (typeof first[name] === "number" && /^-?\d+$/.test(String(value).trim())) value = Number(value);
     const kind = OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look";
-    if (state[name] === value) { if (mode === "push" && (refused || underway === "typing")) soon(kind, "keep"); return; }  // Enter, before what was typed is answered
+    if (state[name] === value) { if (mode === "push" && (refused || underway === "typing")) soon(kind, "keep"); return; }  // Enter, before the typed value is answered
     const again = typing === control && mode === "typing";
     typing = control;
     state[name] = value;
     if (["tile", "layout"].includes(name)) { state.cell = "0,0"; state.stage = 0; }
     if (OPERAND.includes(name) || name === "base") { state.word = ""; state.edit = {}; }
-    if (mode === "typing" && !again) writeHash("push");  // one step of the history for all that is typed into a control
+    if (mode === "typing" && !again) writeHash("push");  // one history entry for everything typed into a control
     soon(kind, mode);
   }
   function tabs() {
@@ -458,7 +458,7 @@
     $("zoomin").disabled = depth < 0 || depth === CLOSER.length - 1;
     looks();
   }
-  /** Another state altogether: nothing that stands in a control is kept. */
+  /** Replace the whole state; the values in the controls are not kept. */
   function become(other, mode = "push") {
     typing = null;
     state = structuredClone({ ...first, ...other });
@@ -511,7 +511,7 @@
     state.cell = now.map((one, i) => Math.min(Math.max(one + by[i] * (event.shiftKey ? 8 : 1), 0), size[i] - 1)).join(",");
     refresh("cell", "keep");
   });
-  /** Closer to the chosen element, or farther: the tile, the lines about it, its atom. False where there is no such step. */
+  /** Zoom in or out: the tile, the lines around the element, its atom. Returns false if there is no such level. */
   function zoom(by) {
     const to = CLOSER[CLOSER.indexOf(state.tab) + by];
     if (!CLOSER.includes(state.tab) || !to) return false;
@@ -520,7 +520,7 @@
   }
   let turned = 0, last = 0, spread = 0;
   $("scroll").addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && (scrollY > 0 || event.deltaX)) return;  // who scrolls the page goes on doing so
+    if (!event.ctrlKey && (scrollY > 0 || event.deltaX)) return;  // a reader who scrolls the page continues to scroll
     const now = performance.now(), by = event.deltaY < 0 ? 1 : -1;
     if (now - last > 250 || turned * by < 0) turned = 0;
     last = now;
@@ -567,15 +567,15 @@
   $("nolayout").addEventListener("click", () => { become({ ...state, layout: "", unit: first.unit, major: first.major, swizzle: first.swizzle, mma: first.mma, cell: first.cell, base: first.base }); document.querySelector("[name=tile]").focus(); });
   $("word").addEventListener("change", (event) => { state.word = event.target.value.trim(); state.edit = {}; refresh("cell"); });
   $("cell").addEventListener("change", (event) => { state.cell = event.target.value; refresh("cell"); });
-  /** A text that is too long is not asked: a browser could not even show it. */
+  /** Refuse a text that is too long; a browser could not even show it. */
   function tooLong(text) {
     if (text.length <= baked.longest) return false;
-    shown.pasted = { error: { message: `explore: paste must have at most ${baked.longest} characters, found ${text.length}` } };
+    shown.pasted = { error: { message: `explore: paste has ${text.length} characters, but the maximum is ${baked.longest}` } };
     pasted();
     return true;
   }
   const grow = () => { $("paste").rows = Math.min($("paste").value.split("\n").length, 6); };
-  /** What the box holds: one thing that fits goes onto the stage at once, where a word is compared with the tile. */
+  /** Explain the text of the box. A single item that fits is shown in the picture; a descriptor is compared with the tile. */
   async function tell(mine = false) {
     const asked = mine ? $("paste").value : state.paste;
     if (tooLong(asked)) return;
@@ -606,7 +606,7 @@
   }
   window.addEventListener("popstate", () => { $("undo").disabled = !history.state?.depth; become(location.hash.length > 1 ? readHash() : baked.question, "keep"); });
 
-  // ---- the first paint needs neither engine nor script: word, proof and picture stand in the page; the rest follows ----
+  // ---- the first paint needs neither engine nor script: the page contains descriptor, proof and picture ----
   function begin() {
     const asked = readHash(), others = Object.keys(asked).length > 0;
     if (others && !frozen) ["told", "stage", "proof"].forEach((part) => waiting.add(part));
@@ -620,5 +620,5 @@
   let begun = false;
   const once = () => { if (!begun) { begun = true; begin(); } };
   new PerformanceObserver((seen) => { if (seen.getEntriesByName("first-contentful-paint").length) once(); }).observe({ type: "paint", buffered: true });
-  setTimeout(once, document.hidden ? 0 : 700);  // a page that nobody looks at is not painted
+  setTimeout(once, document.hidden ? 0 : 700);  // a hidden page is not painted
 })();

@@ -59,7 +59,7 @@ def test_the_answer_is_what_the_engine_says() -> None:
         ({"tile": "100x64"}, "tile MN is 100, which is not a multiple of"),
         ({"tile": "99999999x99999999"}, "a CTA has 232448 bytes"),
         ({"dtype": "bf17"}, "did you mean bf16?"),
-        ({"cell": "128,0"}, "the cell must be an element of the tile"),
+        ({"cell": "128,0"}, "the cell is (128,0), which is not an element of the 128x128 tile"),
         ({"layout": "<script>alert(1)</script>"}, "notation"),
         (
             {"layout": "(64,16):(64,1)", "major": "", "swizzle": "", "mma": "48x16"},

@@ -29,9 +29,9 @@ def test_the_command_derives_the_word_that_is_shown(
         assert program == "descriptors"
         status = main(arguments)
         printed = capsys.readouterr().out
-        if what == "the whole story":
+        if what == "the derivation of the tile":
             assert (status, reply["told"]["first"] in printed) == (0, True)
-        elif what == "the word of this subtile":
+        elif what == "the descriptor of this subtile":
             assert (status, reply["told"]["word"] in printed) == (0, True)
         elif what == "the picture":
             assert (status, len(list(tmp_path.glob("*.svg")))) == (0, 1)

@@ -41,7 +41,7 @@ def test_offsets_are_counted_as_the_canonical_form_counts_its_chunks(d: Derivati
 def test_what_no_element_depends_on_is_said() -> None:
     elements = field_elements(View(derive(**K_128)))
     assert elements["leading_byte_offset"] == {
-        "boxes": [], "said": "leading_byte_offset: no element of the subtile is read by it",
+        "boxes": [], "said": "leading_byte_offset: affects no element of the subtile",
     }  # fmt: skip
     assert elements["version"]["said"] == "version: the documents define no other value"
 

@@ -65,9 +65,9 @@ def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
         ({"edit": {"roof": "1"}}, "supported: start_address"),
         ({"edit": {"version": "9"}}, "version is 9, which is not in [0, 7]"),
         ({"edit": {"stride_byte_offset": "100"}}, "is 100, which is not a multiple of 16"),
-        ({"edit": {"stride_byte_offset": "much"}}, "stride_byte_offset must be a number, found 'much'"),
+        ({"edit": {"stride_byte_offset": "much"}}, "stride_byte_offset is 'much', which is not a non-negative integer"),
         ({"edit": {"swizzle": "96B"}}, "supported: none"),
-        ({"word": "12"}, "a word must be hexadecimal"),
+        ({"word": "12"}, "word is '12', which is not a hexadecimal number"),
         ({"word": "0x12345678901234567890"}, "the maximum is"),
     ],
 )

@@ -41,7 +41,7 @@ def test_banks_and_lines_count_from_the_address_where_the_tile_lies() -> None:
 
 def test_the_halves_of_a_byte_are_told_apart() -> None:
     d = derive((128, 256), "e2m1", "K", "128B", (128, 64))
-    facts = [dict(inspect(View(d, (0, k)))["facts"])["after it"] for k in (0, 1)]
+    facts = [dict(inspect(View(d, (0, k)))["facts"])["after the swizzle"] for k in (0, 1)]
     assert facts == ["byte 0 = 0x0, low half", "byte 0 = 0x0, high half"]
 
 

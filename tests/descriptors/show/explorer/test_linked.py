@@ -42,10 +42,10 @@ def test_a_field_lights_the_elements_that_it_is_counted_for(home: Any) -> None:
     home.hover("[data-row=stride_byte_offset] th")
     assert lit(home) == {(i, k) for i in range(8, 64) for k in range(16)}
     assert home.locator("#marks .arrow").count() == 2
-    assert "896 of 1024 elements lie 1 to 7 steps of 1024 bytes on" in text(home, "#lit")
+    assert "896 of 1024 elements are 1 to 7 steps of 1024 bytes further" in text(home, "#lit")
     home.hover("[data-row=leading_byte_offset] th")
     assert lit(home) == set()
-    assert text(home, "#lit") == "leading_byte_offset: no element of the subtile is read by it"
+    assert text(home, "#lit") == "leading_byte_offset: affects no element of the subtile"
     home.hover("h1")
     assert lit(home) == set()
 
@@ -81,7 +81,7 @@ def test_a_mode_lights_the_walk_from_the_chosen_element(home: Any) -> None:
     ):
         mode(home, name).focus()
         assert lit(home) == cells, name
-    assert "2 places, 16384 bytes apart; from element (11,85)" in text(home, "#lit")
+    assert "2 positions, 16384 bytes apart; from element (11,85)" in text(home, "#lit")
     assert [
         mode(home, name).locator("b").text_content() for name in ("MN 8:64", "MN 16:512", "K 64:1", "K 2:8192")
     ] == ["3", "1", "21", "1"], "the digits of the element: 3 * 64 + 512 + 21 + 8192"

@@ -100,7 +100,7 @@ def facts(opened: Any) -> list[list[str]]:
 
 def test_every_element_of_it_can_be_chosen(disk: Any) -> None:
     disk.click("#tab-tile")
-    disk.locator("#stagetitle", has_text="by logical columns").wait_for()
+    disk.locator("#stagetitle", has_text="colored by logical column").wait_for()
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
     for cell in ((0, 0), (70, 21), (127, 127), (11, 21)):
         settled(disk, lambda cell=cell: click(disk, grid, *cell))  # type: ignore[misc]

@@ -35,7 +35,7 @@ def pasted(text: str, **body: Any) -> dict[str, Any]:
         (f"{PRINTED}\n0x4000404000010040", "a word and a layout", True, "same: the word reads all 1024 elements"),
         ("0x4000404000010000\n0x4000402000010000", "two words", False, "stride_byte_offset [32,46): 1024 and 512"),
         ("0x4000404000010000\n0x4000404000010000", "two words", True, "same"),
-        ("(8,8):(8,1)\n(8,8):(1,8)", "two layouts", False, "56 of 64 elements lie elsewhere"),
+        ("(8,8):(8,1)\n(8,8):(1,8)", "two layouts", False, "56 of 64 elements have different addresses"),
         ("(8,8):(8,1)\n((2,4),8):((8,16),1)", "two layouts", True, "same"),
         ("(8,8):(8,1)\n(8,16):(16,1)", "two layouts", False, "extents 8x8 and 8x16"),
         (f"{PRINTED}\nS<3,3,3> o 0 o (64,64):(64,1)", "two layouts", True, "same"),
@@ -96,7 +96,7 @@ def test_what_was_printed_is_a_question_that_has_an_answer(text: str, kind: str,
     record = pasted(text)
     assert record["kind"] == kind, record["text"]
     if "mma" in use and record["use"] is None:
-        assert "no instruction reads it so" in record["text"]
+        assert "no instruction reads it in this form" in record["text"]
         return
     assert use.items() <= record["use"].items()
     assert answer({**record["use"], "want": ["told", "stage"]})["ok"]
@@ -105,7 +105,7 @@ def test_what_was_printed_is_a_question_that_has_an_answer(text: str, kind: str,
 @each(
     ("text", "said"),
     [
-        ("Swizzle<3,4,4>", "none that a descriptor has"),
+        ("Swizzle<3,4,4>", "descriptors do not support S<3,4,4>"),
         ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", "the swizzle is "),
     ],
 )
@@ -163,7 +163,7 @@ def test_what_is_too_large_for_a_picture_is_told_without_one() -> None:
 
 def test_what_no_instruction_reads_is_not_offered_for_the_stage() -> None:
     record = pasted("(4,8):(8,1)")
-    assert record["use"] is None and "no instruction reads it so: legality" in record["text"]
+    assert record["use"] is None and "no instruction reads it in this form: legality" in record["text"]
 
 
 def test_advice_names_controls_that_the_page_has() -> None:
@@ -233,16 +233,16 @@ def test_the_tensor_that_a_tiled_copy_reads_can_be_set() -> None:
 @each(
     ("text", "said"),
     [
-        ("Tiled Copy\n TV Layout tiled: 3", "found none of its tile"),
-        (DSL_COPY.replace("TV Layout Src", "x"), "found none of its source"),
+        ("Tiled Copy\n TV Layout tiled: 3", "no line of its tile"),
+        (DSL_COPY.replace("TV Layout Src", "x"), "no line of its source"),
         (DSL_COPY.replace("(32,2):(2,1)", "4"), "CopyAtom: 4 is not a plain layout"),
         ("make_tiled_copy_tv(8, 3)", "an atom and two layouts"),
         (
             "make_tiled_copy_tv(foo, (4,8):(8,1), (1,8):(8,1))",
             "copy_atom: foo with 16-bit elements is not a copy; supported: a number of elements, and ldmatrix",
         ),
-        (f"{LDMATRIX} at=99,0", "at must be one of 32 threads"),
-        (f"{LDMATRIX} tensor=5", "tensor must be a layout of rows and columns, found '5'"),
+        (f"{LDMATRIX} at=99,0", "at is 99,0, but the copy has 32 threads"),
+        (f"{LDMATRIX} tensor=5", "tensor is '5', which is not a layout of rows and columns"),
     ],
 )
 def test_a_tiled_copy_that_is_none_says_why(text: str, said: str) -> None:

@@ -27,11 +27,11 @@ from descriptors.show.explorer.page import page as page_of
     [
         (["--site", "x"], "--site and --pyodide need each other"),
         (["--pyodide", "x"], "--site and --pyodide need each other"),
-        (["--site", "x", "--pyodide", "nowhere"], "--pyodide must be the folder of the npm package pyodide"),
+        (["--site", "x", "--pyodide", "nowhere"], "--pyodide is nowhere, which has no pyodide.mjs"),
         (["--html", "x/y/z.html"], "--html cannot write x/y/z.html"),
         (["--html", "x.html", "--site", "x"], "--html and --site cannot be combined"),
         (["--html", "x.html", "--tile", "7x7"], "tile MN is 7, which is not a multiple"),
-        (["--html", "x.html", "--cell", "7"], "cell must be two numbers"),
+        (["--html", "x.html", "--cell", "7"], "cell is [7], which is not two numbers"),
     ],
 )
 def test_what_cannot_be_written_is_said_in_one_line(
@@ -57,7 +57,7 @@ def test_a_folder_that_is_a_file_is_refused(
         (fake / name).write_bytes(b"x")
     (tmp_path / "site").write_text("a file")
     assert main(["explore", "--site", str(tmp_path / "site"), "--pyodide", str(fake)]) == 2
-    assert "--site must be a folder that can be written" in capsys.readouterr().err
+    assert "which cannot be written" in capsys.readouterr().err
 
 
 def tags(html: str) -> dict[str, str]:

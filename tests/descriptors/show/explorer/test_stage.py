@@ -141,7 +141,7 @@ def test_any_swizzle_is_drawn_without_an_operand_and_set_freely(home: Any) -> No
     home.fill("#paste", "Swizzle<3,4,4>")
     home.click("#tell")
     home.locator("#pasted .canvas svg").first.wait_for()
-    assert "none that a descriptor has" in text(home, "#pasted")
+    assert "descriptors do not support S<3,4,4>" in text(home, "#pasted")
     inputs = home.locator("#pasted input")
     assert inputs.evaluate_all("all => all.map(one => one.value)") == ["3,4,4", "2x2", "", "0,0"]
     inputs.nth(1).fill("1x3")

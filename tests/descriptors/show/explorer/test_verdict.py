@@ -99,7 +99,7 @@ def test_what_is_drawn_by_itself_has_no_verdict_of_the_tile_beside_it(home: Any)
     home.fill("#paste", "Swizzle<3,4,4>")
     home.press("#paste", "Enter")
     home.locator("#pasted .canvas svg").first.wait_for()
-    assert text(home, "#proof") == "drawn by itself: no tile, no word to prove"
+    assert text(home, "#proof") == "drawn without a tile: there is no descriptor to prove"
     assert home.is_hidden("#headword") and home.is_hidden("main") and home.is_hidden("#operand")
     home.fill("#paste", "0x4000404000010000\n0x4000402000010000")
     home.press("#paste", "Enter")
@@ -165,7 +165,7 @@ def test_what_is_half_typed_turns_nothing_red(home: Any) -> None:
     control.fill("25x")
     home.locator("#status", has_text="incomplete input").wait_for()
     control.press("Tab")
-    home.locator("#problem", has_text="tile must be").wait_for()
+    home.locator("#problem", has_text="which is not 1 to 4 numbers").wait_for()
 
 
 def test_the_head_of_the_page_has_the_grade_and_the_theorem(home: Any) -> None:

@@ -36,7 +36,7 @@ def test_the_numbers_drawn_are_the_numbers_recorded() -> None:
     assert [word for word in words if word.startswith("+")] == [
         *("+32", "+32", "+32", f"+{spaced(16288)}", "+32", "+32", "+32"), f"+{spaced(8192)}",
     ]  # fmt: skip
-    assert f"The word of subtile (0,0): {record['word']}" in words
+    assert f"The descriptor of subtile (0,0): {record['word']}" in words
 
 
 def test_steps_and_the_unusual_ones_among_them() -> None:

@@ -35,5 +35,5 @@ def test_the_steps_drawn_are_differences_of_places() -> None:
 
 def test_a_layout_without_whole_atoms_has_none_to_draw() -> None:
     odd = derive(layout="(64,16):(64,1)", dtype="bf16", mma=(64, 16), swizzle="128B", legality="off")
-    with pytest.raises(DescriptorError, match=r"must be made of whole atoms of 8x64, found 64x16"):
+    with pytest.raises(DescriptorError, match=r"the 64x16 tile is not made of whole 8x64 atoms"):
         AtomsPicture(odd).scene()

@@ -42,7 +42,7 @@ def test_an_access_of_threads_is_that_of_the_algebra() -> None:
     for view, tile in zip(views, (plain(d.smem_tile), d.smem_tile), strict=True):
         assert view.access == accesses(tile, tv, 2, 16)[0]
     assert [view.access.wavefronts for view in views] == [32, 4]
-    with pytest.raises(DescriptorError, match="elements of an access must be whole bytes, found e2m1"):
+    with pytest.raises(DescriptorError, match="e2m1 elements are smaller than a byte"):
         access_views(OPERANDS["four bits, stages"], lanes=Lanes(tv))
 
 

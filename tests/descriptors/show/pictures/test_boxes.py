@@ -38,5 +38,5 @@ def test_each_box_says_where_it_lands() -> None:
 
 
 def test_a_stage_that_is_not_there_is_refused() -> None:
-    with pytest.raises(DescriptorError, match="the stage must be 0 to 2, found 3"):
+    with pytest.raises(DescriptorError, match="the plan has no stage 3; supported: 0 to 2"):
         BoxesPicture(tma_plan(OPERANDS["four bits, stages"]), 3).scene()

@@ -113,5 +113,5 @@ def test_what_has_no_picture_says_what_has(arguments: list[str], capsys: pytest.
 
 def test_too_many_elements_are_refused() -> None:
     fragment = operand_a(128, 64, "bf16")
-    with pytest.raises(DescriptorError, match="at most 1048576 elements"):
+    with pytest.raises(DescriptorError, match="elements, but at most 1048576 are drawn"):
         CellsPicture(replace(fragment, layout=Layout((128, 1 << 15), (1 << 15, 1)))).scene()

@@ -38,9 +38,9 @@ def test_the_words_and_the_fields_to_change_are_drawn() -> None:
     difference = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
     picture = DifferencePicture(difference)
     words = [word for _, _, word, _ in read(picture.svg()).texts]
-    assert f"The word: {difference.word:#018x}" in words
-    assert f"The right word: {difference.right_word:#018x}" in words
-    assert "stride_byte_offset 1024, not 1280" in " ".join(words)
+    assert f"The descriptor: {difference.word:#018x}" in words
+    assert f"The right descriptor: {difference.right_word:#018x}" in words
+    assert "Change stride_byte_offset from 1280 to 1024." in " ".join(words)
 
 
 def test_a_pattern_that_starts_elsewhere_is_drawn_so() -> None:
@@ -69,6 +69,6 @@ def test_without_what_would_be_right_the_picture_tells_only_what_is_wrong() -> N
     wrong = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
     picture = DifferencePicture(replace(wrong, right_word=None, right_major=None, changes=()))
     words = " ".join(word for _, _, word, _ in read(picture.svg()).texts)
-    assert "read from elsewhere" in words and f"The word: {wrong.word:#018x}" in words
-    assert not [one for one in ("right word", "Right:", "a field to change") if one in words]
+    assert "read from elsewhere" in words and f"The descriptor: {wrong.word:#018x}" in words
+    assert not [one for one in ("right descriptor", "Change ", "a field to change") if one in words]
     assert picture.record()["wrong"] == DifferencePicture(wrong).record()["wrong"]

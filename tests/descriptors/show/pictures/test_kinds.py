@@ -91,7 +91,7 @@ def test_notebooks_show_story_and_picture_of_every_answer() -> None:
 def test_a_tile_of_too_many_parts_is_told_without_a_picture() -> None:
     large = derive((1 << 16, 64), "bf16", "K", "32B", (64, 16), capacity=None, verify=False)
     assert "<img" not in large._repr_html_()
-    with pytest.raises(DescriptorError, match="at most 16384 atoms, found 8192x4"):
+    with pytest.raises(DescriptorError, match="8192x4 atoms, but at most 16384 are drawn"):
         picture(large).svg()
 
 
@@ -100,15 +100,18 @@ def test_a_tile_of_too_many_parts_is_told_without_a_picture() -> None:
     [
         ({"kind": "shadow"}, "supported: levels, tile"),
         ({"colour": "red", "kind": "tile"}, "supported: order, bank"),
-        ({"stage": 1}, r"picture: the stage must be 0, found 1; tile = S<3,3,3>"),
+        ({"stage": 1}, r"picture: the tile has no stage 1; supported: 0; tile = S<3,3,3>"),
         ({"stage": -1}, "picture: the stage is "),
         ({"subtile": (2, 0)}, "picture: mn of the subtile is 2, but the maximum is 1"),
-        ({"subtile": 3}, r"picture: the subtile must be two numbers \(mn, k\), found 3"),
+        ({"subtile": 3}, r"picture: the subtile is 3, which is not two numbers \(mn, k\)"),
         (
             {"kind": "banks", "access": Layout((32, 8), (1, 128)), "number": 9},
-            "the number of an access must be 0, found 9",
+            "the warp makes no access 9; supported: 0",
         ),
-        ({"kind": "banks", "access": Layout((2, 8), (127, 128))}, "at most 32 lines of 128 bytes, found 128"),
+        (
+            {"kind": "banks", "access": Layout((2, 8), (127, 128))},
+            "the access spans 128 lines of 128 bytes .* but at most 32 are drawn",
+        ),
         ({"kind": "word", "base": 8}, "the base address 8 is not a multiple of 128 bytes"),
     ],
 )
@@ -118,8 +121,10 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(arguments: dict[str, object
 
 
 def test_only_a_derivation_has_kinds_and_only_answers_have_pictures() -> None:
-    with pytest.raises(DescriptorError, match="only a derivation has several kinds of pictures, found 'levels'"):
+    with pytest.raises(DescriptorError, match="kind is 'levels', but only a derivation has several kinds"):
         picture(SwizzleMode.B64, "levels")
-    with pytest.raises(DescriptorError, match=r"the operand must be an answer \(.*Decoded, Derivation, .*found 3"):
+    with pytest.raises(
+        DescriptorError, match=r"the operand is 3, which cannot be drawn; supported: .*Decoded, Derivation, "
+    ):
         picture(3)  # type: ignore[arg-type]
     assert issubclass(ChoiceError, DescriptorError)

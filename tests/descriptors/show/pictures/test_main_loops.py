@@ -112,4 +112,7 @@ def test_output_tiles_in_turn_begin_once_their_set_is_free_and_are_read_once_the
             assert begin >= slots[tile - 1][1] and done >= slots[tile - 1][3]
         if tile >= (1 if shared else 2):
             assert begin >= slots[tile - (1 if shared else 2)][2]
-    assert "Output tiles in turn" in drawn.svg() and "turns" not in MainLoopPicture(made(asked)).record()
+    assert (
+        "Output tiles in alternating accumulators" in drawn.svg()
+        and "turns" not in MainLoopPicture(made(asked)).record()
+    )

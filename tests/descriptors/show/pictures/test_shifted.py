@@ -74,7 +74,7 @@ def test_the_text_has_brackets_where_a_lane_is_masked() -> None:
 
 
 def test_too_many_taps_and_rows_that_are_not_there_are_refused() -> None:
-    with pytest.raises(DescriptorError, match="a picture must have at most 11 taps, found 13"):
+    with pytest.raises(DescriptorError, match="the filter row has 13 taps, but at most 11 are drawn"):
         picture(convolution(images=1, width=40, taps=(1, 13), padding=(0, 6))).svg()
     with pytest.raises(DescriptorError, match="an output row is 4, but the maximum is 3"):
         ShiftPicture(convolution(images=1, width=9), 4).scene()

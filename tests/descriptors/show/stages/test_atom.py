@@ -41,7 +41,7 @@ def test_it_says_what_the_colour_is() -> None:
     word = view.derivation.word(0, 0) ^ (1024 ^ 512) // 16 << 32
     views = [*(replace(view, colour=colour) for colour in ("order", "bank", "column")), replace(view, word=word)]
     said = [atom(one).said for one in views]
-    assert [one.partition("; colour: ")[2] for one in said] == [
-        "where in a line of 128 bytes they lie.", "where in a line of 256 bytes they lie.",
+    assert [one.partition("; color: ")[2] for one in said] == [
+        "their position in a line of 128 bytes.", "their position in a line of 256 bytes.",
         "the logical column of 16 bytes.", "",
     ]  # fmt: skip

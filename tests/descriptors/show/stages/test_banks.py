@@ -77,5 +77,5 @@ def test_the_numbers_of_a_line_are_the_columns_of_what_lies_there() -> None:
 
 def test_threads_of_elements_below_a_byte_are_refused() -> None:
     d = derive((128, 256), "e2m1", "K", "128B", (128, 64))
-    with pytest.raises(DescriptorError, match="elements of an access must be whole bytes"):
+    with pytest.raises(DescriptorError, match="elements are smaller than a byte"):
         reads(View(d, lanes=Layout((32, 1))))

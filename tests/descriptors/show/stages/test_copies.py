@@ -34,7 +34,7 @@ def test_what_a_thread_reads_lands_where_the_matrices_of_ldmatrix_have_it() -> N
     view = TracedCopy(LDMATRIX, at=(5, 3))
     assert view.facts()[:3] == [
         "thread 5 reads (5,0) to (5,7)",
-        "thread 5 has afterwards (1,2) to (1,3), (1,10) to (1,11), (9,2) to (9,3), (9,10) to (9,11)",
+        "thread 5 holds afterwards (1,2) to (1,3), (1,10) to (1,11), (9,2) to (9,3), (9,10) to (9,11)",
         "its value 3 is element (5,3), afterwards value 1 of thread 21",  # lane 4 r + c / 2, half c % 2
     ]
     drawn = traced_copy(view)
@@ -51,7 +51,7 @@ def test_both_sides_of_a_copy_that_moves_nothing_between_threads_are_one_picture
     [
         (LDMATRIX, 16, "reading (16,16):(16,1): 1 access"),
         (STMATRIX, 16, "writing (16,8):(8,1): 1 access"),
-        (ROW, 4, "accesses are those of whole bytes"),
+        (ROW, 4, "accesses are listed only for elements of whole bytes"),
     ],
 )
 def test_only_the_side_in_memory_is_accessed(copy: TiledCopy, bits: int, said: str) -> None:
@@ -63,10 +63,12 @@ def test_only_the_side_in_memory_is_accessed(copy: TiledCopy, bits: int, said: s
 
 @pytest.mark.parametrize("at", [(32, 0), (0, 8), (-1, 0)])
 def test_no_such_thread(at: tuple[int, int]) -> None:
-    with pytest.raises(DescriptorError, match="one of 32 threads and 8 values"):
+    with pytest.raises(DescriptorError, match="but the copy has 32 threads of 8 values"):
         TracedCopy(LDMATRIX, at=at)
 
 
 def test_a_tile_that_is_too_large() -> None:
-    with pytest.raises(DescriptorError, match="at most 16384 elements, found 1024x64"):
+    with pytest.raises(
+        DescriptorError, match="a tiled copy of 1024x64 elements cannot be drawn; supported: 1 to 16384"
+    ):
         TracedCopy(make_tiled_copy_tv(8, Layout((1024, 8), (8, 1)), Layout((1, 8), (8, 1))))

@@ -89,10 +89,12 @@ def test_a_word_that_is_wrong_is_shown_whatever_the_colour() -> None:
     view = View(derive(**K_128), colour="bank")
     wrong_word = view.derivation.word(0, 0) ^ (1024 ^ 512) // 16 << 32
     assert "f-c7" in tile(replace(view, word=wrong_word)).record()["svg"]
-    assert "reads from elsewhere" in tile(replace(view, word=wrong_word)).scene.title
-    assert "by banks" in tile(replace(view, word=view.derivation.word(0, 0))).scene.title
+    assert "reads from a wrong address" in tile(replace(view, word=wrong_word)).scene.title
+    assert "colored by bank" in tile(replace(view, word=view.derivation.word(0, 0))).scene.title
     unknown = view.derivation.word(0, 0) ^ 3 << 46  # version 2
-    assert "by banks" in tile(replace(view, word=unknown)).scene.title, "a word that nobody can read has no wrong cells"
+    assert "colored by bank" in tile(replace(view, word=unknown)).scene.title, (
+        "a word that nobody can read has no wrong cells"
+    )
 
 
 def test_levels_are_drawn_that_are_asked_for() -> None:
@@ -112,13 +114,13 @@ def test_small_tiles_have_numbers_and_places_are_the_addresses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cell": (128, 0)}, "the cell must be an element of the tile of 128x128, found (128,0)"),
+        ({"cell": (128, 0)}, "the cell is (128,0), which is not an element of the 128x128 tile"),
         ({"colour": "red"}, "supported: column, order, bank"),
         ({"levels": ("tile", "roof")}, "supported: tile, atom"),
         ({"banks": 0}, "the number of banks is 0, but the minimum is 1"),
-        ({"banks": 3}, "a line of banks must be a multiple of 16 bytes up to 1024, found 3 banks of 4"),
+        ({"banks": 3}, "3 banks of 4 bytes are 12 bytes, which is not a multiple of 16 up to 1024"),
         ({"slot": 8}, "the slot is 8, but the maximum is 7"),
-        ({"stage": 1}, "the stage must be 0, found 1"),
+        ({"stage": 1}, "the tile has no stage 1; supported: 0"),
         ({"access": "all"}, "supported: chunk, row, matrices"),
     ],
 )
