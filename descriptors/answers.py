@@ -166,10 +166,10 @@ def _key(answer: object) -> str:
 def _home(answer: object, operation: str) -> str:
     if (key := _key(answer)) in ANSWERS:
         return ANSWERS[key]
-    known = ", ".join(sorted(one.rpartition(".")[2] for one in ANSWERS if "[" not in one))
+    known = ", ".join(sorted(name.rpartition(".")[2] for name in ANSWERS if "[" not in name))
     raise DescriptorError(
-        f"{operation}: the operand must be an answer ({known}, or candidates, formulas, copies or readouts), "
-        f"found {brief(answer)}"
+        f"{operation}: {brief(answer)} is not an answer of this package; answers: {known}, and sequences of "
+        "candidates, formulas, copies or readouts"
     )
 
 

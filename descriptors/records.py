@@ -117,7 +117,7 @@ class Record:
             options: values of the rows whose source is an option, and of keys that have another value here.
         """
         if unknown := options.keys() - self.rows.keys() - self._options():
-            raise TypeError(f"record: there must be an option {', '.join(sorted(unknown))}, found none")
+            raise TypeError(f"record: this answer has no option {', '.join(sorted(unknown))}")
         data = {}
         for position, (key, row) in enumerate(self.rows.items()):
             if row.kind is not TEXT:

@@ -419,9 +419,9 @@ def tensor_architecture(name: object, where: str) -> str:
         raise ChoiceError(f"{where}: arch", name, tensor_arches())
     if not row.tables:
         raise DescriptorError(
-            f"{where}: an arch with wgmma or tcgen05 must be one of {', '.join(tensor_arches())}, found {row.name} "
-            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors plan mma.m16n8k16 "
-            "plans its main loop, descriptors check reads its kernels, layoutalg atoms lists its registers"
+            f"{where}: {row.name} ({row.title}) has no wgmma or tcgen05, and its mma.sync reads registers, not "
+            f"descriptors; supported: {', '.join(tensor_arches())}; descriptors plan mma.m16n8k16 plans its main loop, "
+            "descriptors check checks its kernels, layoutalg atoms lists its registers"
         )
     return row.name
 

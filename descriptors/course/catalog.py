@@ -45,7 +45,8 @@ def find_lesson(number: str) -> Lesson:
         if number == str(lesson.number):
             return lesson
     numbers = ", ".join(str(lesson.number) for lesson in lessons())
-    raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
+    given = f"lesson {number[:20]} does not exist" if number else "no lesson is given"
+    raise DescriptorError(f"course: {given}; lessons: {numbers}")
 
 
 @cache
@@ -66,10 +67,11 @@ def find(where: str) -> Exercise:
 
     >>> find("5.99")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
+    descriptors.errors.DescriptorError: course: lesson 5 has no exercise 99; its exercises are 1 to 5
     """
     if where in exercises():
         return exercises()[where]
     lesson, _, number = where.partition(".")
-    rule = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
-    raise DescriptorError(f"course: {rule}, found {number[:20] or 'none'}")
+    last = len(find_lesson(lesson).exercises)
+    given = f"lesson {lesson} has no exercise {number[:20]}" if number else f"no exercise of lesson {lesson} is given"
+    raise DescriptorError(f"course: {given}; its exercises are 1 to {last}")

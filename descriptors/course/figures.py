@@ -41,7 +41,7 @@ def figure(kind: str, text: str) -> Picture:
     drawing = draw(evaluate(text)) if kind == "figure" else _last(text)
     if not isinstance(drawing, Picture):
         raise DescriptorError(
-            f"picture: the last line must be a picture, found {type(drawing).__name__}; {text[:60]!r}"
+            f"picture: the last line is a value of type {type(drawing).__name__}, not a picture; {text[:60]!r}"
         )
     return drawing
 
@@ -61,7 +61,7 @@ def _last(text: str) -> object:
     """The value of the last expression of some lines; what they use they import. They are the lesson's own."""
     lines = ast.parse(text.strip()).body
     if not lines or not isinstance(lines[-1], ast.Expr):
-        raise DescriptorError(f"picture: the last line must be an expression, found {text[:60]!r}")
+        raise DescriptorError(f"picture: the last line is not an expression; {text[:60]!r}")
     known: dict[str, object] = {}
     exec(compile(ast.Module(lines[:-1], []), "<picture>", "exec"), known)  # noqa: S102
     return eval(compile(ast.Expression(lines[-1].value), "<picture>", "eval"), known)  # noqa: S307

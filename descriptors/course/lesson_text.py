@@ -85,7 +85,7 @@ def tell_receipt(receipt: Receipt, known: Collection[str]) -> str:
     >>> tell_receipt(Receipt("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
     'Ada 4711: 2 of 3 solved: 1.1-2'
     """
-    if strange := [one for one in receipt.solved if one not in known]:
-        raise DescriptorError(f"course: a line must name exercises of the course, found {strange[0]}; {receipt}")
+    if unknown := [exercise for exercise in receipt.solved if exercise not in known]:
+        raise DescriptorError(f"course: {unknown[0]} is not an exercise of the course; {receipt}")
     spans = f": {receipt.spans}" if receipt.solved else ""
     return f"{receipt.name}: {len(receipt.solved)} of {len(known)} solved{spans}"

@@ -110,7 +110,7 @@ def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object]
     def whatever(question: object) -> Record:
         try:
             if not isinstance(question, Mapping):
-                raise DescriptorError(f"page: a question must be a record, found {type(question).__name__}")
+                raise DescriptorError(f"page: a question of type {type(question).__name__} is not a record")
             return {"ok": True, **answer(question)}
         except REFUSALS as error:
             return {"ok": False, "error": refusal(error)}
@@ -121,14 +121,15 @@ def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object]
 def _text(question: Mapping[str, Any], name: str) -> str:
     value = question.get(name)
     if not isinstance(value, str) or len(value) > 100_000:
-        raise DescriptorError(f"page: {name} must be a text of at most 100000 signs, found {type(value).__name__}")
+        fact = f"has {len(value)} characters" if isinstance(value, str) else f"is of type {type(value).__name__}"
+        raise DescriptorError(f"page: {name} {fact}, and is not a text of at most 100000 characters")
     return value
 
 
 def _texts(question: Mapping[str, Any], name: str) -> list[str]:
     value = question.get(name)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise DescriptorError(f"page: {name} must be a list of texts, found {type(value).__name__}")
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise DescriptorError(f"page: {name} of type {type(value).__name__} is not a list of texts")
     return value
 
 

@@ -60,9 +60,7 @@ class Progress:
                 kept = json.loads(path.read_text(encoding="utf-8"))
                 self._done = {str(k): {str(n): int(c) for n, c in v.items()} for k, v in kept["exercises"].items()}
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise DescriptorError(
-                    f"course: the file of your progress must be JSON of ours, found {path}"
-                ) from error
+                raise DescriptorError(f"course: {path} is not a progress file of this course") from error
             except OSError as error:
                 raise _unwritable(path, error) from None
 
@@ -145,10 +143,10 @@ class Receipt:
         name = _plain(self.name)
         if not name or len(name) > 60 or ";" in name or not name.isprintable():
             raise DescriptorError(
-                f"course: a name must be 1 to 60 signs on one line without a semicolon, found {name[:70]!r}"
+                f"course: name {name[:70]!r} is not 1 to 60 characters on one line without a semicolon"
             )
-        if wrong := [one for one in self.solved if not re.fullmatch(r"\d{1,2}\.\d{1,2}", one)]:
-            raise DescriptorError(f"course: an exercise must be written as 5.1, found {wrong[0][:20]!r}")
+        if wrong := [exercise for exercise in self.solved if not re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise)]:
+            raise DescriptorError(f"course: {wrong[0][:20]!r} is not an exercise, such as 5.1")
         solved = sorted(set(self.solved), key=_place)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "solved", tuple(solved))
@@ -192,14 +190,15 @@ def read_receipt(text: str) -> Receipt:
     match = _LINE.search(_plain(text))
     if match is None:
         raise DescriptorError(
-            f"course: a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found {text.strip()[:60]!r}"
+            f"course: {text.strip()[:60]!r} is not a line of the form 'layoutalg-1; NAME; EXERCISES; CHECKSUM'"
         )
     exercises = _spread(match[2].strip())
     code = "".join({"O": "0", "I": "1", "L": "1"}.get(one, one) for one in (match[3] + match[4]).upper())
     receipt = Receipt(match[1], exercises)
     if f"{code[:4]}-{code[4:]}" != receipt.checksum:
-        wrong = f"found {code[:4]}-{code[4:]}; {match[0]}"
-        raise DescriptorError(f"course: a line must have the checksum of its name and exercises, {wrong}")
+        raise DescriptorError(
+            f"course: checksum {code[:4]}-{code[4:]} does not belong to this name and these exercises; {match[0]}"
+        )
     return receipt
 
 
@@ -218,6 +217,6 @@ def _spread(spans: str) -> tuple[str, ...]:
     for span in spans.split():
         match = _RANGE.fullmatch(span)
         if match is None:
-            raise DescriptorError(f"course: exercises must be written as 1.1-4 5.1, found {span[:20]!r}")
+            raise DescriptorError(f"course: {span[:20]!r} is not an exercise or a range of exercises, such as 1.1-4")
         numbers += [f"{int(match[1])}.{k}" for k in range(int(match[2]), int(match[3] or match[2]) + 1)]
     return tuple(numbers)

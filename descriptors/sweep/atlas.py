@@ -211,7 +211,7 @@ class _Todo:
         names = set(inspect.signature(derive).parameters) - {"verify"}
         for point in self.points:
             if not isinstance(point, Mapping) or not set(point) <= names:
-                raise DescriptorError(f"atlas: a point must hold arguments of derive, found {brief(point)}")
+                raise DescriptorError(f"atlas: point {brief(point)} is not a mapping of arguments of derive")
             status = self.done.get(key_of(point))
             if status is None:
                 yield point
@@ -266,8 +266,8 @@ def _pool(executor: Executor | None, count: int) -> Iterator[Executor | None]:
             yield pool
     except BrokenExecutor:
         raise DescriptorError(
-            "atlas: every worker must live to the end of the run, found one that was killed (by hand, or for memory);"
-            " its rows are missing, all others are kept: start the same run again, with fewer workers"
+            "atlas: a worker was killed (by hand, or for memory); its rows are missing, all others are kept; start the"
+            " same run again, with fewer workers"
             f"{'' if multiprocessing.get_start_method() == 'fork' else _BEGUN_AGAIN}"
         ) from None
 

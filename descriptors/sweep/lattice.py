@@ -56,10 +56,12 @@ def extents(text: object) -> tuple[int, ...]:
     for part in str(text).split(",") if isinstance(text, (str, int)) else [""]:
         numbers = part.split(":")
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() and len(n) <= 9 for n in numbers):
-            raise DescriptorError(f"atlas: an extent must be a range like 64:256:64 or 64,128, found {brief(text)}")
+            raise DescriptorError(f"atlas: {brief(text)} is not a range of extents, such as 64:256:64 or 64,128")
         first, last, step = (*map(int, numbers), *(map(int, numbers[:1]) if len(numbers) == 1 else ()), 1)[:3]
         if first < 1 or last < first or step < 1 or (last - first) // step >= _MOST_VALUES:
-            raise DescriptorError(f"atlas: a range must run upwards from 1 or more, found {brief(text)}")
+            raise DescriptorError(
+                f"atlas: range {brief(text)} does not run upwards from 1 or more, or has more than {_MOST_VALUES} values"
+            )
         every += range(first, last + 1, step)
     return tuple(dict.fromkeys(every))
 
@@ -165,9 +167,8 @@ def lattice(
     ranges = str(tile).split("x")
     reads = str(mma).split("x")
     if len(ranges) not in (2, 3) or len(reads) != 2:
-        raise DescriptorError(
-            f"atlas: tile must be MNxK or MNxKxSTAGES and mma MNxK, found {brief(tile)}, {brief(mma)}"
-        )
+        name, value, form = ("tile", tile, "MNxK or MNxKxSTAGES") if len(reads) == 2 else ("mma", mma, "MNxK")
+        raise DescriptorError(f"atlas: {name} is {brief(value)}, which is not of the form {form}")
     points = Lattice(
         tiles=(extents(ranges[0]), extents(ranges[1]), extents(ranges[2]) if len(ranges) == 3 else ()),
         mmas=(extents(reads[0]), () if reads[1] == AUTO else extents(reads[1])),
@@ -181,11 +182,11 @@ def lattice(
     )
     if not len(points):
         raise DescriptorError(
-            f"atlas: no tile is a multiple of what an instruction reads, so that there is no point; tile = {tile}, "
-            f"mma = {mma}"
+            f"atlas: the lattice has no points, because no tile is a multiple of an instruction's extents; "
+            f"tile = {tile}, mma = {mma}"
         )
     if len(points) > MOST_POINTS:
-        raise DescriptorError(f"atlas: a lattice must have at most {MOST_POINTS} points, found {len(points)}")
+        raise DescriptorError(f"atlas: the lattice has {len(points)} points, and the maximum is {MOST_POINTS}")
     return points
 
 
@@ -195,18 +196,18 @@ def _names(names: Any, every: Iterable[str]) -> tuple[Any, ...]:
     try:
         return tuple(dict.fromkeys(names))
     except TypeError:
-        raise DescriptorError(f"atlas: names must be a list, found {brief(names)}") from None
+        raise DescriptorError(f"atlas: {brief(names)} is not a list of names") from None
 
 
 def _order(name: Any) -> tuple[int, int] | None:
     known: dict[Any, tuple[int, int] | None] = {"mn": (0, 1), "k": (1, 0), "default": None, None: None}
     known |= {(0, 1): (0, 1), (1, 0): (1, 0)}
     if name not in known:
-        raise DescriptorError(f"atlas: an order must be mn, k or default, found {brief(name)}")
+        raise DescriptorError(f"atlas: {brief(name)} is not an order; supported: mn, k, default")
     return known[name]
 
 
 def _matrix(name: Any) -> str | None:
     if name not in ("A", "B", "either", None):
-        raise DescriptorError(f"atlas: an operand must be A, B or either, found {brief(name)}")
+        raise DescriptorError(f"atlas: {brief(name)} is not an operand; supported: A, B, either")
     return None if name in ("either", None) else str(name)

@@ -176,17 +176,21 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
         try:
             producer = evaluated(producer)
         except LayoutError as error:
-            must = f"{', '.join(_NAMES)} or a layout (threads, values)"
-            raise DescriptorError(f"search: producer must be {must}, found {brief(producer)}: {error}") from None
+            raise DescriptorError(
+                f"search: {brief(producer)} is not a producer; {error}; supported: {', '.join(_NAMES)} or a layout "
+                "(threads, values)"
+            ) from None
     if not isinstance(producer, (Layout, ComposedLayout)) or len(producer) != 2:
-        raise DescriptorError(f"search: producer must have two modes (threads, values), found {brief(producer)}")
+        raise DescriptorError(f"search: producer {brief(producer)} does not have two modes (threads, values)")
     if size(producer) > _MOST_VALUES:
-        raise DescriptorError(f"search: producer must move at most {_MOST_VALUES} values, found {size(producer)}")
-    moved = offsets(producer)
-    low, high = int(moved.min()), int(moved.max())
+        raise DescriptorError(f"search: producer moves {size(producer)} values, and the maximum is {_MOST_VALUES}")
+    indices = offsets(producer)
+    low, high = int(indices.min()), int(indices.max())
     if low < 0 or high >= size(tile):
-        offsets_text = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
-        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {offsets_text}")
+        raise DescriptorError(
+            f"search: producer has offsets {low} to {high}, outside of the tile's [0,{size(tile)}); "
+            f"producer = {producer}, tile = ({tile[0]},{tile[1]})"
+        )
     return producer
 
 
@@ -314,7 +318,9 @@ def survey(
     if by.kind is not None:
         kind_row(by.arch, by.kind)
     if contiguous is not None and producer != "tma":
-        raise DescriptorError(f"search: contiguous must go with the producer tma, found producer {brief(producer)}")
+        raise DescriptorError(
+            f"search: contiguous is given, but the producer is {brief(producer)}; only tma depends on contiguous"
+        )
     extents = _tile(tile)
     reads = by.extents or _most_read(by, extents)
     by = replace(by, extents=reads)
@@ -376,7 +382,7 @@ def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[
     findings = [_finding(question, *one) for one in made]
     for found in findings:
         if not found.proof.ok:
-            refused.setdefault(f"search: the words must read the tile, {found.proof}", []).extend(found.orders)
+            refused.setdefault(f"search: the descriptors do not read the tile; {found.proof}", []).extend(found.orders)
     refusals = [Refusal(major, swizzle, tuple(orders), reason) for reason, orders in refused.items()]
     return [found for found in findings if found.proof.ok], refusals
 
@@ -394,8 +400,10 @@ def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tup
     tile = _padded(question, major, swizzle)
     d = derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
     if (needed := size(tile) * d.element.storage_bits // 8) > (window := window_bytes(d.arch)):
-        must = f"search: a tile must lie in the {window} bytes that a start address can name"
-        raise DescriptorError(f"{must}, found {brief(needed)}; tile = ({tile[0]},{tile[1]})")
+        raise DescriptorError(
+            f"search: the tile has {brief(needed)} bytes, and a start address reaches {window}; "
+            f"tile = ({tile[0]},{tile[1]})"
+        )
     return d
 
 
@@ -429,7 +437,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
         plan_refused=plan_refused,
         stores_refused=""
         if stored
-        else f"a plain store must move whole bytes, of padded types whole containers; dtype = {d.element}",
+        else f"plain stores of whole bytes, or whole containers of padded types, cannot fill it; dtype = {d.element}",
         wavefronts=None if stored is None else stored.wavefronts,
         conflicts=None if stored is None else stored.conflicts,
         store_bytes=None if stored is None else stored.store_bytes,
@@ -488,6 +496,6 @@ def _tile(tile: object) -> tuple[int, int]:
         proposals = []
         if isinstance(tile, (tuple, list)) and len(tile) == 3:
             proposals.append(Advice({"tile": tuple(tile[:2]), "stages": tile[2]}))
-        raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}", proposals=proposals)
+        raise DescriptorError(f"search: tile is {brief(tile)}, which is not (MN, K) of one stage", proposals=proposals)
     mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
     return mn, k

@@ -37,7 +37,10 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         ("plan m128n128k64 e2m1 --tile 128x128x256 --scale-vector 0", "must be ue8m0 by 32, found any by 0"),
         ("idesc --a e2m1 --m 128 --n 128 --scale-vector 0", "must be ue8m0 by 32, found ue8m0 by 0"),
         ("idesc --a bf16 --m 128 --n 128 --scale-vector 0", "kind f16 has no scale factors"),
-        ("tmem plan --a e2m1 --m 128 --n 128 --k 128 --scale-vector 0", "must be ue8m0 by 32, found any type by 0"),
+        (
+            "tmem plan --a e2m1 --m 128 --n 128 --k 128 --scale-vector 0",
+            "has no scale factors any type by 0; supported: ue8m0 by 32",
+        ),
         (f"{SCALED} --k 33", "K is 33, which is not a multiple of the instruction's K (32)"),
         (f"{SCALED} --k 100", "K is 100, which is not a multiple of the instruction's K (32)"),
         ("tmem plan --a bf16 --m 128 --n 64 --sparse --k 48", "not a multiple of the instruction's K (32)"),

@@ -98,7 +98,7 @@ def test_mn_major_is_no_first_choice_for_data_that_are_contiguous_along_k(capsys
     assert table(capsys, *tile, "--major", "MN").startswith("best: MN-major 128B")
     across = table(capsys, *tile, "--major", "MN", "--contiguous", "K")
     assert "transposed: the data must lie contiguous along MN" in across
-    with pytest.raises(DescriptorError, match="contiguous must go with the producer tma, found producer 'rows'"):
+    with pytest.raises(DescriptorError, match="contiguous is given, but the producer is 'rows'"):
         run(*tile, "--producer", "rows", "--contiguous", "K")
 
 

@@ -98,10 +98,10 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
     ("line", "words"),
     [
         ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts must fit 512 columns, need 768; D0 256, D1 256"),
-        ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
+        ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs need 768 columns, an SM has 512; D 256 columns"),
         ("accumulator --m 96 --n 64", "M must be 64, 128, found 96"),
         ("accumulator --m 128", "--n is missing"),
-        ("operand --m 128 --k 24 --dtype bf16", "K must be a multiple of 16, found 24"),
+        ("operand --m 128 --k 24 --dtype bf16", "K is 24, which is not a multiple of 16"),
         ("metadata --m 64 --k 32 --dtype bf16", "must have 128 rows of A"),
         ("ld", "neither a SHAPE nor an accumulator is given"),
         ("ld 16x256b.x64", "x must be one of 1, 2, 4, 8, 16, 32"),
@@ -120,7 +120,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle is "),
         (
             "shift --height 9 --width 30 --channels 16 --filters 16 --taps 3x3 --stride 1x3 --dilation 1x4",
-            "least common multiple of stride and dilation along W, must be at most 8, found 12",
+            "the step of a view is 12, the least common multiple of stride and dilation along W",
         ),
         (
             "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --stride 1x2 --row 1",
