@@ -148,7 +148,7 @@ def _hold(file: IO[bytes], path: Path) -> None:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
     except portalocker.exceptions.LockException:
         raise DescriptorError(
-            f"atlas: another run is writing to {path}; wait until it ends, or name another output"
+            f"atlas: another run is writing to {path}; use another output, or wait until it ends"
         ) from None
 
 

@@ -60,7 +60,7 @@ def extents(text: object) -> tuple[int, ...]:
         first, last, step = (*map(int, numbers), *(map(int, numbers[:1]) if len(numbers) == 1 else ()), 1)[:3]
         if first < 1 or last < first or step < 1 or (last - first) // step >= _MOST_VALUES:
             raise DescriptorError(
-                f"atlas: range {brief(text)} does not run upwards from 1 or more, or has more than {_MOST_VALUES} values"
+                f"atlas: range {brief(text)} does not run upwards from 1 or more, or has over {_MOST_VALUES} values"
             )
         every += range(first, last + 1, step)
     return tuple(dict.fromkeys(every))

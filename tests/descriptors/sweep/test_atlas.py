@@ -198,7 +198,7 @@ def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("points", [[7], [{"nothing": 1}], [{**POINT, "verify": False}]])
 def test_what_is_no_point_is_refused(points: Any, tmp_path: Path) -> None:
-    with pytest.raises(DescriptorError, match="atlas: a point must hold arguments of derive"):
+    with pytest.raises(DescriptorError, match="is not a mapping of arguments of derive"):
         atlas(points, tmp_path / "rows.jsonl")
 
 
