@@ -14,7 +14,7 @@ was run. What an example prints is what the text says.
 >>> run(["a = 3", "a + 1\\nprint('five')\\na"])
 Ran(printed='4\\nfive\\n3\\n', error=None)
 >>> run(["from layoutalg import *", "composition(Layout((6, 2), (1, 7)), Layout((3, 2), (2, 3)))"]).error[:54]
-'layoutalg.errors.NotDivisibleError: composition: a(b(i'
+'layoutalg.errors.NotDivisibleError: composition: the r'
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ make any line. A line says what it was made of, and one sign changed is noticed.
 ('1.1', '1.2', '5.1')
 >>> read_receipt(line.replace("Ada", "Eve"))
 Traceback (most recent call last):
-descriptors.errors.DescriptorError: course: a line must have the checksum of its name and exercises, found N8AX-CSQ4; \
+descriptors.errors.DescriptorError: course: checksum N8AX-CSQ4 does not belong to this name and these exercises; \
 layoutalg-1; Eve 4711; 1.1-2 5.1; N8AX-CSQ4
 """
 

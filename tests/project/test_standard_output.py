@@ -59,7 +59,7 @@ REFUSED = [
     ("descriptors", ["explain", HANG, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     *(("descriptors", ["tmem", *line, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -") for line in TMEM),
     ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline needs a path"),
-    ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "the output '-' does not end in .jsonl or .parquet"),
+    ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "does not end in .jsonl or .parquet"),
 ]
 #: The scripts that write where they are told.
 SCRIPTS = [["build_course", "-"], ["bench_gemm", "--json", "-"], ["mutants.py", "--json", "-"]]

@@ -169,7 +169,7 @@ def test_layoutalg_course_is_the_same_command_by_its_entry_point(
     assert layoutalg_main(["course", "5.1", "6:1"]) == 1
     assert "reaches offset 2 twice" in capsys.readouterr().out
     assert layoutalg_main(["course", "77"]) == 2
-    assert refuses(capsys.readouterr().err, "the lesson must be one of 1, 2")
+    assert refuses(capsys.readouterr().err, "lesson 77 does not exist; lessons: 1, 2")
     assert layoutalg_main(["--help"]) == 0
     assert "course" in capsys.readouterr().out
 

@@ -34,7 +34,10 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         ("plan bf16 --problem 3000x3000x3000 --smem 0", "--smem does not go with"),
         ("plan bf16 --problem 3000x3000x3000 --stages 0", "--stages does not go with"),
         ("plan bf16 --problem 3000x3000x3000 --warpgroups 0", "--warpgroups does not go with"),
-        ("plan m128n128k64 e2m1 --tile 128x128x256 --scale-vector 0", "must be ue8m0 by 32, found any by 0"),
+        (
+            "plan m128n128k64 e2m1 --tile 128x128x256 --scale-vector 0",
+            "has no scale factors any by 0; supported: ue8m0 by 32",
+        ),
         ("idesc --a e2m1 --m 128 --n 128 --scale-vector 0", "must be ue8m0 by 32, found ue8m0 by 0"),
         ("idesc --a bf16 --m 128 --n 128 --scale-vector 0", "kind f16 has no scale factors"),
         (
@@ -58,7 +61,7 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         (f"{DRAW} --tile 64x64x2 --stage 2", "the stage must be 0 to 1, found 2"),
         (f"{DRAW.replace('tile', 'banks', 1)} --tile 128x128 --number 99", "--number needs --access"),
         ("plan m64n128k256 b1 --tile 64x128x256", "No plan of a b1 product is supported"),
-        ("atlas rows.jsonl --tile 64x60 --dtype bf16", "no tile is a multiple of what an instruction reads"),
+        ("atlas rows.jsonl --tile 64x60 --dtype bf16", "no tile is a multiple of an instruction's extents"),
         ("formulas --major K --swizzle 128B_BASE32B", "swizzle 128B_BASE32B has MN-major with 32 bits"),
         ("formulas --major MN --swizzle 128B_BASE32B --bits 16", "MN-major with 32 bits"),
         ("check --json --sarif kernel.ptx", "--json and --sarif cannot be combined"),

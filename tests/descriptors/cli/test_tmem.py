@@ -97,14 +97,14 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
 @each(
     ("line", "words"),
     [
-        ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts must fit 512 columns, need 768; D0 256, D1 256"),
+        ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts need 768 columns, sm100 has 512; D0 256, D1 256"),
         ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs need 768 columns, an SM has 512; D 256 columns"),
         ("accumulator --m 96 --n 64", "M must be 64, 128, found 96"),
         ("accumulator --m 128", "--n is missing"),
         ("operand --m 128 --k 24 --dtype bf16", "K is 24, which is not a multiple of 16"),
-        ("metadata --m 64 --k 32 --dtype bf16", "must have 128 rows of A"),
+        ("metadata --m 64 --k 32 --dtype bf16", "A has 64 rows per CTA, for which no layout of the metadata is known"),
         ("ld", "neither a SHAPE nor an accumulator is given"),
-        ("ld 16x256b.x64", "x must be one of 1, 2, 4, 8, 16, 32"),
+        ("ld 16x256b.x64", ".16x256b has no .x64; supported: x1, x2, x4, x8, x16, x32"),
         ("ld --m 128", "an accumulator needs both --m and --n"),
         (
             "ld 16x64b.x1 --m 128 --n 64 --st",
@@ -113,8 +113,8 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("cp 64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, found none"),
         ("cp --tile 128x64 --dtype bf16", "--tile and --dtype need each other and a SHAPE"),
         ("cp 128x256b --swizzle 64B", "--tile and --dtype need each other and a SHAPE"),
-        ("cp 128x256b --tile 64x64 --dtype bf16", "must"),
-        ("scale-factors --mn 128 --k 64 --vector 8", "must be one of 16, 32"),
+        ("cp 128x256b --tile 64x64 --dtype bf16", "tile MN is 64, but tcgen05.cp.128x256b copies 128 rows"),
+        ("scale-factors --mn 128 --k 64 --vector 8", "the vector is 8, which is not supported; supported: 16, 32"),
         ("scale-factors --mn 128 --k 64 --vector 16 --base 8", "must be a multiple of 16"),
         ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle is "),

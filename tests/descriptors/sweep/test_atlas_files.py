@@ -135,7 +135,7 @@ def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(
     statuses = sorted(run.returncode for run in runs)
     assert statuses in ([0, 2], [0, 0]), outputs  # both, where the second began after the first had ended
     if statuses == [0, 2]:
-        assert any(b"found another at work" in errors for _, errors in outputs)
+        assert any(b"another run is writing to" in errors for _, errors in outputs)
     keys = [key for key, _ in rows_at(path)]
     assert len(keys) == len(set(keys)) == len(lattice(WIDE[1], archs="sm90"))
 
