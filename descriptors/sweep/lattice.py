@@ -1,8 +1,8 @@
-"""A lattice of operands: every combination of tiles, instructions, types, majors, swizzles, orders and architectures.
+"""Lattices of operands: all combinations of tiles, instructions, types, majors, swizzles, orders and architectures.
 
-Extents are given as ranges, ``64:256:64`` for 64, 128, 192 and 256; a lattice is walked, never held in memory.
+Extents are given as ranges: ``64:256:64`` is 64, 128, 192 and 256. A lattice is iterated and never stored in memory.
 
-Law: the length of a lattice, which is not counted, is the number of its points; no point is there twice.
+Invariant: the computed length of a lattice is the number of its points, and no point occurs twice.
 
 >>> points = lattice("64:192:64x32,48,64", "64,128xauto", dtypes="bf16,e4m3,e2m1", archs="sm100")
 >>> walked = [tuple(point.items()) for point in points]
@@ -33,21 +33,21 @@ from layoutalg.frozen import frozen
 #: The arguments of one derivation, as plain data.
 Point = dict[str, Any]
 
-#: What stands for the K of the instruction in a shape: it follows from the type.
+#: The name for the K of the instruction in a shape, if K follows from the type.
 AUTO = "auto"
 
 _MOST_VALUES = 1 << 20
 
 
-#: The most points of one lattice: a year of derivations on the cores of a laboratory.
+#: The largest number of points of a lattice: about a year of derivations on the cores of a laboratory.
 MOST_POINTS = 10**11
 
 
 def extents(text: object) -> tuple[int, ...]:
-    """The numbers of a range: ``"64"``, ``"64,128"``, ``"64:256"`` (step 1) or ``"64:256:64"``, ends included.
+    """Return the numbers of a range: ``"64"``, ``"64,128"``, ``"64:256"`` (step 1) or ``"64:256:64"``, ends included.
 
     Raises:
-        DescriptorError: if it is no range of positive numbers.
+        DescriptorError: if the text is not a range of positive numbers.
 
     >>> extents("64:256:64,512")
     (64, 128, 192, 256, 512)
@@ -68,11 +68,11 @@ def extents(text: object) -> tuple[int, ...]:
 
 @frozen
 class Lattice:
-    """A set of points, in a fixed order.
+    """A set of points in a fixed order.
 
     Args:
-        tiles: extents of MN, of K, and of the stages (none: two modes).
-        mmas: extents of MN and of K that one instruction reads; K empty: what an instruction of the type reads.
+        tiles: extents of MN, of K, and of the stages (empty for tiles with two modes).
+        mmas: extents of MN and of K that one instruction reads; K is empty if it follows from the type.
         dtypes: names of element types.
         majors: majors.
         swizzles: swizzle modes.
@@ -116,11 +116,11 @@ class Lattice:
         return shapes * (len(self.tiles[2]) or 1) * others
 
     def _depths(self, dtype: str) -> tuple[int, ...]:
-        """The extents of K that an instruction on the type reads."""
+        """Return the extents of K that an instruction of the type reads."""
         return self.mmas[1] or (K_BITS // as_element_type(dtype).storage_bits,)
 
     def shapes(self, dtype: str) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-        """Every tile of a type with every operand that divides it."""
+        """Yield every tile of a type with every operand that divides it."""
         depths = self._depths(dtype)
         stages: list[tuple[int, ...]] = [(count,) for count in self.tiles[2]] or [()]
         deep = [k for k in self.tiles[1] if any(k % depth == 0 for depth in depths)]
@@ -132,7 +132,7 @@ class Lattice:
 
 
 def _dividing(wholes: tuple[int, ...], parts: tuple[int, ...]) -> int:
-    """How many pairs there are of a whole and a part that divides it."""
+    """Return the number of pairs of a whole and a part that divides it."""
     return sum(whole % part == 0 for part in parts for whole in wholes)
 
 
@@ -148,16 +148,16 @@ def lattice(
     operands: str | Iterable[str | None] = "either",
     legality: str = "strict",
 ) -> Lattice:
-    """A lattice from ranges and lists of names, as the command takes them.
+    """Return a lattice from ranges and lists of names, as the command accepts them.
 
     Args:
         tile: ranges MNxK or MNxKxSTAGES, such as ``"64:256:64x64,128"``.
         mma: ranges MNxK; K may be ``auto``: 32 bytes, what a dense instruction of the type reads.
-        dtypes: names with commas between them, a list of names, or ``"all"``.
-        majors: likewise.
-        swizzles: likewise.
-        orders: ``"mn"`` (along MN first), ``"k"``, ``"default"``, several with commas between them, or ``"all"``.
-        archs: as ``dtypes``.
+        dtypes: names separated by commas, a list of names, or ``"all"``.
+        majors: majors, likewise.
+        swizzles: swizzle modes, likewise.
+        orders: ``"mn"`` (along MN first), ``"k"``, ``"default"``, several separated by commas, or ``"all"``.
+        archs: architectures, as for ``dtypes``.
         operands: ``"A"``, ``"B"``, ``"either"``, or several.
         legality: as in ``derive``.
 

@@ -54,7 +54,10 @@ DRAW = "draw tile --dtype bf16 --major K --swizzle 128B --mma 64x16"
         ("tmem accumulator --m 128 --n 64 --d f32 --kind i8", "dtype is f32, which kind i8 does not have"),
         ("tmem accumulator --m 128 --n 64 --d s32 --arch sm103", "dtype is s32, which sm103 does not have"),
         (f"{BLOCK} --a e2m1 --k 128 --step 0", "K of the instruction is 0"),
-        (f"{BLOCK} --a e2m1 --k 128 --scale-vector 0", "must be ue8m0 by 32, found any by 0"),
+        (
+            f"{BLOCK} --a e2m1 --k 128 --scale-vector 0",
+            "kind mxf4 has no scale factors any by 0; supported: ue8m0 by 32",
+        ),
         (f"{BLOCK} --a e2m1 --k 768 --step 96 --arch sm110", "K 96 is of sm_103a and sm_107a, found arch sm110"),
         (f"{BLOCK} --a e4m3 --k 768 --step 96 --arch sm110", "kind mxf8f6f4 has K 32"),
         (f"{DRAW} --tile 128x128 --stage 1", "the stage must be 0, found 1"),

@@ -132,7 +132,10 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
             "shift --height 9 --width 9 --channels 16 --filters 32 --taps 3x3 --emit ptx --cta-group 2",
             "steps must be of one CTA",
         ),
-        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3", "taps must be two numbers, along H and W"),
+        (
+            "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3",
+            "taps is (3,), which is not two numbers, along H and W",
+        ),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row is "),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3xx", "is not of the form 128x128"),
         ("shift --height 9 --width 9 --channels 16 --filters 16", "--taps is missing"),
