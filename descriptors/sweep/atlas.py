@@ -69,7 +69,7 @@ class Summary:
         return not self.counts.get("disproved") and not self.disproved_before
 
     def __str__(self) -> str:
-        """Return ``proved 40, refused 8; 0 skipped; 1.3 M elements, 0.2 s: 240 points/s, 6.5 M elements/s``."""
+        """Return a line such as ``proved 40, refused 8; 0 skipped; 1.3 M elements, 0.2 s: 240 points/s, ...``."""
         points = sum(self.counts.values())
         tally = ", ".join(f"{status} {count}" for status, count in sorted(self.counts.items())) or "nothing to do"
         rate = f"{points / self.seconds:.0f} points/s, {self.elements / self.seconds / 1e6:.1f} M elements/s"

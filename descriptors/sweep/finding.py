@@ -34,8 +34,9 @@ COLUMNS: Mapping[str, str] = {
 }
 
 _FIRST = ("fits", "carries", "transposes", "padding_bytes")
-#: The columns by which findings are sorted, the most significant first. Smaller values come first, missing values last.
-#: Ties keep the order of enumeration: K before MN, the widest swizzle first, the default stacking order first.
+#: The columns by which findings are sorted, the most significant first: layouts that fit come before others; in the
+#: other columns smaller values come first, and missing values last. Ties keep the order of enumeration: K before MN,
+#: the widest swizzle first, the default stacking order first.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "tma": (*_FIRST, "boxes", "waste_bytes"),
     "stores": (*_FIRST, "wavefronts", "waste_bytes", "boxes"),
