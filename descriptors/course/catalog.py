@@ -1,6 +1,6 @@
-"""The lessons on disk, and how a person names one of them or one of its exercises.
+"""Find the lessons on disk, and a lesson or an exercise by its number, such as 5 or 5.1.
 
-Law: every exercise is found by the place that lists it.
+Invariant: every exercise is found by its number.
 
 >>> all(find(where) is exercise for where, exercise in exercises().items())
 True
@@ -33,10 +33,10 @@ def lessons() -> tuple[Lesson, ...]:
 
 
 def find_lesson(number: str) -> Lesson:
-    """Return the lesson of a number, as a person types it.
+    """Return the lesson with a number.
 
     Raises:
-        DescriptorError: if there is none.
+        DescriptorError: if the lesson does not exist.
 
     >>> find_lesson("5").title
     'Complement and inverses'
@@ -51,7 +51,7 @@ def find_lesson(number: str) -> Lesson:
 
 @cache
 def exercises() -> dict[str, Exercise]:
-    """Return every exercise of the course by its place, lesson and number, as 5.1.
+    """Return every exercise of the course by its number, such as 5.1 for the first of lesson 5.
 
     >>> exercises()["5.1"].name
     'fill the gaps'
@@ -60,10 +60,10 @@ def exercises() -> dict[str, Exercise]:
 
 
 def find(where: str) -> Exercise:
-    """Return the exercise of a place, as a person types it.
+    """Return the exercise with a number such as 5.1.
 
     Raises:
-        DescriptorError: if there is none.
+        DescriptorError: if the exercise does not exist.
 
     >>> find("5.99")
     Traceback (most recent call last):

@@ -1,6 +1,6 @@
-"""What a student has done: kept in a file of their own, and handed in as one line.
+"""Record a student's progress in a file, and write and read the line that the student hands in.
 
-Law: what was noted is read again.
+Invariant: recorded counts can be read again.
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
@@ -11,9 +11,10 @@ Law: what was noted is read again.
 ...     Progress(Path(place) / "course.json").of("5.1") == {"tried": 2, "solved": 1}
 True
 
-The line has a name, the exercises that were solved, and a checksum of both, which notices a slip in copying, and a line
-that was passed on under another name. It is no proof of work: its rule is public, and whoever reads this module can
-make any line. A line says what it was made of, and one sign changed is noticed.
+The line consists of a name, the solved exercises, and a checksum of both. The checksum detects copying errors and lines
+that were passed on under another name. It is not a proof of work: the rule is public, and anybody can write any line.
+
+Invariant: a line can be read again, and a changed character is detected.
 
 >>> line = str(Receipt("Ada 4711", ("5.1", "1.2", "1.1")))
 >>> line
@@ -49,7 +50,7 @@ class Progress:
         path: the file; it need not exist.
 
     Raises:
-        DescriptorError: if the file is there and is none of ours.
+        DescriptorError: if the file exists and is not a progress file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,15 +66,15 @@ class Progress:
                 raise _unwritable(path, error) from None
 
     def of(self, exercise: str) -> Mapping[str, int]:
-        """What was counted of an exercise: ``tried``, ``hints``, ``solved``."""
+        """Return the counts of an exercise: ``tried``, ``hints``, ``solved``."""
         return dict(self._done.get(exercise, {}))
 
     def solved(self) -> tuple[str, ...]:
-        """The exercises that were solved, as 5.1."""
+        """Return the solved exercises, such as 5.1."""
         return tuple(sorted(exercise for exercise, counts in self._done.items() if counts.get("solved")))
 
     def note(self, exercise: str, **counts: int) -> None:
-        """Add to the counts of an exercise, and keep them, whoever else notes at the same time.
+        """Add to the counts of an exercise and write the file; several processes may do this at the same time.
 
         Raises:
             DescriptorError: if the file cannot be written.
@@ -95,7 +96,7 @@ class Progress:
 
 
 def _unwritable(path: Path, error: OSError) -> DescriptorError:
-    """Return the refusal of a file that the system does not read or write."""
+    """Return the error for a progress file that cannot be read or written."""
     why = error.strerror or type(error).__name__
     return DescriptorError(
         f"course: your progress cannot be kept in {path}: {why}; set XDG_CONFIG_HOME to a folder that can be written"
@@ -153,7 +154,7 @@ class Receipt:
 
     @property
     def spans(self) -> str:
-        """The exercises, those that follow one another as a span.
+        """The exercises as text, with consecutive ones as a range.
 
         >>> Receipt("Ada", ("1.1", "1.2", "1.3", "5.1")).spans
         '1.1-3 5.1'
@@ -168,7 +169,7 @@ class Receipt:
 
     @property
     def checksum(self) -> str:
-        """Forty bits of a hash of name and exercises, as eight digits."""
+        """The first 40 bits of a hash of name and exercises, as eight digits."""
         signed = f"layoutalg course 1\n{self.name.casefold()}\n{self.spans}".encode()
         bits = int.from_bytes(sha256(signed).digest()[:5], "big")
         digits = "".join(_DIGITS[bits >> 5 * k & 31] for k in reversed(range(8)))
@@ -179,10 +180,10 @@ class Receipt:
 
 
 def read_receipt(text: str) -> Receipt:
-    """What a line says, which may stand among other words, as in a table that was exported.
+    """Return the content of a line, which may be surrounded by other text, as in an exported table.
 
     Raises:
-        DescriptorError: if there is no line, or its checksum is that of another.
+        DescriptorError: if the text contains no line, or its checksum is wrong.
 
     >>> read_receipt("4711, layoutalg-1; ada 4711; 1.1\\u20132 5.1;  n8ax-csq4 , late").name
     'ada 4711'
@@ -203,7 +204,7 @@ def read_receipt(text: str) -> Receipt:
 
 
 def _plain(text: str) -> str:
-    """A text as it was typed: what a word processor makes of spaces and hyphens is taken back."""
+    """Return a text with plain spaces and hyphens, which word processors replace."""
     return re.sub("[\u2010-\u2015\u2212]", "-", " ".join(unicodedata.normalize("NFC", text).split()))
 
 

@@ -1,15 +1,15 @@
-"""A lesson as it is written: Markdown with fenced blocks, one file a lesson, `NN-name.md`.
+"""Parse lessons: Markdown with fenced blocks, one file `NN-name.md` per lesson.
 
-The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
-`figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
-followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
-``answer -> words of its judge -> the slip that leads to it`` each. An exercise with a ``line`` is a part of the
-multiplication that each student builds in a file; that is the name of its line there. `cute` is the idea above it in
-CuTe: C++, a line of three dashes, the CuTe DSL. A `vote`, in TOML, is a question for a show of hands: its judge accepts
-exactly one of its choices. A `slide` is a slide: its heading after ``#``, then a line each; it shows what follows it,
-if that is a figure or an example. Votes and slides are the teacher's: the page of a lesson leaves them out.
+The first block is `lesson`, in TOML: title, aim, minutes, misconception, teacher, and the new terms. A `figure` is an
+expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is followed by
+three `hint` blocks, a `solution` (the answer, a line of three dashes, the reason) and a `wrong` block with lines of the
+form ``answer -> message of the judge -> the mistake that leads to it``. An exercise with a ``line`` is a part of the
+multiplication that each student builds in a file; ``line`` is the name of its line there. A `cute` block shows the
+preceding idea in CuTe C++, a line of three dashes, and the CuTe DSL. A `vote`, in TOML, is a question for a show of
+hands; its judge accepts exactly one of its choices. A `slide` has a heading after ``#`` and lines of text, and shows a
+figure or an example that directly follows it. Votes and slides are for the teacher and are not on the lesson's page.
 
-Law: the parts of a lesson, in order, are its text.
+Invariant: the parts of a lesson are in the order of its text.
 
 >>> lesson = parse(EXAMPLE)
 >>> lesson.title, [part.kind for part in lesson.parts], lesson.exercises[0].wrong[0]
@@ -25,7 +25,7 @@ from typing import Any
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 
-#: The smallest lesson, as the parser takes it.
+#: The smallest lesson that the parser accepts.
 EXAMPLE = """
 ```lesson
 title = "Steps"
