@@ -1,4 +1,4 @@
-"""Where the rows of an atlas are kept: a file of JSON Lines, or a folder of Parquet parts. Both can be added to.
+"""Read and extend the rows of an atlas: a JSON Lines file, or a folder of Parquet parts.
 
 Law: what was written is found again when the output is opened anew, in either form.
 
@@ -141,7 +141,7 @@ class JsonLines:
 
 
 def _hold(file: IO[bytes], path: Path) -> None:
-    """Keep other runs away until the file is closed, by whatever end."""
+    """Lock the file against other runs until it is closed."""
     import portalocker
 
     try:
@@ -232,7 +232,7 @@ class ParquetParts:
             self._flush()
 
     def _need_own(self) -> None:
-        """Refuse a folder that holds what no atlas has written; hidden files are nobody's business."""
+        """Refuse a folder that contains files which are not parts of an atlas; hidden files are ignored."""
         for entry in sorted(self.path.iterdir()) if self.path.exists() else ():
             if not entry.name.startswith((".", "_")) and not _PART.fullmatch(entry.name.removesuffix(".begun")):
                 raise DescriptorError(
@@ -298,10 +298,10 @@ class RowFile(Protocol):
 
 
 def open_rows(output: str | PathLike[str]) -> RowFile:
-    """The rows at a path, by its ending: ``.jsonl`` or ``.parquet``.
+    """Return the row file at a path that ends in ``.jsonl`` or ``.parquet``.
 
     Raises:
-        DescriptorError: for another ending; for Parquet without pyarrow.
+        DescriptorError: if the path has another ending, or pyarrow is missing for Parquet.
 
     >>> open_rows("rows.csv")
     Traceback (most recent call last):

@@ -440,7 +440,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
         plan_refused=plan_refused,
         stores_refused=""
         if stored
-        else f"plain stores of whole bytes, or whole containers of padded types, cannot fill it; dtype = {d.element}",
+        else f"plain stores write whole bytes, or whole containers of padded types; dtype = {d.element}",
         wavefronts=None if stored is None else stored.wavefronts,
         conflicts=None if stored is None else stored.conflicts,
         store_bytes=None if stored is None else stored.store_bytes,

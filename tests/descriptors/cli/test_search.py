@@ -150,7 +150,7 @@ def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFi
 
 def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     out = table(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns", "--all")
-    assert "no boxes: tma: " in out and "no stores: a plain store must move whole bytes" in out
+    assert "no boxes: tma: " in out and "no stores: plain stores write whole bytes" in out
     first = next(line.split() for line in out.splitlines() if line.lstrip().startswith("1 "))
     assert first[4:8] == ["-", "-", "-", "-"]
 
@@ -174,8 +174,8 @@ def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.Cap
     ("arguments", "message"),
     [
         (["--dtype", "bf17"], "dtype is "),
-        (["--producer", "(32,8"], "producer must be tma, rows, columns or a layout"),
-        (["--tile", "128"], "tile must be (MN, K)"),
+        (["--producer", "(32,8"], "is not a producer; "),
+        (["--tile", "128"], "which is not (MN, K) of one stage"),
         (["--stages", "0"], "stages is "),
         (["--smem", "3"], "smem is "),
         (["--arch", "sm80"], "arch is "),
