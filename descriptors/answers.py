@@ -1,15 +1,15 @@
-"""What an answer shows: text for a person, plain data for a program, a page with its picture for a notebook.
+"""Present answers: as text, as plain data for JSON, and as HTML with a picture for a notebook.
 
-One table, from the class of an answer to the module that tells it. Classes and modules stand in it by their names, so
-that nothing is loaded before it is asked for, and what an answer shows depends on nothing else that was imported.
+A table maps the class of an answer to the module that presents it. The table contains names of classes and modules, so
+that modules are imported only if they are needed, and the result does not depend on what else was imported.
 
-Law: what ``record`` returns holds dicts, sequences, texts, numbers, truth values and None alone, so that it is JSON.
+Invariant: ``record`` returns only dicts, sequences, strings, numbers, booleans and None, so that JSON can represent it.
 
 >>> import json
 >>> from descriptors import candidates, decode, derive, select_rows
 >>> d = derive((128, 64), "bf16", "K", "128B", (64, 16))
 >>> answers = [d, d.advance_report(), d.match, decode(0), select_rows("sm90"), candidates("(64,16):(64,1)", "bf16")]
->>> all(json.loads(json.dumps(record(one))) and tell(one) for one in answers)
+>>> all(json.loads(json.dumps(record(answer))) and tell(answer) for answer in answers)
 True
 """
 
@@ -20,10 +20,10 @@ from typing import Any
 
 from descriptors.errors import DescriptorError, LayoutError, as_flag, brief
 
-#: Where each answer is told, by its class or by that of the items of a sequence: MODULE:NOUN, whose functions are
-#: ``record_NOUN``, ``tell_NOUN`` but where ``str`` is all, ``story_NOUN`` where that is told in short, and
-#: ``tables_NOUN`` where its page has tables. Then MODULE:CLASS of the picture on its page, if it has one. All names are
-#: those within this package; of a module that tells nothing else the NOUN may be left out, and ``_NOUN`` with it.
+#: The module that presents each answer, by the class of the answer or of the items of a sequence, as MODULE:NOUN. Its
+#: functions are ``record_NOUN``; ``tell_NOUN``, unless ``str`` is sufficient; ``story_NOUN``, if there is a longer
+#: text; and ``tables_NOUN``, if the page has tables. MODULE:CLASS of the picture on the page follows, if there is one.
+#: All names are relative to this package. A module that presents nothing else may omit NOUN, and ``_NOUN`` with it.
 ANSWERS: Mapping[str, str] = {
     "check.kernel_report.Report": "check.kernel_text:report",
     "check.story.Story": "check.kernel_text:story",
@@ -75,22 +75,21 @@ ANSWERS: Mapping[str, str] = {
     "Sequence[tmem.readout.Readout]": "tmem.move_text:readouts",
 }
 
-#: A title and the rows of a table of a page, its heading first.
+#: The title and the rows of a table of a page; the first row is the heading.
 Table = tuple[str, Sequence[Sequence[object]]]
 
 
 def tell(answer: object, *, steps: bool = False, **options: Any) -> str:
-    """An answer for a person: what the command of that answer prints, what one came for first.
+    """Return an answer as text, as its command prints it.
 
     Args:
-        answer: what a function of this package returned: a derivation, a match, candidates, a decoded word, a
-            comparison, a plan of tensor copies, a proof...
-        steps: the whole story, where the answer is told in short without: how a derivation came about, all that a
-            plan has.
-        options: those of the answer's own writer; a derivation takes the ``base`` of the tile and its proof.
+        answer: the result of a function of this package: a derivation, a match, candidates, a decoded descriptor, a
+            comparison, a plan of TMA copies, a proof, and so on.
+        steps: whether to return the longer text, if the answer has one: the steps of a derivation, all parts of a plan.
+        options: options of the function that writes the text; a derivation accepts ``base`` of the tile and its proof.
 
     Raises:
-        DescriptorError: if it is no answer.
+        DescriptorError: if the value is not an answer of this package.
 
     >>> from descriptors import match
     >>> print(tell(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[0])
@@ -102,17 +101,17 @@ def tell(answer: object, *, steps: bool = False, **options: Any) -> str:
 
 
 def record(answer: object, **options: Any) -> Any:
-    """An answer as plain data, fit for JSON: what the command of that answer writes with ``--json``.
+    """Return an answer as plain data for JSON, as its command prints it with ``--json``.
 
     Args:
-        answer: as for ``tell``.
-        options: those of the answer's own writer.
+        answer: the answer, as for ``tell``.
+        options: options of the function that writes the record.
 
     Raises:
-        DescriptorError: if it is no answer.
+        DescriptorError: if the value is not an answer of this package.
 
     >>> from descriptors import candidates
-    >>> [one["fits"] for one in record(candidates("(64,16):(64,1)", "bf16"))[:2]]
+    >>> [candidate["fits"] for candidate in record(candidates("(64,16):(64,1)", "bf16"))[:2]]
     [True, False]
     """
     writer = _function(_home(answer, "record"), "record")
@@ -121,9 +120,9 @@ def record(answer: object, **options: Any) -> Any:
 
 
 def page(answer: object) -> str:
-    """An answer for a notebook, as HTML without scripts: its picture, its tables, then the story, below a line to open.
+    """Return an answer for a notebook, as HTML without scripts: its picture, its tables, and its text to unfold.
 
-    What has neither picture nor tables is shown as ``print`` shows it.
+    An answer without picture and tables is shown as ``print`` shows it.
 
     >>> from descriptors import check_events, decode
     >>> html = page(decode(0x4000404000010000))
@@ -142,7 +141,7 @@ def page(answer: object) -> str:
 
 
 def plain_data(value: Any) -> Any:
-    """A value as JSON holds it: numbers, texts, None, sequences and maps as they are, all else in its own notation.
+    """Return a value as JSON can represent it: other values than numbers, strings, None and containers become strings.
 
     >>> from descriptors import SwizzleMode
     >>> plain_data((1024, None, SwizzleMode.B128))
@@ -151,36 +150,36 @@ def plain_data(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return tuple(map(plain_data, value))
     if isinstance(value, Mapping):
-        return {str(name): plain_data(one) for name, one in value.items()}
+        return {str(name): plain_data(item) for name, item in value.items()}
     return value if value is None or type(value) in (bool, int, float, str) else str(value)
 
 
 def _key(answer: object) -> str:
-    """The row of an answer in the table: its class, or the nearest above it that has one."""
+    """Return the key of an answer in the table: the name of its class, or of its nearest base class in the table."""
     if isinstance(answer, (tuple, list)) and answer:
         return f"Sequence[{_key(answer[0])}]"
-    names = [f"{one.__module__}.{one.__qualname__}".removeprefix("descriptors.") for one in type(answer).__mro__]
+    names = [f"{base.__module__}.{base.__qualname__}".removeprefix("descriptors.") for base in type(answer).__mro__]
     return next((name for name in names if name in ANSWERS), names[0])
 
 
 def _home(answer: object, operation: str) -> str:
     if (key := _key(answer)) in ANSWERS:
         return ANSWERS[key]
-    known = ", ".join(sorted(one.rpartition(".")[2] for one in ANSWERS if "[" not in one))
+    known = ", ".join(sorted(name.rpartition(".")[2] for name in ANSWERS if "[" not in name))
     raise DescriptorError(
-        f"{operation}: the operand must be an answer ({known}, or candidates, formulas, copies or readouts), "
-        f"found {brief(answer)}"
+        f"{operation}: {brief(answer)} is not an answer of this package; answers: {known}, and sequences of "
+        "candidates, formulas, copies or readouts"
     )
 
 
 def _function(home: str, operation: str) -> Callable[..., Any] | None:
-    """The function of an answer's module, if it has it."""
+    """Return a function of the module that presents an answer; None if the module does not have it."""
     module, _, noun = home.partition(" ")[0].partition(":")
     return getattr(_module(module), f"{operation}_{noun}".removesuffix("_"), None) if module else None
 
 
 def _image(picture: str, answer: object) -> str:
-    """The picture of an answer; nothing where it has too many parts to be drawn."""
+    """Return the picture of an answer; "" if it has too many parts for a picture."""
     module, _, name = picture.partition(":")
     try:
         return str(getattr(_module(module), name)(answer)._repr_html_())
@@ -189,7 +188,7 @@ def _image(picture: str, answer: object) -> str:
 
 
 def _module(name: str) -> Any:
-    from importlib import import_module  # as late as any of them is asked for
+    from importlib import import_module  # imported only if an answer is presented
 
     return import_module(f"descriptors.{name}")
 
@@ -198,7 +197,7 @@ _CELL = "padding:2px 8px;border:1px solid #8886;text-align:left;font-family:mono
 
 
 def _table(title: str, rows: Sequence[Sequence[object]]) -> str:
-    """A table of a page, its heading first, with styles of its own."""
+    """Return a table of a page as HTML with inline styles."""
     body = "".join(_row(row, "td" if i else "th") for i, row in enumerate(rows))
     caption = f'<caption style="text-align:left">{_safe(title)}</caption>'
     return f'<table style="border-collapse:collapse">{caption}{body}</table>'
@@ -209,6 +208,6 @@ def _row(cells: Sequence[object], tag: str) -> str:
 
 
 def _safe(text: str) -> str:
-    from html import escape  # its table of names takes long to load, and only a notebook asks for a page
+    from html import escape  # imported late, because it takes long to load and only pages need it
 
     return escape(text)

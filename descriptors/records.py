@@ -1,10 +1,10 @@
-"""Declarations of answers: each key once, with its type, its source and, where a table shows it, its label.
+"""Declare the keys of answers: each key once, with its type, its source and, if tables show it, its label.
 
 The plain data of an answer, its JSON Schema and the tables of its text follow from one declaration. A type is written
-as ``layoutalg.cli.schema`` writes it, or is another declaration, an enumeration, or a function that returns a type. A
-new key of an answer is one row.
+in the notation of ``layoutalg.cli.schema``, or is another declaration, an enumeration, or a function that returns a
+type. A new key of an answer needs one row.
 
-Law: a record has the keys of its declared type, in their order.
+Invariant: a record has the keys of its declared type, in the same order.
 
 >>> from collections import namedtuple
 >>> Step, Tile = namedtuple("Step", "base columns"), namedtuple("Tile", "step note")
@@ -33,10 +33,11 @@ from descriptors.text import known_record, word_text
 
 #: The type of a key.
 Kind: TypeAlias = Any
-#: An attribute of the answer, with dots for attributes of attributes; a function of the answer; or an option.
+#: The source of a value: an attribute of the answer, with dots for attributes of attributes; a function of the answer;
+#: or an option.
 Source: TypeAlias = "str | Callable[[Any], Any] | Option"
 
-#: The type of a row that tables alone show.
+#: The type of a row that only tables show.
 TEXT = object()
 
 #: Types that several answers use: words of 64 and of 32 bits, architectures, pairs, triples.
@@ -46,11 +47,11 @@ _BITS = {WORD: 64, HALF: 32}
 
 
 class Option(NamedTuple):
-    """A source that is no part of the answer: the caller passes the value by this name.
+    """A value that is not part of the answer; the caller passes it as a keyword argument.
 
     Args:
-        name: of the option.
-        default: the value where the caller passes none.
+        name: name of the keyword argument.
+        default: the value if the caller passes none.
     """
 
     name: str
@@ -58,10 +59,10 @@ class Option(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A type with a name, in a JSON Schema that of a definition.
+    """A type with a name, which becomes a definition in a JSON Schema.
 
     Args:
-        name: of the type.
+        name: name of the type.
         kind: the type.
     """
 
@@ -69,7 +70,7 @@ class Named(NamedTuple):
     kind: Kind
 
     def __call__(self, answer: Any, **options: Any) -> dict[str, Any]:
-        """Return an answer as plain data, by the first of several declarations that it fits."""
+        """Return an answer as plain data, according to the first declaration that it fits."""
         declaration: Record = _alternative(self.kind, answer)
         return declaration(answer, **options)
 
@@ -79,11 +80,11 @@ class Row(NamedTuple):
 
     Args:
         kind: the type. A number whose type is a word is written in hexadecimal.
-        source: where the value comes from: the attribute with the name of the key if it is left out, the answer itself
-            for ".", the items of a tuple in order or by number.
-        label: the heading of the column of a table; "" if tables leave the key out.
-        text: what a table shows, as a function of the answer; the plain data if it is left out.
-        optional: whether an answer whose value is None, or an empty tuple, leaves the key out.
+        source: source of the value; by default the attribute with the name of the key, "." for the answer itself. The
+            items of a tuple are selected in order or by number.
+        label: heading of the column of a table; "" if tables do not show the key.
+        text: function of the answer that returns the cell of a table; by default the plain data.
+        optional: whether the key is omitted if the value is None or an empty tuple.
     """
 
     kind: Kind
@@ -94,12 +95,12 @@ class Row(NamedTuple):
 
 
 class Record:
-    """The declaration of an answer; a call returns the answer as plain data.
+    """The declaration of an answer; calling it returns the answer as plain data.
 
     Args:
-        name: of the type in a JSON Schema; "" for a type that is written where it is used.
-        fits: whether an answer has this type, where a key has one of several.
-        rows: the rows by key. A type alone stands for a row without a label.
+        name: name of the type in a JSON Schema; "" for a type that is written inline.
+        fits: function that returns whether an answer has this type, if a key has one of several types.
+        rows: the rows by key. A type alone is a row without a label.
     """
 
     __slots__ = ("fits", "name", "rows")
@@ -113,11 +114,14 @@ class Record:
         """Return an answer as plain data.
 
         Args:
-            answer: what the sources of the rows are read from.
-            options: values of the rows whose source is an option, and of keys that have another value here.
+            answer: the answer from which the values are read.
+            options: values of the rows whose source is an option, and values that replace those of keys.
+
+        Raises:
+            TypeError: if an option is neither a key nor the source of a row.
         """
         if unknown := options.keys() - self.rows.keys() - self._options():
-            raise TypeError(f"record: there must be an option {', '.join(sorted(unknown))}, found none")
+            raise TypeError(f"record: this answer has no option {', '.join(sorted(unknown))}")
         data = {}
         for position, (key, row) in enumerate(self.rows.items()):
             if row.kind is not TEXT:
@@ -131,11 +135,11 @@ class Record:
         return {row.source.name for row in self.rows.values() if isinstance(row.source, Option)}
 
     def table(self, answers: Iterable[Any], number: str = "") -> list[tuple[object, ...]]:
-        """Return the rows of a table with a line for each answer, the labels first.
+        """Return the rows of a table with one line per answer, starting with the labels.
 
         Args:
             answers: the answers.
-            number: the label of a first column that numbers the lines; without it there is none.
+            number: label of a first column with line numbers; "" for no such column.
         """
         columns = [(key, row) for key, row in self.rows.items() if row.label]
         lines: list[tuple[object, ...]] = [tuple(row.label for _, row in columns)]
@@ -144,12 +148,12 @@ class Record:
 
 
 def each(kind: Kind, keys: str, *, shown: bool = False) -> dict[str, Row]:
-    """Return rows of one type that the answer has as attributes of the same name.
+    """Return rows of one type whose keys are attributes of the answer.
 
     Args:
         kind: the type.
-        keys: the keys, with spaces between them.
-        shown: whether each key labels a column of tables.
+        keys: the keys, separated by spaces.
+        shown: whether tables have a column for each key.
 
     >>> list(each(int, "rows columns", shown=True).values()) == [Row(int, label="rows"), Row(int, label="columns")]
     True
@@ -158,13 +162,13 @@ def each(kind: Kind, keys: str, *, shown: bool = False) -> dict[str, Row]:
 
 
 def attributes(owner: type, keys: str, path: str = "") -> dict[str, Row]:
-    """Return rows that the answer has as attributes, with the types that its class annotates.
+    """Return rows for attributes of the answer, with the types of their annotations.
 
     Args:
         owner: the class of the answer, or of one of its parts.
-        keys: the keys, with spaces between them; KEY=ATTRIBUTE where the attribute has another name, with dots for
-            attributes of attributes.
-        path: the attribute that is the part; without it the attributes are those of the answer.
+        keys: the keys, separated by spaces; KEY=ATTRIBUTE if the attribute has another name, with dots for attributes
+            of attributes.
+        path: attribute of the answer that is the part; "" for attributes of the answer itself.
 
     >>> from descriptors.smem.operands.canonical import Match
     >>> notation(Record(**attributes(Match, "canonical=layout dont_care")), {})

@@ -1,22 +1,22 @@
-"""The one table of targets: which architectures there are, and which of them has what, since which version of PTX.
+"""Tables of architectures and of their features, with the PTX version that introduced each.
 
-An architecture is one row of ``ARCHITECTURES``, what a later one adds or lacks are rows of ``FEATURES``: whoever asks
-what a ``.target`` has, asks here. A target is ``sm_`` and a number; one that ends with ``a`` has all of its own chip,
-one that ends with ``f`` what its family shares, one without a letter what every later chip has too. *Sets* of targets
-are written as words: ``100+`` is every target of a number from 100 on, ``100af`` are sm_100a and sm_100f, ``100a`` is
-sm_100a alone, ``90+af`` every one from 90 on that ends with a letter.
-Nothing of sm_100 and later was measured: what has it and what not is the verdict of an assembler, which speaks of
-syntax and targets and never of meaning.
-Source: ptxas 13.5.37 (``.version 9.5``, and every version back to 8.3), asked of one instruction a row; what a row
-cites beside it.
+``ARCHITECTURES`` has one row per architecture, ``FEATURES`` one row per feature that not all targets support. This is
+the only place that defines what a ``.target`` supports. A target is ``sm_`` and a number. With the letter ``a`` it
+supports all features of its own chip, with ``f`` those that its family shares, and without a letter those that every
+later chip supports too. *Sets* of targets are written as words: ``100+`` is every target with a number of at least 100,
+``100af`` is sm_100a and sm_100f, ``100a`` is sm_100a alone, and ``90+af`` is every target from 90 on with a letter.
+Nothing about sm_100 and later was measured: the rows record which targets an assembler accepts. An assembler checks
+syntax and targets, not semantics.
+Source: ptxas 13.5.37 (``.version 9.5``, and every version back to 8.3), run on one instruction per row; and the source
+that a row cites.
 
-Law: what a target has that ends with ``f`` its ``a`` has too.
+Invariant: a target with ``a`` supports every feature of the target with ``f``.
 
->>> names = [f"sm_{row.number}" for row in ARCHITECTURES]
->>> [(one, name) for one in FEATURES for name in names if has(one, name + "f") and not has(one, name + "a")]
+>>> pairs = [(feature, f"sm_{row.number}") for feature in FEATURES for row in ARCHITECTURES]
+>>> [pair for pair in pairs if has(pair[0], pair[1] + "f") and not has(pair[0], pair[1] + "a")]
 []
 
-Law: each feature is of some architecture.
+Invariant: at least one architecture supports each feature.
 
 >>> [name for name in FEATURES if not any(has(name, row.target) for row in ARCHITECTURES)]
 []
@@ -31,27 +31,28 @@ from functools import lru_cache
 from descriptors.errors import ChoiceError, DescriptorError
 from layoutalg.frozen import frozen
 
-#: The newest version of PTX that was asked about.
+#: The newest PTX version in the tables.
 NEWEST = "9.5"
 
 
 @frozen
 class Architecture:
-    """One chip, or one name of several.
+    """An architecture: one chip, or one name for several.
 
     Args:
-        number: of ``.target sm_...``.
-        name: by which it is asked for.
-        title: what it is in.
-        ptx: the first version of PTX that has it.
-        tables: whose rows of instructions are the base of its own: ``sm90``, ``sm100``, or "" where it multiplies with
-            ``mma.sync`` alone.
-        static_shared: bytes of static shared memory that a kernel of its own target may have.
-        shared: bytes of shared memory that a block may ask for at its launch.
-        columns: of tensor memory that one allocation may have; 0 without tensor memory.
-        exclusive_columns: those of an exclusive allocation.
-        known: how what is said of it is known, all in all: measured, documented, compiled; it ends an answer.
-        follows: the name of another, all of whose features it has; "" where ``FEATURES`` says all.
+        number: number in ``.target sm_...``.
+        name: name of the architecture in arguments, such as ``sm90``.
+        title: name of the product family.
+        ptx: first PTX version that supports the target.
+        tables: architecture whose instruction tables apply: ``sm90``, ``sm100``, or "" if ``mma.sync`` is the only
+            matrix instruction.
+        static_shared: bytes of static shared memory that a kernel for its own target may have.
+        shared: bytes of shared memory that a block may request at launch.
+        columns: columns of tensor memory in one ordinary allocation; 0 without tensor memory.
+        exclusive_columns: columns of tensor memory in an exclusive allocation.
+        known: evidence for facts about the architecture (measured, documented, compiled), printed at the end of an
+            answer.
+        follows: name of another architecture, all of whose features it supports; "" if ``FEATURES`` lists everything.
     """
 
     number: int
@@ -68,12 +69,12 @@ class Architecture:
 
     @property
     def target(self) -> str:
-        """The target that has all of it."""
+        """The target that supports all features of the architecture."""
         return f"sm_{self.number}a"
 
     @property
     def words(self) -> str:
-        """The architecture whose words in shared memory it reads: its own, or that of its tables.
+        """The architecture whose descriptor format it reads: its own, or that of its tables.
 
         >>> [row.words for row in ARCHITECTURES]
         ['sm90', 'sm100', 'sm100', 'sm107', 'sm100', '', '']
@@ -82,7 +83,7 @@ class Architecture:
 
 
 # fmt: off
-#: Every architecture, oldest first.
+#: All architectures, in the order of their numbers.
 ARCHITECTURES = (
     Architecture(90, "sm90", "Hopper", "8.0", "sm90", 232448, 232448, 0, 0, "measured on a Hopper GPU"),
     Architecture(100, "sm100", "Blackwell", "8.6", "sm100", 232448, 232448, 512, 512,
@@ -103,13 +104,13 @@ ARCHITECTURES = (
 
 @frozen
 class WarpArchitecture:
-    """What a main loop of ``mma.sync`` has to know of an architecture.
+    """The facts about an architecture that a main loop with ``mma.sync`` needs.
 
     Args:
-        target: of PTX.
-        shared: bytes of shared memory that a block may ask for at its launch.
-        tma: whether the copy engine fills the stages, and not the threads.
-        known: how the models of copies, loads and fragments are known.
+        target: PTX target.
+        shared: bytes of shared memory that a block may request at launch.
+        tma: whether TMA copies fill the stages; otherwise the threads fill them.
+        known: evidence for the models of copies, loads and fragments.
     """
 
     target: str
@@ -119,8 +120,8 @@ class WarpArchitecture:
 
 
 _SAME_CODE = "measured on a Hopper GPU, which runs the same code"
-#: The architectures whose main loops are of ``mma.sync``, by name: two that are older than all of ``ARCHITECTURES``,
-#: and those of it that have no other multiplication. Source: CUDA C++ Programming Guide, Compute Capabilities.
+#: The architectures with main loops that use ``mma.sync``, by name: two that are older than ``ARCHITECTURES``, and
+#: those in it without another matrix instruction. Source: CUDA C++ Programming Guide, Compute Capabilities.
 WARP_ARCHITECTURES: Mapping[str, WarpArchitecture] = {
     "sm80": WarpArchitecture("sm_80", 166912, False, _SAME_CODE),
     "sm89": WarpArchitecture("sm_89", 101376, False, _SAME_CODE),
@@ -130,12 +131,12 @@ WARP_ARCHITECTURES: Mapping[str, WarpArchitecture] = {
 
 @frozen
 class Feature:
-    """What some architectures have and others have not.
+    """A feature that some architectures support.
 
     Args:
-        targets: a set of targets.
-        ptx: the first version of PTX that has it; an architecture may be later.
-        source: who says so beside ptxas; "" where nobody else was asked.
+        targets: set of targets that support it.
+        ptx: first PTX version that supports it; an architecture may require a later one.
+        source: source in addition to ptxas; "" if there is none.
     """
 
     targets: str
@@ -148,7 +149,7 @@ _ITS_OWN = "100a 103a 107a 110a"
 _RUBIN = "107af"
 _FP4 = "PTX ISA 9.1, mma (block scaling), Target ISA Notes"
 
-#: What there is, by name: an instruction, a qualifier of it, or a value of an operand.
+#: The features by name: an instruction, a qualifier of an instruction, or a value of an operand.
 FEATURES: Mapping[str, Feature] = {
     "wgmma": Feature("90a", "8.0", "PTX ISA 9.1, wgmma, Target ISA Notes"),
     "wgmma.sp": Feature("90a", "8.2"),
@@ -228,16 +229,16 @@ FEATURES: Mapping[str, Feature] = {
 
 _TARGET = re.compile(r"sm_(\d{2,3})([af]?)\Z")
 _SET = re.compile(r"(\d{2,3})(\+?)(a?f?)\Z")
-#: A number that a chip had before it was renamed (PTX ISA 9.0).
+#: Old numbers of renamed chips (PTX ISA 9.0).
 _RENAMED = {101: 110}
 
 
-#: Digits of each part of a version at most.
+#: The largest number of digits of each part of a version.
 _VERSION_DIGITS = 9
 
 
 def as_version(text: str) -> tuple[int, int]:
-    """A version of PTX, as numbers that compare.
+    """Return a PTX version as two numbers, which can be compared; (0, 0) for a malformed text.
 
     >>> as_version("9.5") > as_version("8.10") > as_version("8.9")
     True
@@ -250,11 +251,11 @@ def as_version(text: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=1 << 12)
 def has(feature: str, target: str) -> bool:
-    """Whether a target has a feature.
+    """Return whether a target supports a feature.
 
     Args:
-        feature: its name.
-        target: as ``.target`` has it.
+        feature: name of the feature.
+        target: the target, as in ``.target``.
 
     >>> [has("tcgen05", name) for name in ("sm_107a", "sm_100f", "sm_100", "sm_120a", "sm_101a")]
     [True, True, False, False, True]
@@ -263,21 +264,22 @@ def has(feature: str, target: str) -> bool:
     if read is None:
         return False
     number = _RENAMED.get(int(read[1]), int(read[1]))
-    if any(_among(number, read[2], one) for one in FEATURES[feature].targets.split()):
+    if any(_contains(word, number, read[2]) for word in FEATURES[feature].targets.split()):
         return True
-    before = next((row.follows for row in ARCHITECTURES if row.number == number), "")
-    return before != "" and has(feature, f"sm_{architecture(before).number}{read[2]}")
+    parent = next((row.follows for row in ARCHITECTURES if row.number == number), "")
+    return parent != "" and has(feature, f"sm_{architecture(parent).number}{read[2]}")
 
 
-def _among(number: int, letter: str, one: str) -> bool:
-    found = _SET.match(one)
-    assert found, one
-    right = number >= int(found[1]) if found[2] else number == int(found[1])
-    return right and (not found[3] or (letter != "" and letter in found[3]))
+def _contains(word: str, number: int, letter: str) -> bool:
+    """Return whether a word of a set of targets contains the target with a number and a letter."""
+    match = _SET.match(word)
+    assert match, word
+    in_range = number >= int(match[1]) if match[2] else number == int(match[1])
+    return in_range and (not match[3] or (letter != "" and letter in match[3]))
 
 
 def targets_with(feature: str) -> tuple[str, ...]:
-    """The targets of all architectures that have a feature, those with a letter.
+    """Return the targets with a letter that support a feature.
 
     >>> targets_with("tcgen05.ld.red")[:4]
     ('sm_103a', 'sm_103f', 'sm_107a', 'sm_107f')
@@ -287,7 +289,7 @@ def targets_with(feature: str) -> tuple[str, ...]:
 
 
 def holders(feature: str) -> str:
-    """The architectures that have a feature, by their targets, in words.
+    """Return the targets of the architectures that support a feature, in words.
 
     >>> holders("K = 96"), holders("wgmma")
     ('sm_103a and sm_107a', 'sm_90a')
@@ -313,41 +315,41 @@ def lacking(feature: str, target: str, version: str) -> str:
 
 
 def oldest(target: str) -> str:
-    """The first version of PTX that has a target.
+    """Return the first PTX version that supports a target.
 
     >>> oldest("sm_100a"), oldest("sm_100f"), oldest("sm_110a"), oldest("sm_75")
     ('8.6', '8.8', '9.0', '1.0')
     """
     read = _TARGET.match(target)
-    # What has had a name before is as old as that.
-    found = next((row.ptx for row in ARCHITECTURES if read and row.number == int(read[1])), "1.0")
-    return max(found, "8.8", key=as_version) if read and read[2] == "f" else found
+    # The old number of a renamed chip is not in the table, and is not restricted.
+    version = next((row.ptx for row in ARCHITECTURES if read and row.number == int(read[1])), "1.0")
+    return max(version, "8.8", key=as_version) if read and read[2] == "f" else version
 
 
 def spelled(targets: str) -> str:
-    """A set of targets in words, with those that follow them.
+    """Return a set of targets in words, including the architectures that follow its members.
 
     >>> spelled("100a 107af"), spelled("90+"), spelled("90+af"), spelled("120a")
     ('sm_100a, sm_107a, sm_107f', 'sm_90 and later', 'sm_90a, sm_90f and later', 'sm_120a, sm_121a')
     """
-    words = []
-    for one in targets.split():
-        found = _SET.match(one)
-        assert found, one
-        numbers = [found[1], *(str(row.number) for row in ARCHITECTURES if row.follows == f"sm{found[1]}")]
+    texts = []
+    for word in targets.split():
+        match = _SET.match(word)
+        assert match, word
+        numbers = [match[1], *(str(row.number) for row in ARCHITECTURES if row.follows == f"sm{match[1]}")]
         names = [
-            f"sm_{number}{letter}" for number in numbers[: 1 if found[2] else None] for letter in found[3] or ("",)
+            f"sm_{number}{letter}" for number in numbers[: 1 if match[2] else None] for letter in match[3] or ("",)
         ]
-        words.append(", ".join(names) + " and later" * bool(found[2]))
-    return ", ".join(words)
+        texts.append(", ".join(names) + " and later" * bool(match[2]))
+    return ", ".join(texts)
 
 
-#: Static shared memory of a kernel of a target that does not end with ``a``.
+#: Bytes of static shared memory of a kernel for a target that does not end with ``a``.
 _PORTABLE_SHARED = 48 << 10
 
 
 def shared_bytes(name: str) -> int:
-    """Return the bytes of shared memory that a block of an architecture may ask for at its launch.
+    """Return the bytes of shared memory that a block of an architecture may request at launch.
 
     >>> shared_bytes("sm90"), shared_bytes("sm107")
     (232448, 334848)
@@ -356,7 +358,7 @@ def shared_bytes(name: str) -> int:
 
 
 def static_shared(target: str) -> int:
-    """The bytes of static shared memory that a kernel of a target may have.
+    """Return the bytes of static shared memory that a kernel for a target may have.
 
     >>> [static_shared(name) for name in ("sm_90a", "sm_101a", "sm_120a", "sm_100f")]
     [232448, 232448, 101376, 49152]
@@ -368,14 +370,14 @@ def static_shared(target: str) -> int:
 
 @lru_cache(maxsize=1 << 8)
 def architecture(name: str, where: str = "") -> Architecture:
-    """The architecture of a name, as ``sm107``, ``sm_107a``, ``107`` or ``Rubin``.
+    """Return the architecture with a name, such as ``sm107``, ``sm_107a``, ``107`` or ``Rubin``.
 
     Args:
-        name: the name, in either case of letters.
+        name: the name, in upper or lower case.
         where: the operation, for the error message.
 
     Raises:
-        ChoiceError: if there is none.
+        ChoiceError: if the architecture is unknown.
 
     >>> architecture("sm_107a").exclusive_columns, architecture("sm120").target, architecture("hopper").name
     (576, 'sm_120a', 'sm90')
@@ -389,7 +391,7 @@ def architecture(name: str, where: str = "") -> Architecture:
 
 
 def tensor_arches() -> tuple[str, ...]:
-    """The architectures whose tensor cores read descriptors: those with ``wgmma`` or ``tcgen05``.
+    """Return the architectures whose tensor cores read descriptors: those with ``wgmma`` or ``tcgen05``.
 
     >>> tensor_arches()
     ('sm90', 'sm100', 'sm103', 'sm107', 'sm110')
@@ -398,15 +400,15 @@ def tensor_arches() -> tuple[str, ...]:
 
 
 def tensor_architecture(name: object, where: str) -> str:
-    """The architecture of a name that has descriptors: ``sm107`` for ``SM107`` or ``sm_107a``.
+    """Return the name of an architecture with descriptors, such as ``sm107`` for ``SM107`` or ``sm_107a``.
 
     Args:
-        name: the name, in either case of letters.
+        name: the name, in upper or lower case.
         where: the operation, for the error message.
 
     Raises:
-        ChoiceError: for an unknown one.
-        DescriptorError: for one that multiplies with ``mma.sync``; it says what to ask instead.
+        ChoiceError: if the architecture is unknown.
+        DescriptorError: if its only matrix instruction is ``mma.sync``; the message names commands that support it.
 
     >>> tensor_architecture("sm_107a", "derive"), tensor_architecture("SM100", "derive")
     ('sm107', 'sm100')
@@ -419,29 +421,29 @@ def tensor_architecture(name: object, where: str) -> str:
         raise ChoiceError(f"{where}: arch", name, tensor_arches())
     if not row.tables:
         raise DescriptorError(
-            f"{where}: an arch with wgmma or tcgen05 must be one of {', '.join(tensor_arches())}, found {row.name} "
-            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors plan mma.m16n8k16 "
-            "plans its main loop, descriptors check reads its kernels, layoutalg atoms lists its registers"
+            f"{where}: {row.name} ({row.title}) has no wgmma or tcgen05, and its mma.sync reads registers, not "
+            f"descriptors; supported: {', '.join(tensor_arches())}; descriptors plan mma.m16n8k16 plans its main loop, "
+            "descriptors check checks its kernels, layoutalg atoms lists its registers"
         )
     return row.name
 
 
 def lineage(arch: str) -> tuple[str, ...]:
-    """An architecture and those that it follows, the last first.
+    """Return an architecture and those that it follows, starting with itself.
 
     >>> lineage("sm121"), lineage("sm107")
     (('sm121', 'sm120'), ('sm107',))
     """
-    before = architecture(arch).follows
-    return (arch, *(lineage(before) if before else ()))
+    parent = architecture(arch).follows
+    return (arch, *(lineage(parent) if parent else ()))
 
 
 @lru_cache(maxsize=1 << 6)
 def generation(arch: str) -> str:
-    """Whose instructions an architecture has: ``sm90``, those of ``wgmma``, or ``sm100``, of ``tcgen05``.
+    """Return the instruction set of an architecture: ``sm90`` (``wgmma``), ``sm100`` (``tcgen05``), or "".
 
     Raises:
-        ChoiceError: for an unknown one.
+        ChoiceError: if the architecture is unknown.
 
     >>> generation("sm107"), generation("sm90"), generation("sm120")
     ('sm100', 'sm90', '')
@@ -450,7 +452,7 @@ def generation(arch: str) -> str:
 
 
 def has_wgmma(arch: str) -> bool:
-    """Whether an architecture multiplies with ``wgmma``: accumulators in registers, A from there if wanted.
+    """Return whether an architecture has ``wgmma``, whose accumulators, and optionally A, are in registers.
 
     >>> [name for name in tensor_arches() if has_wgmma(name)]
     ['sm90']
@@ -459,7 +461,7 @@ def has_wgmma(arch: str) -> bool:
 
 
 def has_tcgen05(arch: str) -> bool:
-    """Whether an architecture multiplies with ``tcgen05.mma``: accumulators in tensor memory, pairs of CTAs.
+    """Return whether an architecture has ``tcgen05.mma``, with accumulators in tensor memory and pairs of CTAs.
 
     >>> [name for name in tensor_arches() if has_tcgen05(name)]
     ['sm100', 'sm103', 'sm107', 'sm110']
@@ -468,7 +470,7 @@ def has_tcgen05(arch: str) -> bool:
 
 
 def is_measured(arch: str) -> bool:
-    """Whether statements about an architecture were measured on a GPU of it, and not only documented.
+    """Return whether facts about an architecture were measured on such a GPU, and not only documented.
 
     >>> [name for name in tensor_arches() if is_measured(name)]
     ['sm90']
@@ -477,10 +479,10 @@ def is_measured(arch: str) -> bool:
 
 
 def known(arch: str) -> str:
-    """How what is said of an architecture is known, in words that end an answer.
+    """Return the evidence for facts about an architecture, in words for the end of an answer.
 
     Raises:
-        ChoiceError: for an unknown one.
+        ChoiceError: if the architecture is unknown.
 
     >>> known("sm107")
     'documented, words compiled by the CuTe DSL 4.8.1, not measured on a Rubin GPU'

@@ -1,8 +1,9 @@
-"""Words and tables written down: hexadecimal words, tuples as CuTe writes them, columns as wide as they must be.
+"""Format values for messages and answers: hexadecimal words, tuples as CuTe writes them, aligned tables.
 
-One writer each, for messages and answers alike, so that a word or a tuple reads the same wherever it stands.
+There is one function for each kind of value, so that a word or a tuple has the same form everywhere.
 
-Law: a word shows all its bits, four a digit, and reads back; a column of a table begins at one place in every line.
+Invariant: a word has a digit for every four bits and can be read back; a column of a table starts at the same position
+in every line.
 
 >>> all(len(word_text(w, b)) == 2 + b // 4 and int(word_text(w, b), 16) == w for b in (32, 64) for w in range(1 << 9))
 True
@@ -16,17 +17,17 @@ from collections.abc import Iterable, Sequence
 
 from descriptors.targets import is_measured, known
 
-#: How a fact about ``tcgen05`` is known that PTX's manual has: nobody here could ask a GPU.
+#: Evidence for a fact about ``tcgen05`` from the PTX manual, which was not measured.
 DOCUMENTED = known("sm100")
 
 
 class Told:
-    """An answer that tells itself: ``str`` is its story, and a notebook shows its page."""
+    """An answer with a text for ``str`` and a page for notebooks."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        from descriptors.answers import tell  # only what is printed needs a writer
+        from descriptors.answers import tell  # imported only if an answer is printed
 
         return tell(self)
 
@@ -37,7 +38,7 @@ class Told:
 
 
 def word_text(word: int, bits: int = 64) -> str:
-    """A word in hexadecimal, all its digits.
+    """Return a word in hexadecimal, with leading zeros.
 
     >>> word_text(0x10000), word_text(0x08200490, 32)
     ('0x0000000000010000', '0x08200490')
@@ -46,7 +47,7 @@ def word_text(word: int, bits: int = 64) -> str:
 
 
 def many(count: int, name: str) -> str:
-    """The name of one thing or of several.
+    """Return a noun in the singular or the plural.
 
     >>> many(2, "core matrix"), many(1, "swizzle atom"), many(2, "copy"), many(2, "box")
     ('core matrices', 'swizzle atom', 'copies', 'boxes')
@@ -59,7 +60,7 @@ def many(count: int, name: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, one or many.
+    """Return a number with its noun in the singular or the plural.
 
     >>> counted(1, "subtile"), counted(16, "byte")
     ('1 subtile', '16 bytes')
@@ -68,7 +69,7 @@ def counted(number: int, what: str) -> str:
 
 
 def indices_text(count: int) -> str:
-    """Return the numbers of so many things that are counted from 0, in words.
+    """Return the indices of ``count`` items, counted from 0, in words.
 
     >>> indices_text(1), indices_text(4)
     ('0', '0 to 3')
@@ -77,18 +78,18 @@ def indices_text(count: int) -> str:
 
 
 def printable(text: str) -> str:
-    """A text for a terminal: what it might obey, as Python writes it.
+    """Return a text for a terminal, with control characters as Python escapes them.
 
     >>> printable(f"n{chr(27)}[31mx.ptx"), printable("größer.ptx")
     ('n\\\\x1b[31mx.ptx', 'größer.ptx')
     """
     if text.isprintable():
         return text
-    return "".join([one if one.isprintable() else ascii(one)[1:-1] for one in text])
+    return "".join([character if character.isprintable() else ascii(character)[1:-1] for character in text])
 
 
 def bits_text(bits: int) -> str:
-    """A size in bytes, or in bits where it is not whole bytes.
+    """Return a size in bytes, or in bits if it is not a whole number of bytes.
 
     >>> bits_text(128), bits_text(12)
     ('16 bytes', '12 bits')
@@ -97,7 +98,7 @@ def bits_text(bits: int) -> str:
 
 
 def some(values: Iterable[object], most: int = 8) -> str:
-    """Values in a row; of many the first ones, and the last.
+    """Return values separated by commas; if there are more than ``most``, the first ones and the last.
 
     >>> some(range(4)), some(range(40))
     ('0, 1, 2, 3', '0, 1, 2, 3, 4, 5, ..., 39')
@@ -106,7 +107,7 @@ def some(values: Iterable[object], most: int = 8) -> str:
 
 
 def some_texts(values: Iterable[object], most: int = 8) -> list[str]:
-    """The same, one by one.
+    """Return the texts of values as a list; if there are more than ``most``, the first ones and the last.
 
     >>> some_texts(range(40), 4)
     ['0', '1', '...', '39']
@@ -116,7 +117,7 @@ def some_texts(values: Iterable[object], most: int = 8) -> list[str]:
 
 
 def listed(label: str, values: Iterable[str], width: int = 80) -> list[str]:
-    """A label and what it names, in lines of which none is broken within a value; it goes on under the first.
+    """Return lines with a label and its values; lines break between values and are indented by the label's width.
 
     >>> listed("change: ", ["swizzle 128B -> 64B", "version 0 -> 1"], 40)
     ['change: swizzle 128B -> 64B,', '        version 0 -> 1']
@@ -136,7 +137,7 @@ def listed(label: str, values: Iterable[str], width: int = 80) -> list[str]:
 
 
 def tuple_text(values: Iterable[object]) -> str:
-    """A tuple as CuTe writes it: without spaces.
+    """Return a tuple as CuTe writes it, without spaces.
 
     >>> tuple_text((64, 16))
     '(64,16)'
@@ -145,7 +146,7 @@ def tuple_text(values: Iterable[object]) -> str:
 
 
 def extents_text(extents: Iterable[object]) -> str:
-    """Extents as people write them.
+    """Return extents in the form ``128x64``.
 
     >>> extents_text((128, 64))
     '128x64'
@@ -165,7 +166,7 @@ is meant: 0xa0')
 
 
 def known_line(arch: str) -> list[str]:
-    """The line that ends an answer about an architecture of which nothing was measured; none of ``sm90``.
+    """Return the last line of an answer about an architecture that was not measured; nothing for ``sm90``.
 
     >>> known_line("sm100"), known_line("sm90")
     (['known: documented, not measured on a Blackwell GPU'], [])
@@ -176,7 +177,7 @@ def known_line(arch: str) -> list[str]:
 
 
 def known_record(arch: str) -> dict[str, str]:
-    """The same in plain data, by the name that derivations and proofs have for it.
+    """Return the evidence about an architecture that was not measured, as plain data; empty for ``sm90``.
 
     >>> known_record("sm100")["evidence"] == DOCUMENTED, known_record("sm90")
     (True, {})
@@ -185,13 +186,13 @@ def known_record(arch: str) -> dict[str, str]:
 
 
 def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int = 0, gap: int = 2) -> list[str]:
-    """Lines of a table whose columns are as wide as they must be.
+    """Return the lines of a table with aligned columns.
 
     Args:
-        rows: the cells, as many in each row.
-        sides: the side of each column, ``<`` or ``>``; a single one for all of them.
-        indent: spaces before a line.
-        gap: spaces between two columns.
+        rows: the cells; all rows have the same number of them.
+        sides: alignment of each column, ``<`` (left) or ``>`` (right); a single one applies to all columns.
+        indent: number of spaces before a line.
+        gap: number of spaces between columns.
 
     >>> aligned([("M", 64), ("cta_group", 1)])
     ['M          64', 'cta_group  1']
@@ -201,13 +202,15 @@ def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int =
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     sides = sides * len(widths) if len(sides) == 1 else sides
-    put = {"<": str.ljust, ">": str.rjust}
-    lines = ((put[s](cell, width) for cell, width, s in zip(row, widths, sides, strict=True)) for row in cells)
+    justify = {"<": str.ljust, ">": str.rjust}
+    lines = (
+        (justify[side](cell, width) for cell, width, side in zip(row, widths, sides, strict=True)) for row in cells
+    )
     return [(" " * indent + (" " * gap).join(line)).rstrip() for line in lines]
 
 
 def ranges_text(values: Sequence[int]) -> str:
-    """Numbers, those that follow one another as a range.
+    """Return numbers separated by commas, with consecutive numbers as a range.
 
     >>> ranges_text((0, 1, 2, 3, 8))
     '0..3, 8'

@@ -1,6 +1,8 @@
-"""The command ``descriptors chain``: every link of a kernel's data, from global memory and back, against its neighbour.
+"""The command ``descriptors chain``: compare each link of a kernel's data path with the next.
 
-``commands`` is for the group in ``descriptors.cli``, which also turns an error into one line and exit status 2.
+The path leads from global memory through shared memory and registers and back.
+
+``commands`` is for the group in ``descriptors.cli``, which also prints an error and returns exit status 2.
 """
 
 from __future__ import annotations

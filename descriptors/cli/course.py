@@ -1,7 +1,7 @@
-"""The command `course`: the lessons in the terminal, with exercises, hints, and what was done.
+"""The command `course`: lessons in the terminal, with exercises, hints and the recorded progress.
 
-It belongs to `descriptors`, as its lessons need both packages; `layoutalg course` is this command too, through the
-entry point that the distribution declares.
+The command belongs to `descriptors`, because the lessons need both packages. `layoutalg course` is the same command,
+through an entry point of the distribution.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool)
 def _worked(
     exercise: Exercise, where: str, answer: str | None, hint: bool, solution: bool, progress: Progress
 ) -> Status:
-    """A hint, the solution, or an answer judged."""
+    """Print a hint, the solution, or the verdict on an answer."""
     if hint:
         return _hint(exercise, where, progress)
     if solution:
@@ -112,14 +112,14 @@ def _worked(
 
 
 def _next(progress: Progress) -> Status:
-    """The first exercise that is not solved."""
+    """Return the first exercise that is not solved."""
     where = next((where for where in exercises() if not progress.of(where).get("solved")), None)
     say(f"all {len(exercises())} exercises are solved" if where is None else tell_place(where))
     return Status.ANSWER
 
 
 def _watched(path: Path, progress: Progress) -> Status:
-    """Check a student's file whenever it is saved, until all of it is right; make it if it is not there."""
+    """Check a student's file whenever it is saved, until everything is right; create it if it does not exist."""
     if not path.exists():
         write_whole({path: workbook().encode()})
         say(f"wrote {path}: fill in a line and save it")
@@ -147,22 +147,21 @@ def _progress() -> Progress:
     return Progress(Path(click.get_app_dir("layoutalg")) / "course.json")
 
 
-#: The most characters that are handed in at once: the lines of ten thousand students.
+#: The largest input of ``--verify`` in characters: the lines of ten thousand students.
 MOST_HANDED_IN = 1 << 20
 
 
 def _verified(line: str) -> Status:
-    """What a line says, or each line of the input; a line that was changed is a difference, and so is none at all."""
+    """Print the content of a line, or of each line of the input; an invalid line gives exit status 1."""
     if line == "-" and sys.stdin is None:
         raise DescriptorError("course: --verify - has no input")
     text = (sys.stdin.read(MOST_HANDED_IN + 1) if sys.stdin else "") if line == "-" else line
     if len(text) > MOST_HANDED_IN:
         raise DescriptorError(f"course: the input of --verify is longer than {MOST_HANDED_IN} characters")
-    lines = text.splitlines()
     wrong = 0
-    for one in filter(str.strip, lines):
+    for receipt in filter(str.strip, text.splitlines()):
         try:
-            say(tell_receipt(read_receipt(one), exercises()))
+            say(tell_receipt(read_receipt(receipt), exercises()))
         except DescriptorError as error:
             wrong += 1
             say(shortened(str(error)))

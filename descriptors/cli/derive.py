@@ -1,4 +1,4 @@
-"""The command ``descriptors derive``: from a tile or a layout to its descriptors, with the proof."""
+"""The command ``descriptors derive``: derive and verify the descriptors of a tile or a layout."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def derive(
 
 
 def tile_of(options: dict[str, Any]) -> Derivation:
-    """The derivation that options name, not proved yet.
+    """Return the derivation that options describe, not verified yet.
 
     Args:
-        options: values of the options, by name; those that describe no operand are passed over.
+        options: values of the options, by name; options that do not describe the operand are ignored.
 
     Raises:
-        click.UsageError: if an option is missing that a tile needs.
-        DescriptorError: if there is no such derivation.
+        click.UsageError: if an option that a tile needs is missing.
+        DescriptorError: if the operand has no descriptors.
     """
     both = options["layout"] is not None  # for derive to refuse, if there is a tile too
     need(options | {"tile": None if both else options["tile"]}, "major", "swizzle", "mma")
@@ -190,13 +190,13 @@ def _tile_of(options: dict[str, Any]) -> Derivation:
 
 
 def base_address(options: dict[str, Any]) -> int:
-    """The address that options give a tile: ``--base``, else that of the pointer that CuTe printed, else 0."""
+    """Return the address of the tile: ``--base``, else the address in the pointer that CuTe printed, else 0."""
     base: int | None = options["base"]
     return (base_of(options["layout"]) or 0) if base is None else base
 
 
 def _remark(derivation: Derivation, options: dict[str, Any]) -> None:
-    """Say what a number on the command line came to, where another tool counts otherwise."""
+    """Add a note about the extents of a sparse A, or of the operand of one CTA of a pair."""
     cta_group, sparse = options["cta_group"], options["sparse"]
     if isinstance(options["mma"], str):
         name = named_instruction(options["mma"])
@@ -215,12 +215,12 @@ def _remark(derivation: Derivation, options: dict[str, Any]) -> None:
 
 
 def _whole(derivation: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
-    """The whole record, with the check if there was one."""
+    """Return the complete record, including the check if there was one."""
     return json_text(record(derivation, base=base, report=report) | ({"check": check} if check else {}))
 
 
 def _check_answers(as_json: bool, **answers: Any) -> None:
-    """Refuse two answers at once; only that of one subtile is JSON too."""
+    """Check that at most one answer is requested; of these, only that of one subtile supports JSON."""
     requested = [name for name, value in answers.items() if value not in (None, False)]
     if len(requested) > 1 or (as_json and requested not in ([], ["subtile"], ["check"])):
         raise click.UsageError(
@@ -231,7 +231,7 @@ def _check_answers(as_json: bool, **answers: Any) -> None:
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
-    """Refuse what the closed forms do not depend on, and ``--format`` without them."""
+    """Refuse options that do not affect the closed forms, and ``--format`` without ``--symbolic``."""
     known = {*names("symbolic"), "symbolic", "form", "smt2"}
     source = context.get_parameter_source
     for one in context.command.params:
@@ -257,12 +257,12 @@ def _closed_forms(options: dict[str, Any], form: str, *, smt2: bool) -> str:
 
 
 def _check(d: Derivation) -> tuple[str, dict[str, Any]]:
-    """The DSL's word of the same tile beside ours: a line for a person, and plain data.
+    """Compare the CuTe DSL's descriptor of the tile with ours, and return a line of text and plain data.
 
-    Both are words of a first subtile at address 0; bits that change nothing may differ.
+    Both describe the first subtile at address 0; bits that have no effect may differ.
 
     Raises:
-        NotThereError: if the CuTe DSL is not installed, or breaks.
+        NotThereError: if the CuTe DSL is not installed, or fails.
     """
     from descriptors import oracle  # nor the oracle
     from descriptors.oracle.words import WordRequest, descriptor_words
@@ -285,7 +285,7 @@ def _check(d: Derivation) -> tuple[str, dict[str, Any]]:
 
 
 def oracle_line(by: str, data: dict[str, Any], *, differ: bool) -> str:
-    """What somebody else's word beside ours comes to."""
+    """Return the line that compares the descriptor of another tool with ours."""
     if data["word"] is None:
         return f"{by}: no word to compare with, {data['status']}: {' '.join(str(data['text']).split())}"
     if not data["agrees"]:

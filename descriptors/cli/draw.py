@@ -1,4 +1,4 @@
-"""The command ``descriptors draw``: a tile, its parts and its words as pictures, in the terminal or in files."""
+"""The command ``descriptors draw``: draw a tile, its parts and its descriptors in the terminal or to files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from layoutalg.messages import Message
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")
 
-#: What the commands' pictures take besides the operand, and by which of them it is taken.
+#: The options of pictures besides the operand, with the pictures that support them.
 _TAKEN = {
     "colour": ("tile",),
     "stage": ("levels", "tile", "atoms", "chunks", "advance", "banks", "word", "boxes", "all"),
@@ -44,17 +44,17 @@ _TAKEN = {
 
 
 class _What(click.Choice[str]):
-    """What can be drawn, which a word by itself is told how to become."""
+    """The name of a picture; a descriptor in its place is refused with the correct command."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name; a word is drawn under one too."""
+        """Return the name; refuse a descriptor with the correct command."""
         if re.fullmatch("0x[0-9a-fA-F]+", str(value)):
             raise click.UsageError(f"{value} is a descriptor; use `descriptors draw word {value}`", ctx)
         return super().convert(value, param, ctx)
 
 
 def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """The word to draw; what a cell's colour may mean is none, and was typed behind ``--color``."""
+    """Return the descriptor to draw; refuse a value of ``--color-by`` that was typed after ``--color``."""
     if text in COLOURS:
         raise click.UsageError(
             f"--color takes no value; use --color-by {text} to choose what the color of a cell means"
@@ -156,7 +156,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
 
 
 def _check(what: str, word: int | None, output: str | None, as_json: bool, operand: dict[str, Any]) -> None:
-    """Refuse what the picture asked for does not take."""
+    """Refuse options that the requested picture does not support."""
     for name, kinds in _TAKEN.items():
         if operand[name] is not None and what not in kinds:
             option = "--colour-by" if name == "colour" else f"--{name.replace('_', '-')}"
@@ -213,7 +213,7 @@ _WITHOUT_MMA = ("boxes", "tile", "atoms", "banks")
 
 
 def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
-    """A swizzle mode by its name, or any other swizzle, on bytes, as CuTe writes it."""
+    """Return a swizzle mode from its name, or any other swizzle on bytes in CuTe's notation."""
     if text.strip().startswith(("S<", "Sw<", "Swizzle<")):
         swizzle = evaluate(text.replace("Swizzle<", "S<"))
         if isinstance(swizzle, Swizzle):
@@ -222,14 +222,14 @@ def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
 
 
 def _plainly(operand: dict[str, Any]) -> Picture:
-    """A layout that no word reads: its offsets, coloured by bank."""
+    """Return the picture of a layout without a descriptor: its offsets, colored by bank."""
     note("no descriptor reads this layout, so it is drawn without one, colored by bank")
     width = as_element_type(operand["dtype"]).storage_bits // 8
     return plain_picture(evaluate(operand["layout"]), colour="bank", element_bytes=max(width, 1))
 
 
 def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
-    """A word against a tile, or a layout."""
+    """Return the picture that compares a descriptor with a tile or a layout."""
     derivation = tile_of(operand)
     if operand["base"] is not None:
         check_base(derivation, operand["base"])
@@ -249,7 +249,7 @@ def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int
 
 
 def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
-    """Every picture of a tile into a folder: drawn first, then written; what cannot be drawn is left out, and said."""
+    """Write every picture of a tile to a folder, after drawing all; report pictures that cannot be drawn."""
     base, derivation, left_out = base_address(operand), tile_of(operand), list[str]()
     pictures = {kind: picture(derivation, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
     pictures["tile_bank"] = picture(derivation, "tile", **{**options, "colour": "bank"})

@@ -1,6 +1,6 @@
-"""The command ``descriptors emit``: the code of several operands in one text.
+"""The command ``descriptors emit``: generate code for several operands in one text.
 
-Law: of one operand it is what ``descriptors derive --emit`` writes.
+Invariant: for one operand, the code is equal to the output of ``descriptors derive --emit``.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ def emit(
 
 
 def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str, Derivation]:
-    """One operand: its name, and the derivation that its options name, proved.
+    """Return the name of an operand and its verified derivation.
 
     Raises:
-        click.UsageError: if it is not NAME: OPTIONS, or ``derive`` does not take them.
-        DescriptorError: naming the operand, if it has no descriptor.
+        click.UsageError: if the text is not NAME: OPTIONS, or ``derive`` does not accept the options.
+        DescriptorError: if the operand has no descriptors; the message names the operand.
     """
     name, colon, options = text.partition(":")
     name = name.strip()

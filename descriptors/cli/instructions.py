@@ -34,10 +34,10 @@ _KIND_OPTIONS = ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector", "a
 
 
 def as_word(text: str) -> int:
-    """The number that a word is written as: hexadecimal, binary or decimal.
+    """Return the number in a text: hexadecimal, binary or decimal.
 
     Raises:
-        DescriptorError: if it is none.
+        DescriptorError: if the text is not a number.
 
     >>> as_word("0x08200490") == as_word("136316048")
     True
@@ -102,7 +102,7 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
 
 
 def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
-    """Return the rows of every kind that has the instruction of a name: its shape, and what else it states.
+    """Return the rows of every kind that has the instruction with a name: its shape, and the rest of the name.
 
     Raises:
         DescriptorError: if the architecture has no such instruction.
@@ -129,7 +129,7 @@ def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
 
 
 def _has_types(row: ShapeRow, name: InstructionName) -> bool:
-    """Whether the kind of a row multiplies the types that a name states."""
+    """Return whether the kind of a row multiplies the types in a name."""
     types: list[TypeRow] = rows_of("TYPES", row.arch, row.kind)
     return any(
         all(stated is None or stated in legal for stated, legal in ((name.a, one.a), (name.b, one.b), (name.d, one.d)))
@@ -247,10 +247,10 @@ def idesc(as_json: bool, compared: bool, **options: Any) -> Status:
 
 
 def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The word that the DSL's compiler writes beside ours: a line for a person, and plain data.
+    """Compare the word of the DSL's compiler with ours, and return a line of text and plain data.
 
     Raises:
-        NotThereError: if the CuTe DSL is not installed, or breaks.
+        NotThereError: if the CuTe DSL is not installed, or fails.
     """
     from descriptors import oracle  # only this asks it
     from descriptors.oracle.instructions import InstructionRequest, instruction_words

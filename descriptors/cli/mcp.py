@@ -1,10 +1,10 @@
-"""The command ``mcp``: the commands as tools of a coding agent, over standard input and output.
+"""The command ``mcp``: offer the commands as tools for a coding agent, over standard input and output.
 
-A tool is a command, its schema is read off the command's own table of options, and a call runs it in a process of its
-own, as it would be typed; so an agent is told what a person is told. Options that write files or colour text are left
-out, and so is every option that reads a file, but those of ``check``, whose ``READS`` names what it reads.
+Each tool is a command. Its schema follows from the options of the command, and a call runs the command in its own
+process, as if it were typed, so an agent gets the same output as a person. Options that write files or color text are
+excluded, and so are options that read files, except those in ``READS``.
 
-Law: a tool's arguments are options and arguments of its command, under each name that they have.
+Invariant: the arguments of a tool are the options and arguments of its command, under each of their names.
 
 >>> [name for name, one in tools().items() if set(one.schema["properties"]) != set(one.parameters) | set(_ADDED)]
 []
@@ -61,7 +61,7 @@ _ADDED = {
 MOST, SECONDS = 6000, 120
 #: Characters of all arguments of a call but ``text``: a command line holds no more on every system.
 LONGEST = 20_000
-#: What an exit status means.
+#: The meaning of each exit status.
 VERDICTS = {
     Status.ANSWER: "answered",
     Status.DIFFERENCE: "wrong",
@@ -90,7 +90,7 @@ class AgentTool:
 
 @cache
 def tools() -> Mapping[str, AgentTool]:
-    """Every tool, by name."""
+    """Return all tools by name."""
     return {name: _tool(name) for name in TOOLS}
 
 
@@ -124,7 +124,7 @@ def _spellings(parameter: click.Parameter) -> list[str]:
 
 
 def _schema(parameter: click.Parameter) -> dict[str, Any]:
-    """The type of a parameter, with its words of help."""
+    """Return the schema of a parameter, with its help text."""
     kind: dict[str, Any]
     if isinstance(parameter, click.Option) and parameter.is_flag:
         kind = {"type": "boolean"}
@@ -146,14 +146,14 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
 
 
 def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
-    """What a person would type for a call.
+    """Return the command line of a call.
 
     Args:
-        name: of the tool.
-        given: its arguments, as JSON has them.
+        name: name of the tool.
+        given: arguments of the call, as JSON values.
 
     Raises:
-        DescriptorError: if there is no such tool, or it has no such argument, or one is of another type.
+        DescriptorError: if the tool or an argument does not exist, or an argument has another type.
 
     >>> command_line("plan", {"instruction_and_dtype": ["m64n128k16", "bf16"], "tile": "128x128x64", "sparse": False})
     ['descriptors', 'plan', '--tile=128x128x64', '--', 'm64n128k16', 'bf16']
@@ -223,7 +223,7 @@ def _check_type(name: str, key: str, value: Any, schema: Mapping[str, Any]) -> N
 
 @frozen
 class AgentAnswer:
-    """What a call says.
+    """The result of a call.
 
     Args:
         verdict: ``answered``, ``wrong`` (or nothing was found), ``incomplete``, ``refused``, or ``unavailable``.

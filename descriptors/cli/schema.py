@@ -1,9 +1,9 @@
-"""The command ``descriptors schema``: what each command writes with ``--json``, as JSON Schema.
+"""The command ``descriptors schema``: print the JSON Schema of the ``--json`` output of each command.
 
 ``ANSWERS`` lists the declarations of the answers of each command, and the pictures, whose types are written here in the
 notation of ``layoutalg.cli.schema``.
 
-Law: a schema has the keys of the answer, in their order.
+Invariant: a schema has the keys of the answer, in the same order.
 
 >>> from descriptors import decode, record
 >>> (name,) = _Answers(_TYPES)["decode"]
@@ -23,7 +23,7 @@ from layoutalg.cli.schema import TYPES as PLAIN
 
 _OFFSETS = {"leading_byte_offset": int, "stride_byte_offset": int}
 _KNOWN = {"evidence?": str}
-#: What the CuTe DSL says of a word.
+#: The comparison with the CuTe DSL.
 _ORACLE = {"agrees": bool, "status": str, "word": ("^0x[0-9a-f]+$", None), "ours": "^0x[0-9a-f]+$", "text": str}
 _GRID = [[int]]
 #: What is drawn of a tile or a word, by its kind.

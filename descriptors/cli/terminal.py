@@ -81,12 +81,12 @@ def noted(answer: str) -> str:
 
 
 def for_terminal(answer: str) -> str:
-    """A text with its remarks, as a terminal shows it."""
+    """Return a text with its remarks, with colors and line breaks for a terminal."""
     return dressed(noted(answer), terminal_width(sys.stdout), COLOURS if wants_color() else None)
 
 
 def answered(answer: object, as_json: bool, **options: Any) -> str:
-    """What a command prints of an answer: its plain data as JSON, or its text."""
+    """Return the output of a command: the plain data of the answer as JSON, or its text."""
     return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
 
 

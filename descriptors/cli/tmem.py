@@ -1,4 +1,4 @@
-"""The group ``descriptors tmem``: Blackwell's tensor memory."""
+"""The command group ``descriptors tmem``, about Blackwell tensor memory."""
 
 from __future__ import annotations
 

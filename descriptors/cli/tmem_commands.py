@@ -1,4 +1,4 @@
-"""The commands of ``descriptors tmem``: where things lie, how they get there and back, and whole multiplications."""
+"""The commands of ``descriptors tmem``: layouts in tensor memory, copies and loads, and whole multiplications."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ picture_option = click.option(
 
 
 def with_picture(answer: Any, path: str | None) -> Any:
-    """The answer, its picture written to the file, if there is a name."""
+    """Return the answer, after writing its picture to a file if a path is given."""
     draw_beside(answer, path)
     return answer
 
 
 def shape_options(*, required: bool = True) -> Option:
-    """The options that name an accumulator; ``required``: the command has no other answer."""
+    """Return the options that describe an accumulator; with ``required``, M and N are mandatory."""
     extents = [
         click.option(name, required=required, type=int, help=told)
         for name, told in (
@@ -220,10 +220,10 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
 
 
 def asked_accumulator(options: dict[str, Any]) -> TmemFragment | None:
-    """The accumulator that a command was asked about; None where it was given neither M nor N.
+    """Return the accumulator that the options describe; None if neither M nor N is given.
 
     Raises:
-        DescriptorError: if only one of them is there.
+        DescriptorError: if only one of M and N is given.
     """
     if (options["m"] is None) != (options["n"] is None):
         raise DescriptorError("tmem ld: an accumulator needs both --m and --n")
@@ -274,7 +274,7 @@ def ld(
 
 
 def _load(shape: str, store: bool, offset: int | None, target: str | None) -> TmemMove | TmemReduction:
-    """A load, a store or a reduction."""
+    """Return the load, the store or the reduction with a name."""
     if target is None and not re.search(r"\.(min|max|[fus]32)\b", shape):
         return tmem_move(shape, "st" if store else "ld", offset=offset)
     if store:
@@ -485,7 +485,7 @@ def shift(
 
 
 def _views(options: dict[str, Any], as_json: bool, *, verify: bool, other: bool) -> None:
-    """A convolution through views."""
+    """Write the answer about a convolution through views."""
     if other:
         raise click.UsageError("--row, --tile, --draw and --emit need stride 1 and dilation 1 along W")
     names = ("images", "height", "width", "channels")

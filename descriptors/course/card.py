@@ -1,9 +1,10 @@
-"""The card of the notation: what stands on it, and all of it for a terminal.
+"""The notation card: its content, and its text for a terminal.
 
-Its source is `course/card.md`, sections of lines ``- `expression` words``; what an expression gives is computed. So are
-the bits of a swizzle, the fields of a descriptor word and the units, and the words are those of the lessons.
+Its source is `course/card.md`, with sections of lines ``- `expression` words``; the values of the expressions are
+computed. The bits of a swizzle, the fields of a descriptor and the units are computed too; the terms come from the
+lessons.
 
-Law: an example without an answer says so.
+Invariant: the card states it if an example has no value.
 
 >>> [row.value for row in rows("- `size(4:2)` how many\\n- `composition((6,2):(1,7), (3,2):(2,3))` refused")]
 ['4', 'no layout: at coordinate (2,1) of b, a(4 + 3) = 8, but a(4) + a(3) = 7']
@@ -22,13 +23,13 @@ from layoutalg import SWIZZLE_MODES, LayoutError, Swizzle, evaluate, upcast
 from layoutalg.frozen import frozen
 
 _ROW = re.compile(r"^- `([^`]+)` (.+)$", re.M)
-#: What the bits of a swizzle are called: those that are read, those that change, those that stay.
+#: The names of the bits of a swizzle: those that are read, those that change, and the others.
 READ, CHANGED, STAYS = "Y", "Z", "."
 
 
 @frozen
 class Row:
-    """A line of the card: what is written, what it gives, and words on it; any may be empty."""
+    """A line of the card: an expression, its value, and a comment; each may be empty."""
 
     written: str
     value: str
@@ -45,7 +46,7 @@ class Section:
 
 
 def sections() -> list[Section]:
-    """The whole card.
+    """Return the sections of the card.
 
     >>> [section.title for section in sections()][-5:]
     ['Swizzle<3,4,3>, in bytes', 'Descriptor word, sm90', 'Descriptor word, sm100', 'Units', 'Words, with their lesson']
@@ -63,7 +64,7 @@ def sections() -> list[Section]:
 
 
 def rows(text: str) -> Iterator[Row]:
-    """The lines of a section of the source, each example with what it gives; what gives itself is not repeated."""
+    """Yield the lines of a section of the source with their values; a value equal to its expression is omitted."""
     for written, words in _ROW.findall(text):
         try:
             value = evaluate(written)
@@ -74,12 +75,12 @@ def rows(text: str) -> Iterator[Row]:
 
 
 def _placed(value: Any) -> bool:
-    """Whether this is a layout and where it starts."""
+    """Return whether a value is a pair of a layout and an offset."""
     return isinstance(value, tuple) and not isinstance(value[0], int)
 
 
 def bits(swizzle: Swizzle) -> Iterator[Row]:
-    """Which bits a swizzle reads and changes, the highest first, and one offset as an example.
+    """Yield the bits that a swizzle reads and changes, the highest first, and one offset as an example.
 
     >>> [row.value for row in bits(Swizzle(1, 1, 2))][:2]
     ['3 2 1 0', 'Y . Z .']
@@ -97,7 +98,7 @@ def bits(swizzle: Swizzle) -> Iterator[Row]:
 
 
 def fields(arch: Arch) -> Iterator[Row]:
-    """The fields of a descriptor word: where they lie, and in which unit the word holds them."""
+    """Yield the fields of a descriptor with their bits and units."""
     for field in smem_word(arch).fields:
         codes = ", ".join(f"{getattr(meaning, 'value', meaning)} {code}" for meaning, code in field.codes)
         unit = (
@@ -108,7 +109,7 @@ def fields(arch: Arch) -> Iterator[Row]:
 
 
 def units() -> Iterator[Row]:
-    """How the same thing is counted: of a tile of bf16 that is derived."""
+    """Yield the same sizes of a bf16 tile in different units."""
     tile = derive((128, 128), "bf16", "K", "128B", (64, 16))
     bytes_each = tile.element.storage_bits // 8
     word = tile.descriptor.stride_byte_offset
@@ -124,7 +125,7 @@ def units() -> Iterator[Row]:
 
 
 def tell_card() -> str:
-    """The card for a terminal.
+    """Return the text of the card for a terminal.
 
     >>> print(tell_card().partition("\\n\\n")[0].splitlines()[2])
     ((4,8):(8,1))(2,3)              19   a layout at a coordinate: an offset

@@ -1,6 +1,6 @@
-"""The lessons on disk, and how a person names one of them or one of its exercises.
+"""Find the lessons on disk, and a lesson or an exercise by its number, such as 5 or 5.1.
 
-Law: every exercise is found by the place that lists it.
+Invariant: every exercise is found by its number.
 
 >>> all(find(where) is exercise for where, exercise in exercises().items())
 True
@@ -33,10 +33,10 @@ def lessons() -> tuple[Lesson, ...]:
 
 
 def find_lesson(number: str) -> Lesson:
-    """Return the lesson of a number, as a person types it.
+    """Return the lesson with a number.
 
     Raises:
-        DescriptorError: if there is none.
+        DescriptorError: if the lesson does not exist.
 
     >>> find_lesson("5").title
     'Complement and inverses'
@@ -45,12 +45,13 @@ def find_lesson(number: str) -> Lesson:
         if number == str(lesson.number):
             return lesson
     numbers = ", ".join(str(lesson.number) for lesson in lessons())
-    raise DescriptorError(f"course: the lesson must be one of {numbers}, found {number[:20] or 'none'}")
+    given = f"lesson {number[:20]} does not exist" if number else "no lesson is given"
+    raise DescriptorError(f"course: {given}; lessons: {numbers}")
 
 
 @cache
 def exercises() -> dict[str, Exercise]:
-    """Return every exercise of the course by its place, lesson and number, as 5.1.
+    """Return every exercise of the course by its number, such as 5.1 for the first of lesson 5.
 
     >>> exercises()["5.1"].name
     'fill the gaps'
@@ -59,17 +60,18 @@ def exercises() -> dict[str, Exercise]:
 
 
 def find(where: str) -> Exercise:
-    """Return the exercise of a place, as a person types it.
+    """Return the exercise with a number such as 5.1.
 
     Raises:
-        DescriptorError: if there is none.
+        DescriptorError: if the exercise does not exist.
 
     >>> find("5.99")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: course: the exercise of lesson 5 must be one of 1 to 5, found 99
+    descriptors.errors.DescriptorError: course: lesson 5 has no exercise 99; its exercises are 1 to 5
     """
     if where in exercises():
         return exercises()[where]
     lesson, _, number = where.partition(".")
-    rule = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
-    raise DescriptorError(f"course: {rule}, found {number[:20] or 'none'}")
+    last = len(find_lesson(lesson).exercises)
+    given = f"lesson {lesson} has no exercise {number[:20]}" if number else f"no exercise of lesson {lesson} is given"
+    raise DescriptorError(f"course: {given}; its exercises are 1 to {last}")

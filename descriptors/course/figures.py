@@ -1,6 +1,6 @@
-r"""The figures of a lesson: a layout's notation, or the Python that makes a picture.
+r"""Draw the figures of a lesson, from the notation of a layout or from Python code.
 
-Law: a layout drawn from its notation and drawn by Python is one picture.
+Invariant: the figure of a layout is the same picture in both forms.
 
 >>> by_python = figure("picture", "from layoutalg import *\ndraw(Layout((4, 8), (8, 1)))")
 >>> figure("figure", "(4,8):(8,1)").svg() == by_python.svg()
@@ -21,15 +21,15 @@ from layoutalg.frozen import replace
 
 
 def figure(kind: str, text: str) -> Picture:
-    """What a part of a lesson shows.
+    """Return the picture of a figure block.
 
     Args:
-        kind: ``figure``, a layout as the notation writes it, or ``picture``, lines of Python with their own imports,
-            the last of which is a picture.
-        text: the block.
+        kind: ``figure`` for a layout expression, or ``picture`` for lines of Python with their own imports, of which
+            the last is a picture.
+        text: the content of the block.
 
     Raises:
-        DescriptorError: if it is no picture in the end.
+        DescriptorError: if the result is not a picture.
 
     >>> figure("picture", '''
     ... from descriptors import derive, picture
@@ -41,13 +41,13 @@ def figure(kind: str, text: str) -> Picture:
     drawing = draw(evaluate(text)) if kind == "figure" else _last(text)
     if not isinstance(drawing, Picture):
         raise DescriptorError(
-            f"picture: the last line must be a picture, found {type(drawing).__name__}; {text[:60]!r}"
+            f"picture: the last line is a value of type {type(drawing).__name__}, not a picture; {text[:60]!r}"
         )
     return drawing
 
 
 def unanswered(word: int, layout: str, arch: Arch, **keywords: Any) -> Picture:
-    """What a broken word does, as ``diff`` draws it, without the word that would be right: an exercise asks for that.
+    """Return the picture of ``diff`` for a wrong descriptor, without the correct one, which an exercise asks for.
 
     >>> drawing = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")
     >>> "read from elsewhere" in drawing.svg(), "right descriptor" in drawing.svg()
@@ -58,10 +58,10 @@ def unanswered(word: int, layout: str, arch: Arch, **keywords: Any) -> Picture:
 
 
 def _last(text: str) -> object:
-    """The value of the last expression of some lines; what they use they import. They are the lesson's own."""
+    """Return the value of the last expression of some lines of code, which come from the lesson itself."""
     lines = ast.parse(text.strip()).body
     if not lines or not isinstance(lines[-1], ast.Expr):
-        raise DescriptorError(f"picture: the last line must be an expression, found {text[:60]!r}")
+        raise DescriptorError(f"picture: the last line is not an expression; {text[:60]!r}")
     known: dict[str, object] = {}
     exec(compile(ast.Module(lines[:-1], []), "<picture>", "exec"), known)  # noqa: S102
     return eval(compile(ast.Expression(lines[-1].value), "<picture>", "eval"), known)  # noqa: S307

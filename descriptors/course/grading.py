@@ -1,15 +1,16 @@
-"""What an answer is worth: judged by the law of the operation, by enumeration, or by what a tensor core would read.
+"""Grade answers to exercises: by the law of an operation, by enumeration, or by the addresses a tensor core reads.
 
-No exercise has a key: the solution of its file is one right answer among others, and goes through the same judge.
+Answers are not compared with a key: the solution in the file is one correct answer of several, and is graded by the
+same judge.
 
-Law: what is not right comes with a hint.
+Invariant: a wrong answer gets a hint.
 
 >>> from descriptors.course.source import EXAMPLE, parse
 >>> (exercise,) = parse(EXAMPLE).exercises
 >>> [grade(exercise, answer) for answer in ("2:4", "(2,1):(4,7)", "2:3")]
 [None, None, 'is 3 at index 1, must be 4']
 
-No two judges have one name.
+Invariant: no two judges have the same name.
 
 >>> len(JUDGES) == sum(len(module.JUDGES) for module in _ROOM)
 True
@@ -30,18 +31,18 @@ from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
 _ROOM = (layouts, threads, accesses, tiles, words, order, multiplication)
 
-#: The judges that are no law of one operation, by the names that exercises give.
+#: The judges other than laws of an operation, by the names that exercises use.
 JUDGES: dict[str, Callable[..., str | None]] = {
     name: judge for module in _ROOM for name, judge in module.JUDGES.items()
 }
 
 
 def grade(exercise: Exercise | Vote, answer: str) -> str | None:
-    """What is wrong with an answer, as a hint; None if it is right.
+    """Return a hint about the mistake in an answer; None if the answer is correct.
 
     Args:
-        exercise: the question, or a vote.
-        answer: what the student typed.
+        exercise: the exercise, or a vote.
+        answer: the text that the student typed.
 
     >>> from descriptors.course.source import EXAMPLE, parse
     >>> grade(parse(EXAMPLE).exercises[0], "2:?")
@@ -62,12 +63,12 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     return wrong
 
 
-#: How a verdict begins on what is no answer at all, whatever the question.
+#: The beginning of a verdict on a text that is not an answer to any question.
 _UNREAD = "your answer cannot be read"
 
 
 def attempt(answer: str, judgement: str) -> bool:
-    """Whether an answer was an attempt: nothing is left to be filled in, and its verdict is on an answer.
+    """Return whether an answer counts as an attempt: it is filled in completely, and could be read.
 
     >>> attempt("8:1", "right"), attempt("x", check("5.1", "x")), attempt("?:1", check("5.1", "?:1"))
     (True, False, False)
@@ -76,7 +77,7 @@ def attempt(answer: str, judgement: str) -> bool:
 
 
 def attempted(answer: str) -> bool:
-    """Whether anything was tried: nothing is left to be filled in.
+    """Return whether an answer is filled in completely.
 
     >>> attempted("(4,?):(1,?)"), attempted("(4,8):(1,4)")
     (False, True)
@@ -85,7 +86,7 @@ def attempted(answer: str) -> bool:
 
 
 def check(where: str, answer: str) -> str:
-    """What an answer to the exercise of a place is worth, as a notebook's cell asks it.
+    """Return the verdict on an answer to the exercise with a number such as 5.1, for a cell of a notebook.
 
     >>> check("5.1", "6:1")[:75]
     'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
@@ -96,7 +97,7 @@ def check(where: str, answer: str) -> str:
 
 
 def verdict(exercise: Exercise, answer: str) -> str:
-    """What a student is told of an answer: where it is wrong, and the slip that leads there, where that is known.
+    """Return the verdict for a student: the mistake in an answer, and its likely cause if that is known.
 
     >>> from descriptors.course.source import EXAMPLE, parse
     >>> verdict(parse(EXAMPLE).exercises[0], "2:3")

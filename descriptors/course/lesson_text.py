@@ -1,6 +1,6 @@
-"""Lessons as text for a terminal: the list with what was done, one lesson, one exercise.
+"""Text of the course for a terminal: the list of lessons with the progress, a lesson, an exercise.
 
-Law: the list has a line for each lesson, and every exercise has its name.
+Invariant: the list has a line for each lesson, and the text of an exercise contains its name.
 
 >>> from descriptors.course.source import EXAMPLE, parse
 >>> print(tell_exercise("1.1", parse(EXAMPLE).exercises[0]))
@@ -24,7 +24,7 @@ Counts = Callable[[str], Mapping[str, int]]
 
 
 def tell_list(lessons: Iterable[Lesson], counts: Counts) -> str:
-    """A line for each lesson: its number, title, minutes, and how many of its exercises are solved.
+    """Return a line for each lesson: its number, title, minutes, and the number of solved exercises.
 
     >>> from descriptors.course.source import EXAMPLE, parse
     >>> print(tell_list([parse(EXAMPLE)], lambda name: {}))
@@ -39,7 +39,7 @@ def tell_list(lessons: Iterable[Lesson], counts: Counts) -> str:
 
 
 def tell_lesson(lesson: Lesson) -> str:
-    """A lesson from its aim to its last exercise, with its figures as tables.
+    """Return the text of a lesson, with its figures as tables.
 
     >>> from descriptors.course.source import EXAMPLE, parse
     >>> print(tell_lesson(parse(EXAMPLE)).splitlines()[0])
@@ -60,32 +60,32 @@ def tell_lesson(lesson: Lesson) -> str:
 
 
 def tell_place(where: str) -> str:
-    """The exercise of a place, below the picture that it is about: the one right above it, if there is one.
+    """Return the text of an exercise, below the figure directly before it in the lesson, if there is one.
 
     >>> print(tell_place("1.6").splitlines()[0])
     1.6  your multiplication: A
     """
     lesson, exercise = find_lesson(where.partition(".")[0]), find(where)
     place = lesson.parts.index(Part("exercise", where.partition(".")[2]))
-    above, told = lesson.parts[place - 1], tell_exercise(where, exercise)
-    return f"{figure(above.kind, above.text).text(width=110)}\n\n{told}" if above.kind in FIGURES else told
+    above, text = lesson.parts[place - 1], tell_exercise(where, exercise)
+    return f"{figure(above.kind, above.text).text(width=110)}\n\n{text}" if above.kind in FIGURES else text
 
 
 def tell_exercise(where: str, exercise: Exercise) -> str:
-    """The question of the exercise of a place, and what to start from."""
+    """Return the question of an exercise, and the text to start from."""
     return f"{where}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
 
 
 def tell_receipt(receipt: Receipt, known: Collection[str]) -> str:
-    """What a line that was handed in says, beside the exercises that there are.
+    """Return the content of a line that was handed in, with the number of existing exercises.
 
     Raises:
-        DescriptorError: if it names an exercise that the course does not have.
+        DescriptorError: if it contains an exercise that the course does not have.
 
     >>> tell_receipt(Receipt("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
     'Ada 4711: 2 of 3 solved: 1.1-2'
     """
-    if strange := [one for one in receipt.solved if one not in known]:
-        raise DescriptorError(f"course: a line must name exercises of the course, found {strange[0]}; {receipt}")
+    if unknown := [exercise for exercise in receipt.solved if exercise not in known]:
+        raise DescriptorError(f"course: {unknown[0]} is not an exercise of the course; {receipt}")
     spans = f": {receipt.spans}" if receipt.solved else ""
     return f"{receipt.name}: {len(receipt.solved)} of {len(known)} solved{spans}"

@@ -1,15 +1,14 @@
-"""What a page of the course asks: to run a cell, draw a figure, judge an answer, make a line to hand in, read lines.
+"""Answer the requests of a course page: run a cell, draw a figure, judge an answer, write or read a line to hand in.
 
-Law: whatever is asked, the answer is a record, and a refusal is the engine's own sentence in one line.
+Invariant: the reply to any request is a record, and a refusal contains the message of the error in one line.
 
 >>> ANSWERS["check"]({"exercise": "5.1", "answer": "6:1"})["told"][:75]
 'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
 >>> {name: ask({"answer": 3})["ok"] for name, ask in ANSWERS.items()}
 {'run': False, 'draw': False, 'check': False, 'line': False, 'read': False}
 
-Examples are cells: what Python prints when it is typed in, statement by statement; an error is its one line. Nothing is
-kept between two runs: a cell runs after all the cells above it, each time anew, so that what stands on the page is what
-was run. What an example prints is what the text says.
+Examples are cells: the output is what Python prints for each statement in interactive mode; an error is one line. Runs
+do not share state: each run executes all cells above a cell again, so the page always shows the code that was run.
 
 >>> run(["a = 3", "a + 1\\nprint('five')\\na"])
 Ran(printed='4\\nfive\\n3\\n', error=None)
@@ -35,13 +34,13 @@ from descriptors.errors import DescriptorError
 from descriptors.show.browser.reply import REFUSALS, Answers, refusal
 from layoutalg.frozen import frozen
 
-#: The most that is shown of what a cell prints, in signs.
+#: The largest number of characters shown of a cell's output.
 MOST = 20_000
 
 
 @frozen
 class Ran:
-    """What a cell printed, and the error that it ended in."""
+    """The output of a cell, and the error that ended it."""
 
     printed: str
     error: str | None
@@ -104,13 +103,13 @@ Record = dict[str, Any]
 
 
 def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object], Record]:
-    """A function that takes anything and refuses in a record."""
+    """Return a function that accepts any value and returns refusals as records."""
 
     @wraps(answer)
     def whatever(question: object) -> Record:
         try:
             if not isinstance(question, Mapping):
-                raise DescriptorError(f"page: a question must be a record, found {type(question).__name__}")
+                raise DescriptorError(f"page: a question of type {type(question).__name__} is not a record")
             return {"ok": True, **answer(question)}
         except REFUSALS as error:
             return {"ok": False, "error": refusal(error)}
@@ -121,14 +120,15 @@ def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object]
 def _text(question: Mapping[str, Any], name: str) -> str:
     value = question.get(name)
     if not isinstance(value, str) or len(value) > 100_000:
-        raise DescriptorError(f"page: {name} must be a text of at most 100000 signs, found {type(value).__name__}")
+        fact = f"has {len(value)} characters" if isinstance(value, str) else f"is of type {type(value).__name__}"
+        raise DescriptorError(f"page: {name} {fact}, and is not a text of at most 100000 characters")
     return value
 
 
 def _texts(question: Mapping[str, Any], name: str) -> list[str]:
     value = question.get(name)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise DescriptorError(f"page: {name} must be a list of texts, found {type(value).__name__}")
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise DescriptorError(f"page: {name} of type {type(value).__name__} is not a list of texts")
     return value
 
 

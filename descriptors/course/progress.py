@@ -1,6 +1,6 @@
-"""What a student has done: kept in a file of their own, and handed in as one line.
+"""Record a student's progress in a file, and write and read the line that the student hands in.
 
-Law: what was noted is read again.
+Invariant: recorded counts can be read again.
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
@@ -11,9 +11,10 @@ Law: what was noted is read again.
 ...     Progress(Path(place) / "course.json").of("5.1") == {"tried": 2, "solved": 1}
 True
 
-The line has a name, the exercises that were solved, and a checksum of both, which notices a slip in copying, and a line
-that was passed on under another name. It is no proof of work: its rule is public, and whoever reads this module can
-make any line. A line says what it was made of, and one sign changed is noticed.
+The line consists of a name, the solved exercises, and a checksum of both. The checksum detects copying errors and lines
+that were passed on under another name. It is not a proof of work: the rule is public, and anybody can write any line.
+
+Invariant: a line can be read again, and a changed character is detected.
 
 >>> line = str(Receipt("Ada 4711", ("5.1", "1.2", "1.1")))
 >>> line
@@ -22,7 +23,7 @@ make any line. A line says what it was made of, and one sign changed is noticed.
 ('1.1', '1.2', '5.1')
 >>> read_receipt(line.replace("Ada", "Eve"))
 Traceback (most recent call last):
-descriptors.errors.DescriptorError: course: a line must have the checksum of its name and exercises, found N8AX-CSQ4; \
+descriptors.errors.DescriptorError: course: checksum N8AX-CSQ4 does not belong to this name and these exercises; \
 layoutalg-1; Eve 4711; 1.1-2 5.1; N8AX-CSQ4
 """
 
@@ -49,7 +50,7 @@ class Progress:
         path: the file; it need not exist.
 
     Raises:
-        DescriptorError: if the file is there and is none of ours.
+        DescriptorError: if the file exists and is not a progress file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,22 +61,20 @@ class Progress:
                 kept = json.loads(path.read_text(encoding="utf-8"))
                 self._done = {str(k): {str(n): int(c) for n, c in v.items()} for k, v in kept["exercises"].items()}
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise DescriptorError(
-                    f"course: the file of your progress must be JSON of ours, found {path}"
-                ) from error
+                raise DescriptorError(f"course: {path} is not a progress file of this course") from error
             except OSError as error:
                 raise _unwritable(path, error) from None
 
     def of(self, exercise: str) -> Mapping[str, int]:
-        """What was counted of an exercise: ``tried``, ``hints``, ``solved``."""
+        """Return the counts of an exercise: ``tried``, ``hints``, ``solved``."""
         return dict(self._done.get(exercise, {}))
 
     def solved(self) -> tuple[str, ...]:
-        """The exercises that were solved, as 5.1."""
+        """Return the solved exercises, such as 5.1."""
         return tuple(sorted(exercise for exercise, counts in self._done.items() if counts.get("solved")))
 
     def note(self, exercise: str, **counts: int) -> None:
-        """Add to the counts of an exercise, and keep them, whoever else notes at the same time.
+        """Add to the counts of an exercise and write the file; several processes may do this at the same time.
 
         Raises:
             DescriptorError: if the file cannot be written.
@@ -97,7 +96,7 @@ class Progress:
 
 
 def _unwritable(path: Path, error: OSError) -> DescriptorError:
-    """Return the refusal of a file that the system does not read or write."""
+    """Return the error for a progress file that cannot be read or written."""
     why = error.strerror or type(error).__name__
     return DescriptorError(
         f"course: your progress cannot be kept in {path}: {why}; set XDG_CONFIG_HOME to a folder that can be written"
@@ -145,17 +144,17 @@ class Receipt:
         name = _plain(self.name)
         if not name or len(name) > 60 or ";" in name or not name.isprintable():
             raise DescriptorError(
-                f"course: a name must be 1 to 60 signs on one line without a semicolon, found {name[:70]!r}"
+                f"course: name {name[:70]!r} is not 1 to 60 characters on one line without a semicolon"
             )
-        if wrong := [one for one in self.solved if not re.fullmatch(r"\d{1,2}\.\d{1,2}", one)]:
-            raise DescriptorError(f"course: an exercise must be written as 5.1, found {wrong[0][:20]!r}")
+        if wrong := [exercise for exercise in self.solved if not re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise)]:
+            raise DescriptorError(f"course: {wrong[0][:20]!r} is not an exercise, such as 5.1")
         solved = sorted(set(self.solved), key=_place)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "solved", tuple(solved))
 
     @property
     def spans(self) -> str:
-        """The exercises, those that follow one another as a span.
+        """The exercises as text, with consecutive ones as a range.
 
         >>> Receipt("Ada", ("1.1", "1.2", "1.3", "5.1")).spans
         '1.1-3 5.1'
@@ -170,7 +169,7 @@ class Receipt:
 
     @property
     def checksum(self) -> str:
-        """Forty bits of a hash of name and exercises, as eight digits."""
+        """The first 40 bits of a hash of name and exercises, as eight digits."""
         signed = f"layoutalg course 1\n{self.name.casefold()}\n{self.spans}".encode()
         bits = int.from_bytes(sha256(signed).digest()[:5], "big")
         digits = "".join(_DIGITS[bits >> 5 * k & 31] for k in reversed(range(8)))
@@ -181,10 +180,10 @@ class Receipt:
 
 
 def read_receipt(text: str) -> Receipt:
-    """What a line says, which may stand among other words, as in a table that was exported.
+    """Return the content of a line, which may be surrounded by other text, as in an exported table.
 
     Raises:
-        DescriptorError: if there is no line, or its checksum is that of another.
+        DescriptorError: if the text contains no line, or its checksum is wrong.
 
     >>> read_receipt("4711, layoutalg-1; ada 4711; 1.1\\u20132 5.1;  n8ax-csq4 , late").name
     'ada 4711'
@@ -192,19 +191,20 @@ def read_receipt(text: str) -> Receipt:
     match = _LINE.search(_plain(text))
     if match is None:
         raise DescriptorError(
-            f"course: a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found {text.strip()[:60]!r}"
+            f"course: {text.strip()[:60]!r} is not a line of the form 'layoutalg-1; NAME; EXERCISES; CHECKSUM'"
         )
     exercises = _spread(match[2].strip())
     code = "".join({"O": "0", "I": "1", "L": "1"}.get(one, one) for one in (match[3] + match[4]).upper())
     receipt = Receipt(match[1], exercises)
     if f"{code[:4]}-{code[4:]}" != receipt.checksum:
-        wrong = f"found {code[:4]}-{code[4:]}; {match[0]}"
-        raise DescriptorError(f"course: a line must have the checksum of its name and exercises, {wrong}")
+        raise DescriptorError(
+            f"course: checksum {code[:4]}-{code[4:]} does not belong to this name and these exercises; {match[0]}"
+        )
     return receipt
 
 
 def _plain(text: str) -> str:
-    """A text as it was typed: what a word processor makes of spaces and hyphens is taken back."""
+    """Return a text with plain spaces and hyphens, which word processors replace."""
     return re.sub("[\u2010-\u2015\u2212]", "-", " ".join(unicodedata.normalize("NFC", text).split()))
 
 
@@ -218,6 +218,6 @@ def _spread(spans: str) -> tuple[str, ...]:
     for span in spans.split():
         match = _RANGE.fullmatch(span)
         if match is None:
-            raise DescriptorError(f"course: exercises must be written as 1.1-4 5.1, found {span[:20]!r}")
+            raise DescriptorError(f"course: {span[:20]!r} is not an exercise or a range of exercises, such as 1.1-4")
         numbers += [f"{int(match[1])}.{k}" for k in range(int(match[2]), int(match[3] or match[2]) + 1)]
     return tuple(numbers)

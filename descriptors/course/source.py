@@ -1,15 +1,15 @@
-"""A lesson as it is written: Markdown with fenced blocks, one file a lesson, `NN-name.md`.
+"""Parse lessons: Markdown with fenced blocks, one file `NN-name.md` per lesson.
 
-The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
-`figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
-followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
-``answer -> words of its judge -> the slip that leads to it`` each. An exercise with a ``line`` is a part of the
-multiplication that each student builds in a file; that is the name of its line there. `cute` is the idea above it in
-CuTe: C++, a line of three dashes, the CuTe DSL. A `vote`, in TOML, is a question for a show of hands: its judge accepts
-exactly one of its choices. A `slide` is a slide: its heading after ``#``, then a line each; it shows what follows it,
-if that is a figure or an example. Votes and slides are the teacher's: the page of a lesson leaves them out.
+The first block is `lesson`, in TOML: title, aim, minutes, misconception, teacher, and the new terms. A `figure` is an
+expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is followed by
+three `hint` blocks, a `solution` (the answer, a line of three dashes, the reason) and a `wrong` block with lines of the
+form ``answer -> message of the judge -> the mistake that leads to it``. An exercise with a ``line`` is a part of the
+multiplication that each student builds in a file; ``line`` is the name of its line there. A `cute` block shows the
+preceding idea in CuTe C++, a line of three dashes, and the CuTe DSL. A `vote`, in TOML, is a question for a show of
+hands; its judge accepts exactly one of its choices. A `slide` has a heading after ``#`` and lines of text, and shows a
+figure or an example that directly follows it. Votes and slides are for the teacher and are not on the lesson's page.
 
-Law: the parts of a lesson, in order, are its text.
+Invariant: the parts of a lesson are in the order of its text.
 
 >>> lesson = parse(EXAMPLE)
 >>> lesson.title, [part.kind for part in lesson.parts], lesson.exercises[0].wrong[0]
@@ -25,7 +25,7 @@ from typing import Any
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 
-#: The smallest lesson, as the parser takes it.
+#: The smallest lesson that the parser accepts.
 EXAMPLE = """
 ```lesson
 title = "Steps"
@@ -186,11 +186,11 @@ def parse(text: str, number: int = 1) -> Lesson:
 
     >>> parse("# no lesson")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: lesson 1: a block `lesson` must stand first, found '# no lesson'
+    descriptors.errors.DescriptorError: lesson 1: the first block is not `lesson`; '# no lesson'
     """
     blocks = list(_blocks(text))
     if not blocks or blocks[0][0] != "lesson":
-        raise DescriptorError(f"lesson {number}: a block `lesson` must stand first, found {text.strip()[:40]!r}")
+        raise DescriptorError(f"lesson {number}: the first block is not `lesson`; {text.strip()[:40]!r}")
     head = _table(blocks[0][1], _LESSON, set(), f"lesson {number}")
     parts: list[Part] = []
     exercises: list[Exercise] = []
@@ -209,7 +209,7 @@ def parse(text: str, number: int = 1) -> Lesson:
             case "slide":
                 slides.append(_slide(body, rest, f"lesson {number}, slide {len(slides) + 1}"))
             case "hint" | "solution" | "wrong" | "lesson":
-                raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
+                raise DescriptorError(f"lesson {number}: a block `{kind}` does not belong to an exercise")
             case _:
                 parts.append(Part(kind, body.strip()))
     head |= {"words": tuple(head.pop("words").items()), "votes": tuple(votes), "slides": tuple(slides)}
@@ -220,7 +220,7 @@ def _slide(body: str, rest: list[tuple[str, str]], where: str) -> Slide:
     """A slide, which shows the figure or the example that comes next."""
     heading, *lines = body.strip().splitlines() or [""]
     if not heading.startswith("# "):
-        raise DescriptorError(f"{where}: it must begin with a heading after `#`, found {heading[:40]!r}")
+        raise DescriptorError(f"{where}: the first line {heading[:40]!r} is not a heading after `#`")
     kind, text = rest[0] if rest else ("", "")
     shown = Part(kind, text.strip()) if kind in FIGURES else None
     example = re.match(r"\s*^```python\n(.*?)^```$", text, re.M | re.S) if kind == "text" else None
@@ -245,12 +245,16 @@ def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exerci
     head = _table(body, _EXERCISE, {"size", "line"}, where)
     kinds = [kind for kind, _ in belonging]
     if kinds != ["hint", "hint", "hint", "solution", "wrong"]:
-        raise DescriptorError(f"{where}: three hints, a solution and wrong answers must follow, found {kinds}")
+        raise DescriptorError(
+            f"{where}: the blocks of the exercise are {kinds}, not three hints, a solution and wrong answers"
+        )
     *hints, (_, solution), (_, wrong) = belonging
     answer, _, why = solution.partition("\n---\n")
     slips = [_wrong(line) for line in wrong.splitlines()]
     if not why or not all(all(slip) for slip in slips):
-        raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words and its slip after `->`")
+        raise DescriptorError(
+            f"{where}: the solution has no reason, or a wrong answer has no message or no mistake after `->`"
+        )
     hint_texts = tuple(hint.strip() for _, hint in hints)
     size = head.pop("size", None)
     return Exercise(size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=tuple(slips), **head)
@@ -271,9 +275,11 @@ def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str,
     try:
         table = tomllib.loads(body)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"{where}: a block must be TOML, found {error}") from error
+        raise DescriptorError(f"{where}: a block is not TOML; {error}") from error
     if not needed <= set(table) <= needed | more:
-        raise DescriptorError(f"{where}: a block must say {', '.join(sorted(needed))}, found {', '.join(table)}")
+        raise DescriptorError(
+            f"{where}: a block has the keys {', '.join(table)}; the keys are {', '.join(sorted(needed))}"
+        )
     if "operands" in table:
         table["operands"] = tuple(tuple(one) if isinstance(one, list) else one for one in table["operands"])
     return table

@@ -1,6 +1,6 @@
-"""A student's file: a line for each part of the multiplication that the course builds, and what is right of it.
+"""Write and judge a student's file, which has a line for each part of the multiplication that the course builds.
 
-Law: the solutions of the lessons make a file that multiplies, and the empty file has nothing that is right.
+Invariant: the file with all solutions is correct, and in the initial file every line is open.
 
 >>> from descriptors.course.catalog import exercises
 >>> whole = "\\n".join(f"{one.line} = {one.solution}" for one in exercises().values() if one.line)
@@ -17,13 +17,13 @@ from descriptors.course.grading import attempted, verdict
 from descriptors.course.judges.multiplication import lines_of, multiplies
 from layoutalg.frozen import frozen
 
-#: What writes the same words and steps as a program for a Hopper GPU.
+#: The command that writes the same descriptors and steps as a program for a Hopper GPU.
 ON_A_GPU = "descriptors plan m64n32k16 bf16 --arch sm90 --tile 64x32x128 --stages 1 --emit cuda"
 
 
 @frozen
 class Line:
-    """A line of the file: the exercise that it answers, its name, and ``open``, ``right`` or what is wrong."""
+    """A line of the file: its exercise, its name, and the verdict: ``open``, ``right`` or the mistake."""
 
     where: str
     name: str
@@ -34,7 +34,7 @@ class Line:
 
 
 def workbook() -> str:
-    """The file as it begins: every line with what is to be filled in.
+    """Return the initial file, with a ``?`` for each part to fill in.
 
     >>> print(workbook().splitlines()[2])
     a_global = (64,128):(?,?)  # 1.6 your multiplication: A
@@ -45,7 +45,7 @@ def workbook() -> str:
 
 
 def judged(text: str) -> list[Line]:
-    """What each line is worth, and in the end whether all of them multiply.
+    """Return the verdict on each line, and at the end the verdict on the whole multiplication.
 
     >>> print(judged("a_global = (64,128):(128,1)")[0])
     1.6   a_global    your answer is 128 at index 1, must be 136. Perhaps: the unused elements are left out.

@@ -1,11 +1,10 @@
-"""The atlas: a whole lattice of operands derived and proved, a row each, on as many processes as there are.
+"""Derive and verify all operands of a lattice, and write one row for each; several processes can share the work.
 
-A run can be killed at any time and taken up again: rows are written in batches, a row that is there is not made again,
-and a proof that failed then still counts now. One run at a time writes to an output. The work goes to any
-``concurrent.futures.Executor``, so that an engine which is there already (a process pool, Dask's
-``client.get_executor()``) can spread it.
+A run can be killed at any time and started again: rows are written in batches, existing rows are kept, and a failed
+proof among them still counts. Only one run at a time writes to an output. The work can be distributed by any
+``concurrent.futures.Executor``, such as a process pool or Dask's ``client.get_executor()``.
 
-Law: a point has a key of its own, by which its row is known.
+Invariant: each point has its own key, which identifies its row.
 
 >>> from descriptors.sweep.lattice import lattice
 >>> points = list(lattice("64:192:64x64", dtypes="bf16,e4m3", archs="sm100"))
@@ -39,23 +38,23 @@ from descriptors.text import word_text
 from layoutalg import size
 from layoutalg.frozen import frozen
 
-#: Points in one task: enough that handing them over costs little, few enough that little is lost when a run is cut off.
+#: Points per task: many enough that the transfer costs little, few enough that little is lost if a run is killed.
 _BATCH = 64
 
-#: Tasks that wait at an executor at a time, so that a lattice of any size needs little memory.
+#: The largest number of tasks in an executor at a time, so that a lattice of any size needs little memory.
 _WAITING = 64
 
 
 @frozen
 class Summary:
-    """What a run did.
+    """The summary of a run.
 
     Args:
-        counts: rows made by status: proved, derived, refused, disproved.
-        skipped: points that the output had already.
-        disproved_before: those among them whose proof had failed.
-        elements: elements that were compared.
-        seconds: how long it took.
+        counts: number of new rows by status: proved, derived, refused, disproved.
+        skipped: number of points that already had a row.
+        elements: number of compared elements.
+        seconds: duration of the run.
+        disproved_before: number of skipped points whose proof had failed.
     """
 
     counts: Mapping[str, int]
@@ -66,11 +65,11 @@ class Summary:
 
     @property
     def ok(self) -> bool:
-        """Whether no proof failed, in this run or in the one that made the rows it found."""
+        """Whether no proof failed, in this run or in the run that wrote the existing rows."""
         return not self.counts.get("disproved") and not self.disproved_before
 
     def __str__(self) -> str:
-        """As ``proved 40, refused 8; 0 skipped; 1.3 M elements, 0.2 s: 240 points/s, 6.5 M elements/s``."""
+        """Return a line such as ``proved 40, refused 8; 0 skipped; 1.3 M elements, 0.2 s: 240 points/s, ...``."""
         points = sum(self.counts.values())
         tally = ", ".join(f"{status} {count}" for status, count in sorted(self.counts.items())) or "nothing to do"
         rate = f"{points / self.seconds:.0f} points/s, {self.elements / self.seconds / 1e6:.1f} M elements/s"
@@ -88,23 +87,24 @@ def atlas(
     executor: Executor | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Summary:
-    """Derive every point, prove it, and write a row for it.
+    """Derive and verify every point, and write a row for it.
 
-    Law: afterwards the output has a row for each point; the rows it had before are as they were.
+    Invariant: afterwards the output has a row for each point, and its previous rows are unchanged.
 
     Args:
         points: arguments of ``derive`` as plain data, such as a ``Lattice``.
-        output: a file ``*.jsonl``, or a folder ``*.parquet`` of parts (needs pyarrow). Rows that it has are kept.
-        prove: whether to prove that every word reads what it shall.
-        workers: processes to start, where no executor is given; 1 works in this one. With more, a program calls this
-            under ``if __name__ == "__main__":``, since Python may begin a worker with the program's own lines.
-        executor: where to send the work; it is not shut down.
-        progress: called with the number of points that are done since the last call.
+        output: a file ``*.jsonl``, or a folder ``*.parquet`` of parts (needs pyarrow). Existing rows are kept.
+        prove: whether to verify every descriptor.
+        workers: number of processes to start if no executor is given; 1 uses this process. A program that uses more
+            calls this function under ``if __name__ == "__main__":``, since Python may start a worker by running the
+            program again.
+        executor: executor for the work; it is not shut down.
+        progress: function that is called with the number of points completed since the last call.
 
     Raises:
-        DescriptorError: if the output is no such file, or holds what is no atlas, or another run is at work on it, or
-            Parquet is asked for without pyarrow; nothing is changed then. If a worker process ends before its time.
-        OSError: if it cannot be written.
+        DescriptorError: if the output is not such a file or folder, contains other data, or is in use by another run,
+            or if Parquet is requested without pyarrow; then nothing is changed. Also if a worker process is killed.
+        OSError: if the output cannot be written.
 
     >>> import tempfile
     >>> from descriptors.sweep.lattice import lattice
@@ -134,7 +134,7 @@ def atlas(
 
 
 def key_of(point: Point) -> str:
-    """What tells a point from all others, in one readable line.
+    """Return the key of a point, which is unique and readable.
 
     >>> key_of({"arch": "sm100", "dtype": "bf16", "tile": (128, 64), "order": None})
     'arch=sm100 dtype=bf16 order=default tile=128x64'
@@ -143,7 +143,7 @@ def key_of(point: Point) -> str:
 
 
 def row_of(point: Point, prove: bool) -> Row:
-    """The row of a point: its arguments, then what became of it.
+    """Return the row of a point: its arguments, then the result.
 
     >>> row = row_of({"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}, True)
     >>> row["status"], row["word"], row["canonical"]
@@ -194,7 +194,7 @@ _NOTHING: Row = {
 
 
 class _Todo:
-    """The points that the output has no row for; counts the others, and the failed proofs among them."""
+    """The points without a row in the output; counts the other points, and the failed proofs among them."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _Todo:
         names = set(inspect.signature(derive).parameters) - {"verify"}
         for point in self.points:
             if not isinstance(point, Mapping) or not set(point) <= names:
-                raise DescriptorError(f"atlas: a point must hold arguments of derive, found {brief(point)}")
+                raise DescriptorError(f"atlas: point {brief(point)} is not a mapping of arguments of derive")
             status = self.done.get(key_of(point))
             if status is None:
                 yield point
@@ -228,16 +228,16 @@ def _batches(points: Iterable[Point]) -> Iterator[list[Point]]:
         yield batch
 
 
-#: Tasks that are done, as they are; None for a Ctrl-C.
+#: A queue of completed tasks; None for a Ctrl-C.
 _Done = SimpleQueue[Future[list[Row]] | None]
 
 
 @contextmanager
 def _deferred_interrupt() -> Iterator[_Done]:
-    """A queue of tasks that are done, in which Ctrl-C is a None until the block ends.
+    """Provide a queue of completed tasks, in which Ctrl-C appears as None until the block ends.
 
-    An exception that comes at any instruction may come while a lock of the executor is taken and not yet noted, and
-    whoever wants the lock then waits for ever. A ``SimpleQueue`` may be put to by a signal handler.
+    An exception can be raised at any instruction, also while a lock of the executor is acquired but not yet recorded;
+    then every thread that needs the lock waits forever. A signal handler may write to a ``SimpleQueue``.
     """
     done: _Done = SimpleQueue()
     if threading.current_thread() is not threading.main_thread():
@@ -256,8 +256,11 @@ def _deferred_interrupt() -> Iterator[_Done]:
 
 @contextmanager
 def _pool(executor: Executor | None, count: int) -> Iterator[Executor | None]:
-    """Where the work goes: an executor that is given, none for one process, or a pool of processes of our own, of
-    which one that is killed ends the run in a sentence, with the rows made so far kept."""
+    """Provide the executor of the work: the given one, None for one process, or a new process pool.
+
+    Raises:
+        DescriptorError: if a process of the new pool is killed; the rows written so far are kept.
+    """
     if executor is not None or count == 1:
         yield executor
         return
@@ -266,24 +269,24 @@ def _pool(executor: Executor | None, count: int) -> Iterator[Executor | None]:
             yield pool
     except BrokenExecutor:
         raise DescriptorError(
-            "atlas: every worker must live to the end of the run, found one that was killed (by hand, or for memory);"
-            " its rows are missing, all others are kept: start the same run again, with fewer workers"
+            "atlas: a worker was killed (by hand, or for memory); its rows are missing, all others are kept; start the"
+            " same run again, with fewer workers"
             f"{'' if multiprocessing.get_start_method() == 'fork' else _BEGUN_AGAIN}"
         ) from None
 
 
-#: Where a worker is no copy of the program, Python begins it with the program's own lines.
+#: If workers are not forked, Python starts a worker by running the program again.
 _BEGUN_AGAIN = "; a program of your own must call atlas under: if __name__ == '__main__'"
 
 
 def _begin_worker() -> None:
-    """In a worker: leave Ctrl-C to the process that gave the work, which ends its workers in order; end with it."""
+    """Initialize a worker: ignore Ctrl-C, which the parent process handles, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """Wait for the end of the process that gave the work, however it comes; nobody would ask this one for anything."""
+    """Exit when the parent process ends for any reason, because this process is then useless."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -291,14 +294,14 @@ def _end_with_parent() -> None:
 
 
 def _rows(batch: list[Point], prove: bool) -> list[Row]:
-    """One task."""
+    """Return the rows of one task."""
     return [row_of(point, prove) for point in batch]
 
 
 def _results(
     batches: Iterator[list[Point]], prove: bool, pool: Executor | None, done: _Done | None
 ) -> Iterator[list[Row]]:
-    """The rows of every batch, as they are ready."""
+    """Yield the rows of every batch when they are ready."""
     if pool is None or done is None:
         for batch in batches:
             yield _rows(batch, prove)
@@ -319,7 +322,11 @@ def _results(
 
 
 def _next_rows(done: _Done, waiting: set[Future[list[Row]]]) -> list[Row]:
-    """The rows of the next task that is done; all that were done before a Ctrl-C are kept."""
+    """Return the rows of the next completed task; tasks completed before a Ctrl-C are returned first.
+
+    Raises:
+        KeyboardInterrupt: if the next item is a Ctrl-C.
+    """
     task = done.get()
     if task is None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Where the rows of an atlas are kept: a file of JSON Lines, or a folder of Parquet parts. Both can be added to.
+"""Read and extend the rows of an atlas: a JSON Lines file, or a folder of Parquet parts.
 
 Law: what was written is found again when the output is opened anew, in either form.
 
@@ -85,8 +85,7 @@ class JsonLines:
         try:
             self.file: IO[bytes] = open(self.path, "a+b")
         except OSError as error:
-            reason = f"found {error.strerror}; {self.path}"
-            raise DescriptorError(f"atlas: the output must be a file in a folder that is there, {reason}") from error
+            raise DescriptorError(f"atlas: cannot open the output {self.path}: {error.strerror}") from error
         try:
             _hold(self.file, self.path)
             self._look()
@@ -136,23 +135,20 @@ class JsonLines:
                 return
             if row is None:
                 text = brief(line.decode(errors="replace").strip())
-                raise DescriptorError(
-                    f"atlas: every line must be a row of an atlas, found {text}; {self.path}:{number}"
-                )
+                raise DescriptorError(f"atlas: {self.path}:{number} is not a row of an atlas; line = {text}")
             self.by_key[row["key"]] = row["status"]
             self.end += len(line)
 
 
 def _hold(file: IO[bytes], path: Path) -> None:
-    """Keep other runs away until the file is closed, by whatever end."""
+    """Lock the file against other runs until it is closed."""
     import portalocker
 
     try:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
     except portalocker.exceptions.LockException:
         raise DescriptorError(
-            f"atlas: one run at a time can write to an output, found another at work; wait for it, or name another"
-            f" output; {path}"
+            f"atlas: another run is writing to {path}; use another output, or wait until it ends"
         ) from None
 
 
@@ -197,10 +193,11 @@ class ParquetParts:
             self.arrow, self.parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
         except ImportError:
             raise DescriptorError(
-                "atlas: Parquet needs pyarrow, found none; pip install pyarrow, or write .jsonl"
+                "atlas: Parquet needs pyarrow, which is not installed; use pip install pyarrow, or an output that ends "
+                "in .jsonl"
             ) from None
         if path.exists() and not path.is_dir():
-            raise DescriptorError(f"atlas: Parquet output must be a folder of parts, found a file; {path}")
+            raise DescriptorError(f"atlas: {path} is a file; Parquet output is a folder of parts")
         self.path, self.journal = path, JsonLines(path / ".journal.jsonl")
 
     def __enter__(self) -> ParquetParts:
@@ -235,11 +232,12 @@ class ParquetParts:
             self._flush()
 
     def _need_own(self) -> None:
-        """Refuse a folder that holds what no atlas has written; hidden files are nobody's business."""
+        """Refuse a folder that contains files which are not parts of an atlas; hidden files are ignored."""
         for entry in sorted(self.path.iterdir()) if self.path.exists() else ():
             if not entry.name.startswith((".", "_")) and not _PART.fullmatch(entry.name.removesuffix(".begun")):
                 raise DescriptorError(
-                    f"atlas: Parquet output must be a folder of its own, found {brief(entry.name)} in it; {self.path}"
+                    f"atlas: the folder {self.path} contains {brief(entry.name)}, which is not a part of an atlas; "
+                    "Parquet output needs its own folder"
                 )
 
     def _parts(self) -> list[Path]:
@@ -255,7 +253,7 @@ class ParquetParts:
             except (self.arrow.ArrowException, KeyError, OSError) as error:
                 reason = " ".join(str(error).split())[:120]
                 raise DescriptorError(
-                    f"atlas: every part must be Parquet with the columns key and status, found {reason}; {part}"
+                    f"atlas: {part} is not a Parquet file with the columns key and status; {reason}"
                 ) from None
         return statuses
 
@@ -300,20 +298,20 @@ class RowFile(Protocol):
 
 
 def open_rows(output: str | PathLike[str]) -> RowFile:
-    """The rows at a path, by its ending: ``.jsonl`` or ``.parquet``.
+    """Return the row file at a path that ends in ``.jsonl`` or ``.parquet``.
 
     Raises:
-        DescriptorError: for another ending; for Parquet without pyarrow.
+        DescriptorError: if the path has another ending, or pyarrow is missing for Parquet.
 
     >>> open_rows("rows.csv")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: atlas: the output must end in .jsonl or .parquet, found 'rows.csv'
+    descriptors.errors.DescriptorError: atlas: the output 'rows.csv' does not end in .jsonl or .parquet
     """
     if not isinstance(output, (str, PathLike)):
-        raise DescriptorError(f"atlas: the output must be a path, found {brief(output)}")
+        raise DescriptorError(f"atlas: output is {brief(output)}, which is not a path")
     path = Path(output)
     if path.suffix == ".jsonl":
         return JsonLines(path)
     if path.suffix == ".parquet":
         return ParquetParts(path)
-    raise DescriptorError(f"atlas: the output must end in .jsonl or .parquet, found {path.name!r}")
+    raise DescriptorError(f"atlas: the output {path.name!r} does not end in .jsonl or .parquet")

@@ -36,12 +36,12 @@ def dask_executor(address: str, timeout: float = 10.0) -> Iterator[Executor]:
         distributed = import_module("distributed")
     except ImportError as error:
         raise DescriptorError(
-            f"atlas: --dask needs dask[distributed], which is not installed: {pip_install('dask')}"
+            f"atlas: --dask needs dask[distributed], which is not installed; use {pip_install('dask')}"
         ) from error
     try:
         client: Any = distributed.Client(address, timeout=timeout)
     except (OSError, ValueError) as error:  # a time-out is an OSError too
-        raise DescriptorError(f"atlas: --dask needs a scheduler that answers, found none at {address}") from error
+        raise DescriptorError(f"atlas: --dask needs a scheduler, and none answers at {address}") from error
 
     def version_there() -> str:
         # Sent as it stands, for a worker without the package cannot look it up by name.
@@ -55,10 +55,11 @@ def dask_executor(address: str, timeout: float = 10.0) -> Iterator[Executor]:
     with client:
         versions = client.run(version_there)
         if not versions:
-            raise DescriptorError(f"atlas: the scheduler at {address} must have workers, found none")
+            raise DescriptorError(f"atlas: the scheduler at {address} has no workers")
         for worker, version in versions.items():
             if version != __version__:
                 raise DescriptorError(
-                    f"atlas: every worker must have layoutalg {__version__}, found {version or 'none'} on {worker}"
+                    f"atlas: worker {worker} has {f'layoutalg {version}' if version else 'no layoutalg'}, but this is "
+                    f"{__version__}"
                 )
         yield client.get_executor()

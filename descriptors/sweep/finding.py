@@ -1,6 +1,6 @@
-"""What a search finds: a way to lay a tile out, what it costs, and what was refused.
+"""The results of a search: layouts of a tile with their costs, and refused candidates.
 
-Law: findings are ranked by columns that they have; the stores of a tile that copies fill count for nothing.
+Invariant: findings are ranked by columns that they have; the stores of a tile filled by TMA do not affect its rank.
 
 >>> set(KEYS["tma"]) < set(KEYS["stores"]) <= set(COLUMNS), set(KEYS["stores"]) - set(KEYS["tma"])
 (True, {'wavefronts'})
@@ -17,7 +17,7 @@ from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import counted
 from layoutalg.frozen import frozen
 
-#: What each column of a ``Finding`` means.
+#: The meaning of each column of a ``Finding``.
 COLUMNS: Mapping[str, str] = {
     "boxes": "TMA copies (boxes of a tensor map of rank 2) that fill one stage; none if no such copies can",
     "wavefronts": "wavefronts of shared memory that the producer's plain stores take for one stage",
@@ -34,8 +34,9 @@ COLUMNS: Mapping[str, str] = {
 }
 
 _FIRST = ("fits", "carries", "transposes", "padding_bytes")
-#: What findings are sorted by, the first that differs decides: what fits, then the fewest, then what has an answer.
-#: Ties keep the order of enumeration: K before MN, the widest swizzle first, the default stacking order first.
+#: The columns by which findings are sorted, the most significant first: layouts that fit come before others; in the
+#: other columns smaller values come first, and missing values last. Ties keep the order of enumeration: K before MN,
+#: the widest swizzle first, the default stacking order first.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "tma": (*_FIRST, "boxes", "waste_bytes"),
     "stores": (*_FIRST, "wavefronts", "waste_bytes", "boxes"),
@@ -44,12 +45,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 @frozen
 class Asked:
-    """What was searched for, as it was asked.
-
-    Args:
-        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality,
-            contiguous: the arguments of ``survey``; types, majors and layouts by their text.
-    """
+    """The arguments of ``survey``, with types, majors and layouts as text."""
 
     tile: tuple[int, ...]
     dtype: str
@@ -70,17 +66,18 @@ class Asked:
 
 @frozen
 class Finding:
-    """A way to lay the tile out, proved, and what it costs. ``COLUMNS`` says what the numbers mean.
+    """A verified layout of the tile with its costs, which ``COLUMNS`` describes.
 
     Args:
-        derivation: of one stage, padded if that was asked for; its words are those of stage 0 at address 0.
-        orders: the stacking orders that give this very layout: one, or both where atoms lie along one dimension only.
-        proof: the comparison of every address, at every stage that the start address can name.
-        plan: the tensor copies of one stage, proved too; None if none can fill it.
-        plan_refused: why not; empty otherwise.
-        stores_refused: why no plain stores can fill it; empty otherwise.
-        stages, stage_bytes: how many there are, and the bytes of one.
-        key: names of the columns that it is sorted by.
+        derivation: derivation of one stage, padded if requested; its descriptors are those of stage 0 at address 0.
+        orders: the stacking orders with this layout: one, or both if atoms are stacked along one dimension only.
+        proof: the comparison of every address, at every stage that the start address can reach.
+        plan: the verified TMA copies of one stage; None if TMA cannot fill it.
+        plan_refused: the reason why TMA cannot fill it; "" if it can.
+        stores_refused: the reason why plain stores cannot fill it; "" if they can.
+        stages: number of stages.
+        stage_bytes: bytes per stage.
+        key: names of the columns by which it is sorted.
     """
 
     derivation: Derivation
@@ -120,22 +117,22 @@ class Finding:
 
     @property
     def word(self) -> int:
-        """The descriptor word of the first subtile of a tile at address 0."""
+        """The descriptor of the first subtile of a tile at address 0."""
         return self.derivation.descriptor.encode()
 
     @property
     def boxes(self) -> int | None:
-        """How many tensor copies fill one stage."""
+        """Number of TMA copies per stage; None if TMA cannot fill it."""
         return None if self.plan is None else len(self.plan.boxes)
 
     @property
     def waste_bytes(self) -> int:
-        """All bytes that alignment costs."""
+        """Bytes lost to alignment: padding and slack."""
         return self.padding_bytes + self.slack_bytes
 
     @property
     def rank(self) -> tuple[tuple[bool, int], ...]:
-        """The sort key: for each column of ``key`` whether there is no answer, then the cost."""
+        """Sort key: for each column of ``key``, whether the value is missing, and the cost."""
         costs = {name: (not self.fits if name == "fits" else getattr(self, name)) for name in self.key}
         return tuple((cost is None, int(cost or 0)) for cost in costs.values())
 
@@ -145,9 +142,10 @@ class Refusal:
     """A candidate without a descriptor, and the reason.
 
     Args:
-        major, swizzle: the candidate.
-        orders: the stacking orders that were refused with this reason.
-        reason: as the error says it.
+        major: the major of the candidate.
+        swizzle: its swizzle mode.
+        orders: the stacking orders that were refused for this reason.
+        reason: the message of the error.
     """
 
     major: Major
@@ -158,7 +156,7 @@ class Refusal:
 
 @frozen
 class Survey:
-    """All candidates of a request: what was found, best first, and what was refused."""
+    """All candidates of a request: the findings, best first, and the refusals."""
 
     findings: tuple[Finding, ...]
     refusals: tuple[Refusal, ...]
@@ -173,6 +171,6 @@ class Survey:
         return f"{counted(ways, 'way')} to lay the tile out{fitting}, {counted(refused, 'candidate')} refused"
 
     def __str__(self) -> str:
-        from descriptors.answers import tell  # only what is printed needs a writer
+        from descriptors.answers import tell  # imported only if an answer is printed
 
         return tell(self)

@@ -1,10 +1,10 @@
-"""The table of formulas: LBO, SBO and the steps of the start address for every kind of shared-memory operand; told.
+"""Tables of formulas: LBO, SBO and the steps of the start address for every kind of shared-memory operand.
 
-Each row is one ``derive_symbolic`` of a tile of ``a*m`` by ``b*k`` elements, with ``a`` and ``b`` the least numbers for
-which everything is decided: whole atoms and whole operands. Written with the extents of the tile itself, MN = a*m and
-K = b*k in elements, the formulas no longer depend on that choice.
+Each row is one ``derive_symbolic`` of a tile of ``a*m`` by ``b*k`` elements, where ``a`` and ``b`` are the smallest
+numbers that give whole atoms and whole operands. In terms of the extents of the tile, MN = a*m and K = b*k elements,
+the formulas do not depend on that choice.
 
-Law: written in the extents of the tile or in multiples of its unit, a formula gives the same number.
+Invariant: a formula gives the same number in terms of the extents of the tile and in multiples of its unit.
 
 >>> from layoutalg import substitute
 >>> for row in formulas()[::16]:
@@ -12,7 +12,7 @@ Law: written in the extents of the tile or in multiples of its unit, a formula g
 ...     number = substitute(formula, {"m": 3, "k": 5})
 ...     assert substitute(row.in_extents(formula), {"MN": 3 * a, "K": 5 * b}) == number, row
 
-Law: in every row of the table, and in every format, there are as many columns as in its head.
+Invariant: in every format, each row of the table has as many columns as its head.
 
 >>> rows = formulas()[:48:16]
 >>> {line.count("|") - 1 for line in write_table(rows, "markdown").splitlines()} == {len(_HEAD)}
@@ -94,7 +94,7 @@ class FormulaRow:
 
 
 def formulas() -> tuple[FormulaRow, ...]:
-    """Every row: major x swizzle x stacking order x width of the elements, as far as sm100 reads such operands.
+    """Return all rows: major x swizzle x stacking order x element width, as far as sm100 reads such operands.
 
     An operand is two atoms or 64 elements of MN, whichever is more, and the 256 bits of K of a dense instruction.
     The words of ``wgmma`` differ, the offsets do not.
@@ -125,7 +125,7 @@ def _row(major: Major, mode: SwizzleMode, first: str, order: tuple[int, int], dt
 
 
 def write_table(rows: Sequence[FormulaRow] | None = None, format: str = "text") -> str:
-    """The table as text.
+    """Return the table as text.
 
     Args:
         rows: the rows; every one if left out.
@@ -157,7 +157,7 @@ def _cells(row: FormulaRow, show: Callable[[Any], str], times: str) -> tuple[str
 
 
 def tell_formulas(rows: Sequence[FormulaRow]) -> str:
-    """The table for a person, and what its columns mean."""
+    """Return the table as text, with the meaning of its columns."""
     return "\n".join([*aligned([_HEAD, *(_cells(row, str, " x ") for row in rows)]), "", *LEGEND])
 
 
@@ -221,7 +221,7 @@ ROW_PROOF = Record(
 
 
 def record_formulas(rows: Sequence[FormulaRow]) -> list[dict[str, Any]]:
-    """The table as plain data, formulas as text.
+    """Return the table as plain data, with formulas as text.
 
     >>> record_formulas(formulas()[:1])[0]["leading_byte_offset"]
     '16*MN'
@@ -230,7 +230,7 @@ def record_formulas(rows: Sequence[FormulaRow]) -> list[dict[str, Any]]:
 
 
 def tell_proof(rows: Sequence[FormulaRow]) -> str:
-    """What the theorem says of the rows, in one line.
+    """Return the result of the theorem for the rows, in one line.
 
     >>> print(tell_proof(formulas()))
     proved: 50 rows, each for all sizes of the tile and any base that is a multiple of its alignment

@@ -1,8 +1,8 @@
-"""A lattice of operands: every combination of tiles, instructions, types, majors, swizzles, orders and architectures.
+"""Lattices of operands: all combinations of tiles, instructions, types, majors, swizzles, orders and architectures.
 
-Extents are given as ranges, ``64:256:64`` for 64, 128, 192 and 256; a lattice is walked, never held in memory.
+Extents are given as ranges: ``64:256:64`` is 64, 128, 192 and 256. A lattice is iterated and never stored in memory.
 
-Law: the length of a lattice, which is not counted, is the number of its points; no point is there twice.
+Invariant: the computed length of a lattice is the number of its points, and no point occurs twice.
 
 >>> points = lattice("64:192:64x32,48,64", "64,128xauto", dtypes="bf16,e4m3,e2m1", archs="sm100")
 >>> walked = [tuple(point.items()) for point in points]
@@ -33,21 +33,21 @@ from layoutalg.frozen import frozen
 #: The arguments of one derivation, as plain data.
 Point = dict[str, Any]
 
-#: What stands for the K of the instruction in a shape: it follows from the type.
+#: The name for the K of the instruction in a shape, if K follows from the type.
 AUTO = "auto"
 
 _MOST_VALUES = 1 << 20
 
 
-#: The most points of one lattice: a year of derivations on the cores of a laboratory.
+#: The largest number of points of a lattice: about a year of derivations on the cores of a laboratory.
 MOST_POINTS = 10**11
 
 
 def extents(text: object) -> tuple[int, ...]:
-    """The numbers of a range: ``"64"``, ``"64,128"``, ``"64:256"`` (step 1) or ``"64:256:64"``, ends included.
+    """Return the numbers of a range: ``"64"``, ``"64,128"``, ``"64:256"`` (step 1) or ``"64:256:64"``, ends included.
 
     Raises:
-        DescriptorError: if it is no range of positive numbers.
+        DescriptorError: if the text is not a range of positive numbers.
 
     >>> extents("64:256:64,512")
     (64, 128, 192, 256, 512)
@@ -56,21 +56,23 @@ def extents(text: object) -> tuple[int, ...]:
     for part in str(text).split(",") if isinstance(text, (str, int)) else [""]:
         numbers = part.split(":")
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() and len(n) <= 9 for n in numbers):
-            raise DescriptorError(f"atlas: an extent must be a range like 64:256:64 or 64,128, found {brief(text)}")
+            raise DescriptorError(f"atlas: {brief(text)} is not a range of extents, such as 64:256:64 or 64,128")
         first, last, step = (*map(int, numbers), *(map(int, numbers[:1]) if len(numbers) == 1 else ()), 1)[:3]
         if first < 1 or last < first or step < 1 or (last - first) // step >= _MOST_VALUES:
-            raise DescriptorError(f"atlas: a range must run upwards from 1 or more, found {brief(text)}")
+            raise DescriptorError(
+                f"atlas: range {brief(text)} does not run upwards from 1 or more, or has over {_MOST_VALUES} values"
+            )
         every += range(first, last + 1, step)
     return tuple(dict.fromkeys(every))
 
 
 @frozen
 class Lattice:
-    """A set of points, in a fixed order.
+    """A set of points in a fixed order.
 
     Args:
-        tiles: extents of MN, of K, and of the stages (none: two modes).
-        mmas: extents of MN and of K that one instruction reads; K empty: what an instruction of the type reads.
+        tiles: extents of MN, of K, and of the stages (empty for tiles with two modes).
+        mmas: extents of MN and of K that one instruction reads; K is empty if it follows from the type.
         dtypes: names of element types.
         majors: majors.
         swizzles: swizzle modes.
@@ -114,11 +116,11 @@ class Lattice:
         return shapes * (len(self.tiles[2]) or 1) * others
 
     def _depths(self, dtype: str) -> tuple[int, ...]:
-        """The extents of K that an instruction on the type reads."""
+        """Return the extents of K that an instruction of the type reads."""
         return self.mmas[1] or (K_BITS // as_element_type(dtype).storage_bits,)
 
     def shapes(self, dtype: str) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-        """Every tile of a type with every operand that divides it."""
+        """Yield every tile of a type with every operand that divides it."""
         depths = self._depths(dtype)
         stages: list[tuple[int, ...]] = [(count,) for count in self.tiles[2]] or [()]
         deep = [k for k in self.tiles[1] if any(k % depth == 0 for depth in depths)]
@@ -130,7 +132,7 @@ class Lattice:
 
 
 def _dividing(wholes: tuple[int, ...], parts: tuple[int, ...]) -> int:
-    """How many pairs there are of a whole and a part that divides it."""
+    """Return the number of pairs of a whole and a part that divides it."""
     return sum(whole % part == 0 for part in parts for whole in wholes)
 
 
@@ -146,16 +148,16 @@ def lattice(
     operands: str | Iterable[str | None] = "either",
     legality: str = "strict",
 ) -> Lattice:
-    """A lattice from ranges and lists of names, as the command takes them.
+    """Return a lattice from ranges and lists of names, as the command accepts them.
 
     Args:
         tile: ranges MNxK or MNxKxSTAGES, such as ``"64:256:64x64,128"``.
         mma: ranges MNxK; K may be ``auto``: 32 bytes, what a dense instruction of the type reads.
-        dtypes: names with commas between them, a list of names, or ``"all"``.
-        majors: likewise.
-        swizzles: likewise.
-        orders: ``"mn"`` (along MN first), ``"k"``, ``"default"``, several with commas between them, or ``"all"``.
-        archs: as ``dtypes``.
+        dtypes: names separated by commas, a list of names, or ``"all"``.
+        majors: majors, likewise.
+        swizzles: swizzle modes, likewise.
+        orders: ``"mn"`` (along MN first), ``"k"``, ``"default"``, several separated by commas, or ``"all"``.
+        archs: architectures, as for ``dtypes``.
         operands: ``"A"``, ``"B"``, ``"either"``, or several.
         legality: as in ``derive``.
 
@@ -165,9 +167,8 @@ def lattice(
     ranges = str(tile).split("x")
     reads = str(mma).split("x")
     if len(ranges) not in (2, 3) or len(reads) != 2:
-        raise DescriptorError(
-            f"atlas: tile must be MNxK or MNxKxSTAGES and mma MNxK, found {brief(tile)}, {brief(mma)}"
-        )
+        name, value, form = ("tile", tile, "MNxK or MNxKxSTAGES") if len(reads) == 2 else ("mma", mma, "MNxK")
+        raise DescriptorError(f"atlas: {name} is {brief(value)}, which is not of the form {form}")
     points = Lattice(
         tiles=(extents(ranges[0]), extents(ranges[1]), extents(ranges[2]) if len(ranges) == 3 else ()),
         mmas=(extents(reads[0]), () if reads[1] == AUTO else extents(reads[1])),
@@ -181,11 +182,11 @@ def lattice(
     )
     if not len(points):
         raise DescriptorError(
-            f"atlas: no tile is a multiple of what an instruction reads, so that there is no point; tile = {tile}, "
-            f"mma = {mma}"
+            f"atlas: the lattice has no points, because no tile is a multiple of an instruction's extents; "
+            f"tile = {tile}, mma = {mma}"
         )
     if len(points) > MOST_POINTS:
-        raise DescriptorError(f"atlas: a lattice must have at most {MOST_POINTS} points, found {len(points)}")
+        raise DescriptorError(f"atlas: the lattice has {len(points)} points, and the maximum is {MOST_POINTS}")
     return points
 
 
@@ -195,18 +196,18 @@ def _names(names: Any, every: Iterable[str]) -> tuple[Any, ...]:
     try:
         return tuple(dict.fromkeys(names))
     except TypeError:
-        raise DescriptorError(f"atlas: names must be a list, found {brief(names)}") from None
+        raise DescriptorError(f"atlas: {brief(names)} is not a list of names") from None
 
 
 def _order(name: Any) -> tuple[int, int] | None:
     known: dict[Any, tuple[int, int] | None] = {"mn": (0, 1), "k": (1, 0), "default": None, None: None}
     known |= {(0, 1): (0, 1), (1, 0): (1, 0)}
     if name not in known:
-        raise DescriptorError(f"atlas: an order must be mn, k or default, found {brief(name)}")
+        raise DescriptorError(f"atlas: {brief(name)} is not an order; supported: mn, k, default")
     return known[name]
 
 
 def _matrix(name: Any) -> str | None:
     if name not in ("A", "B", "either", None):
-        raise DescriptorError(f"atlas: an operand must be A, B or either, found {brief(name)}")
+        raise DescriptorError(f"atlas: {brief(name)} is not an operand; supported: A, B, either")
     return None if name in ("either", None) else str(name)

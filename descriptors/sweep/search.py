@@ -1,34 +1,36 @@
-"""The inverse problem: every way to lay a tile out in shared memory that the tensor core reads, ranked by its costs.
+"""Search all shared-memory layouts of a tile that the tensor core can read, and rank them by cost.
 
-A candidate is a major, a swizzle mode and a stacking order of the canonical atoms. Each is checked against the tables
-of instructions, derived, and *proved* (``verify``) at the address of every stage; one that fails any of these is
-refused with the reason. Those that are left are measured: ``COLUMNS`` says what each number means.
+A candidate is a major, a swizzle mode and a stacking order of the canonical atoms. Each candidate is checked against
+the instruction tables, derived, and verified (``verify``) at the address of every stage. A candidate that fails is
+refused with the reason. The costs of the others are computed; ``COLUMNS`` describes each number.
 
-Law: every finding is proved; findings are sorted by ``Finding.rank``, and ties keep the order of enumeration.
+Invariant: every finding is verified; findings are sorted by ``Finding.rank``, and ties keep the order of enumeration.
 
->>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16), major="K")
->>> all(one.proof.ok for one in found.findings)
+>>> result = survey(tile=(64, 32), dtype="bf16", mma=(64, 16), major="K")
+>>> all(finding.proof.ok for finding in result.findings)
 True
->>> [one.rank for one in found.findings] == sorted(one.rank for one in found.findings)
+>>> ranks = [finding.rank for finding in result.findings]
+>>> ranks == sorted(ranks)
 True
 
-What shared memory takes for filling a tile depends on who fills it. A producer is one of three names, or a layout:
+The cost of filling a tile depends on the producer, which is one of three names, or a layout:
 
-- ``"tma"``      tensor copies. The stores measured are then those that would do its work: ``"rows"`` for a K-major
+- ``"tma"``      TMA copies. The stores that are measured are those that would replace them: ``"rows"`` for a K-major
                  tile, ``"columns"`` for an MN-major one.
-- ``"rows"``     one warp, by plain stores. The tile is cut into pieces of 16 bytes along K (shorter if 16 bytes do not
-                 divide K), counted along K first; lane l moves the pieces l, l + 32, l + 64, ...
+- ``"rows"``     one warp with plain stores. The tile is divided into pieces of 16 bytes along K (shorter if K is not a
+                 multiple of 16 bytes), numbered along K first; lane l moves the pieces l, l + 32, l + 64, ...
 - ``"columns"``  the same along MN.
-- a layout       (threads, values) to an index into the tile, MN fastest, as CuTe's thread-value layouts.
+- a layout       (threads, values) to an index into the tile, MN fastest, like CuTe's thread-value layouts.
 
-A thread stores the widest of 16, 8, 4, 2 or 1 bytes at which all of its values lie side by side and aligned. Elements
-that share a byte cannot be stored alone, nor can those of the 16-byte containers (e2m1_unpacksmem, e2m3, e3m2).
+A thread uses the widest store of 16, 8, 4, 2 or 1 bytes for which its values are contiguous and aligned. Elements that
+share a byte, or a 16-byte container (e2m1_unpacksmem, e2m3, e3m2), cannot be stored separately.
 
-Law: whoever fills a tile writes every element of it once.
+Invariant: a named producer writes every element of the tile once.
 
 >>> from descriptors.smem.operands.operand import as_element_type
->>> sets = [moves(who, (48, 40), Major.K, as_element_type("bf16")).ravel() for who in ("tma", "rows", "columns")]
->>> all(sorted(one[one >= 0].tolist()) == list(range(48 * 40)) for one in sets)
+>>> bf16 = as_element_type("bf16")
+>>> indices = [moves(producer, (48, 40), Major.K, bf16).ravel() for producer in ("tma", "rows", "columns")]
+>>> all(sorted(written[written >= 0].tolist()) == list(range(48 * 40)) for written in indices)
 True
 """
 
@@ -64,12 +66,12 @@ if TYPE_CHECKING:
 Producer: TypeAlias = str | Layout | ComposedLayout
 
 _NAMES = ("tma", "rows", "columns")
-_MOST_VALUES = 1 << 20  # as many values as a thread-value layout may move
+_MOST_VALUES = 1 << 20  # the largest number of values of a thread-value layout
 _WARP = 32
 
 
 class Stores(NamedTuple):
-    """What a producer's stores cost: bytes of each, wavefronts of all, and how many of these are conflicts."""
+    """The cost of a producer's stores: bytes per store, wavefronts in total, and wavefronts due to bank conflicts."""
 
     store_bytes: int
     wavefronts: int
@@ -77,17 +79,17 @@ class Stores(NamedTuple):
 
 
 def stores(bits: NDArray[np.int64], moves: NDArray[np.int64], element: ElementType) -> Stores | None:
-    """The cost of moving a tile to shared memory by plain stores.
+    """Return the cost of writing a tile to shared memory with plain stores.
 
-    Law: the sum of ``layoutalg.wavefronts`` over the stores of every warp.
+    Invariant: the wavefronts are the sum of ``layoutalg.wavefronts`` over the stores of every warp.
 
     Args:
         bits: the address of every element, (MN, K), in bits.
-        moves: index into the tile, MN fastest, of each value of each thread: (threads, values); -1 for none.
+        moves: index into the tile, MN fastest, of each value of each thread: (threads, values); -1 for no value.
         element: the element type.
 
     Returns:
-        None if no plain stores can do it: they would have to split bytes, or containers.
+        The cost; None if plain stores would have to split bytes or containers.
 
     >>> import numpy as np
     >>> from descriptors.smem.operands.operand import as_element_type
@@ -114,26 +116,26 @@ def stores(bits: NDArray[np.int64], moves: NDArray[np.int64], element: ElementTy
 
 
 def _cost(addresses: NDArray[np.int64], width: int) -> Stores:
-    """The wavefronts of (threads, stores) byte addresses, warp by warp; -1 is no store."""
+    """Return the cost of the stores at (threads, stores) byte addresses, warp by warp; -1 is no store."""
     known: dict[tuple[int | None, ...], tuple[int, int]] = {}
     wavefronts = conflicts = 0
     for first in range(0, len(addresses), _WARP):
         for lanes in addresses[first : first + _WARP].T.tolist():
-            # All banks together are 128 bytes wide, so a move by whole multiples changes no bank.
-            start = min((one for one in lanes if one >= 0), default=0) // 128 * 128
-            pattern = tuple(one - start if one >= 0 else None for one in lanes)
+            # All banks together are 128 bytes wide, so adding a multiple of 128 bytes does not change the bank.
+            start = min((address for address in lanes if address >= 0), default=0) // 128 * 128
+            pattern = tuple(address - start if address >= 0 else None for address in lanes)
             if pattern not in known:
-                one = access(pattern, width, store=True)
-                known[pattern] = one.wavefronts, one.conflicts
+                store = access(pattern, width, store=True)
+                known[pattern] = store.wavefronts, store.conflicts
             wavefronts, conflicts = wavefronts + known[pattern][0], conflicts + known[pattern][1]
     return Stores(width, wavefronts, conflicts)
 
 
 def moves(producer: Producer, tile: tuple[int, int], major: Major, element: ElementType) -> NDArray[np.int64]:
-    """Index into a tile, MN fastest, of each value of each thread: (threads, values); -1 for none.
+    """Return the index into a tile, MN fastest, of each value of each thread: (threads, values); -1 for no value.
 
     Args:
-        producer: what ``as_producer`` returned.
+        producer: the producer, as ``as_producer`` returns it.
         tile: extents (MN, K), in elements.
         major: the contiguous dimension, along which ``"tma"`` is measured.
         element: the element type.
@@ -157,15 +159,15 @@ def moves(producer: Producer, tile: tuple[int, int], major: Major, element: Elem
 
 
 def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
-    """The producer whose name, layout or notation this is.
+    """Return a producer from its name, layout or notation.
 
     Args:
-        producer: see the top of this module.
-        tile: extents (MN, K) that a layout must stay within, in elements.
+        producer: the producer, as described at the top of this module.
+        tile: extents (MN, K) of the tile, in elements; the indices of a layout are within it.
 
     Raises:
-        DescriptorError: if it is none, or a layout that leaves the tile or moves far too much.
-        LayoutError: if the layout's offsets are no integers.
+        DescriptorError: if it is not a producer, or a layout that leaves the tile or has too many values.
+        LayoutError: if the layout's offsets are not integers.
 
     >>> as_producer("ROWS", (128, 64)), as_producer("(32,8):(1,128)", (128, 64))
     ('rows', Layout((32, 8), (1, 128)))
@@ -176,17 +178,21 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
         try:
             producer = evaluated(producer)
         except LayoutError as error:
-            must = f"{', '.join(_NAMES)} or a layout (threads, values)"
-            raise DescriptorError(f"search: producer must be {must}, found {brief(producer)}: {error}") from None
+            raise DescriptorError(
+                f"search: {brief(producer)} is not a producer; {error}; producers: {', '.join(_NAMES)} or a layout "
+                "(threads, values)"
+            ) from None
     if not isinstance(producer, (Layout, ComposedLayout)) or len(producer) != 2:
-        raise DescriptorError(f"search: producer must have two modes (threads, values), found {brief(producer)}")
+        raise DescriptorError(f"search: producer {brief(producer)} does not have two modes (threads, values)")
     if size(producer) > _MOST_VALUES:
-        raise DescriptorError(f"search: producer must move at most {_MOST_VALUES} values, found {size(producer)}")
-    moved = offsets(producer)
-    low, high = int(moved.min()), int(moved.max())
+        raise DescriptorError(f"search: producer moves {size(producer)} values, and the maximum is {_MOST_VALUES}")
+    indices = offsets(producer)
+    low, high = int(indices.min()), int(indices.max())
     if low < 0 or high >= size(tile):
-        offsets_text = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
-        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {offsets_text}")
+        raise DescriptorError(
+            f"search: producer has offsets {low} to {high}, outside of the tile's [0,{size(tile)}); "
+            f"producer = {producer}, tile = ({tile[0]},{tile[1]})"
+        )
     return producer
 
 
@@ -195,7 +201,7 @@ _SWIZZLES = (SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, Swizzl
 
 @frozen
 class _Question:
-    """The arguments of ``survey``, checked and typed."""
+    """The checked arguments of ``survey``."""
 
     tile: tuple[int, int]
     reader: Reader
@@ -234,28 +240,25 @@ def search(
     legality: Legality = "strict",
     contiguous: Major | MajorName | None = None,
 ) -> tuple[Finding, ...]:
-    """Every way to lay a tile out that the tensor core reads, best first; ``survey`` has the refused ones too.
+    """Return all layouts of a tile that the tensor core can read, best first; ``survey`` also returns refused ones.
 
-    Law: every finding is proved, and they are sorted by ``Finding.rank``, ties in the order of enumeration.
+    The arguments are those of ``survey``.
 
-    Args:
-        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality,
-            contiguous: those of ``survey``.
+    Invariant: every finding is verified, and findings are sorted by ``Finding.rank``, ties in order of enumeration.
 
     Raises:
-        DescriptorError: as ``survey``.
+        DescriptorError: as for ``survey``.
 
     >>> best = search(tile=(128, 64), dtype="bf16", mma=(64, 16), major="K")
-    >>> [(str(one.swizzle), one.boxes, one.wavefronts, one.waste_bytes) for one in best[:3]]
+    >>> [(str(finding.swizzle), finding.boxes, finding.wavefronts, finding.waste_bytes) for finding in best[:3]]
     [('128B', 1, 128, 1008), ('64B', 2, 256, 496), ('32B', 4, 512, 240)]
     >>> hex(best[0].word), best[0].proof.ok
     ('0x4000404000010000', True)
     """
-    found = survey(
+    return survey(
         tile, dtype, mma, arch, major=major, operand=operand, stages=stages, smem=smem, producer=producer, kind=kind,
         cta_group=cta_group, sparse=sparse, pad=pad, legality=legality, contiguous=contiguous,
-    )  # fmt: skip
-    return found.findings
+    ).findings  # fmt: skip
 
 
 @advised
@@ -277,32 +280,36 @@ def survey(
     legality: Legality = "strict",
     contiguous: Major | MajorName | None = None,
 ) -> Survey:
-    """Derive, prove and measure every (major, swizzle, stacking order) of a tile.
+    """Derive and verify every (major, swizzle, stacking order) of a tile, and compute its costs.
 
     Args:
         tile: extents (MN, K) of one stage, in elements.
         dtype: name of the element type.
-        mma: extents (MN, K) that one instruction reads, in elements, or the name of one; the most that one reads of
-            such a tile if left out, as A if some M divides it, else as B.
-        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; if left out, the one that the
-            instruction's name states, else sm100.
-        major: only this one; both if left out.
-        stages: copies of the tile, each at an aligned address.
-        smem: bytes of shared memory that they should fit; what does not fit is ranked last.
-        producer: who fills the tile, see ``descriptors.sweep.search``: ``"tma"``, ``"rows"``, ``"columns"``, or a
-            thread-value layout or its notation. What it is decides the order: ``KEYS``.
-        operand, kind, cta_group, sparse, legality: as for ``derive``.
-        pad: whether to round the tile up, where a candidate needs it, to whole atoms and operands. The boxes then fill
-            all of it, plain stores only the elements of the tile.
-        contiguous: the dimension along which the data lie in global memory, ``"K"`` or ``"MN"``; that of ``major``, or
-            K, if left out. A tile of the other major is ranked behind, for copies do not transpose; plain stores do.
+        mma: extents (MN, K) that one instruction reads, in elements, or the name of an instruction; by default the
+            largest that an instruction reads of the tile, as A if an M divides its MN, else as B.
+        arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; by default the one that the name of
+            the instruction states, else sm100.
+        major: the only major to try; by default both.
+        operand: as for ``derive``.
+        stages: number of stages of the tile, each at an aligned address.
+        smem: available bytes of shared memory; layouts that do not fit are ranked last.
+        producer: producer of the tile, see ``descriptors.sweep.search``: ``"tma"``, ``"rows"``, ``"columns"``, or a
+            thread-value layout or its notation. It determines the order of the findings: ``KEYS``.
+        kind: as for ``derive``.
+        cta_group: as for ``derive``.
+        sparse: as for ``derive``.
+        pad: whether to round the tile up, if a candidate needs it, to whole atoms and operands. The boxes then fill all
+            of it, plain stores only the elements of the tile.
+        legality: as for ``derive``.
+        contiguous: the contiguous dimension in global memory, ``"K"`` or ``"MN"``; by default that of ``major``, or K.
+            A tile of the other major is ranked behind, because TMA copies do not transpose; plain stores do.
 
     Raises:
-        DescriptorError: if an argument is unknown or malformed, or a thread-value layout leaves the tile. A tile that
-            only some candidates refuse is no error, nor one that all do.
+        DescriptorError: if an argument is unknown or malformed, or a thread-value layout leaves the tile. Refused
+            candidates are not an error, even if all are refused.
 
     >>> both = survey(tile=(128, 32), dtype="bf16", mma=(64, 16), producer="rows")
-    >>> len(both.findings), [str(one.swizzle) for one in both.refusals]
+    >>> len(both.findings), [str(refusal.swizzle) for refusal in both.refusals]
     (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
     >>> print(both.refusals[0].reason)
     derive: tile K is 32, which is not a multiple of the 64 of an atom, in bf16 elements; tile = (128,32), atom = \
@@ -315,7 +322,9 @@ def survey(
     if by.kind is not None:
         kind_row(by.arch, by.kind)
     if contiguous is not None and producer != "tma":
-        raise DescriptorError(f"search: contiguous must go with the producer tma, found producer {brief(producer)}")
+        raise DescriptorError(
+            f"search: contiguous is given, but the producer is {brief(producer)}; only tma depends on contiguous"
+        )
     extents = _tile(tile)
     reads = by.extents or _most_read(by, extents)
     by = replace(by, extents=reads)
@@ -341,10 +350,10 @@ def survey(
 
 
 def found_with_pad(asked: Asked) -> bool:
-    """Whether ``survey`` finds something for a tile that is rounded up.
+    """Return whether ``survey`` finds a layout if the tile is rounded up.
 
     Args:
-        asked: a question, as its survey has it.
+        asked: the arguments of a survey, as its result contains them.
 
     >>> tile = survey(tile=(60, 64), dtype="bf16", mma=(64, 16)).asked
     >>> found_with_pad(tile), found_with_pad(replace(tile, tile=(100000, 100000)))
@@ -358,7 +367,7 @@ def found_with_pad(asked: Asked) -> bool:
 
 
 def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[list[Finding], list[Refusal]]:
-    """What comes of the two stacking orders; one entry where they come to the same."""
+    """Return the findings and the refusals of the two stacking orders; equal layouts are one finding."""
     import numpy as np
 
     made, refused = list[_Made](), dict[str, list[tuple[int, ...]]]()
@@ -377,13 +386,13 @@ def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[
     findings = [_finding(question, *one) for one in made]
     for found in findings:
         if not found.proof.ok:
-            refused.setdefault(f"search: the words must read the tile, {found.proof}", []).extend(found.orders)
+            refused.setdefault(f"search: the descriptors do not read the tile; {found.proof}", []).extend(found.orders)
     refusals = [Refusal(major, swizzle, tuple(orders), reason) for reason, orders in refused.items()]
     return [found for found in findings if found.proof.ok], refusals
 
 
 class _Made(NamedTuple):
-    """A candidate that was derived: where its elements lie, in bits, and the orders that give it."""
+    """A derived candidate: its derivation, the addresses of its elements in bits, and its stacking orders."""
 
     derivation: Derivation
     bits: NDArray[np.int64]
@@ -391,17 +400,19 @@ class _Made(NamedTuple):
 
 
 def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
-    """A candidate, not proved yet."""
+    """Derive a candidate without verifying it."""
     tile = _padded(question, major, swizzle)
     d = derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
     if (needed := size(tile) * d.element.storage_bits // 8) > (window := window_bytes(d.arch)):
-        must = f"search: a tile must lie in the {window} bytes that a start address can name"
-        raise DescriptorError(f"{must}, found {brief(needed)}; tile = ({tile[0]},{tile[1]})")
+        raise DescriptorError(
+            f"search: the tile has {brief(needed)} bytes, and a start address reaches {window}; "
+            f"tile = ({tile[0]},{tile[1]})"
+        )
     return d
 
 
 def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:
-    """The tile, rounded up to whole atoms and operands if that was asked for."""
+    """Return the tile, rounded up to whole atoms and operands if requested."""
     if not question.pad:
         return question.tile
     atom: AnyLayout = canonical_atom(major, swizzle).in_elements(question.element)
@@ -411,12 +422,12 @@ def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[in
 
 
 def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders: list[tuple[int, ...]]) -> Finding:
-    """A candidate proved and measured."""
+    """Verify a candidate and compute its costs."""
     plan, plan_refused = _plan(d)
     by_tma = question.producer == "tma" and plan is not None
     alignment = plan.alignment_bytes if by_tma and plan else d.swizzle.alignment_bytes
     (mn, k), stage = question.tile, size(d.tile) * d.element.storage_bits // 8
-    # Stages lie back to back: an atom is as large as its pattern, and without a swizzle as what a tensor copy demands.
+    # Stages are contiguous: an atom is as large as the swizzle pattern, or as the alignment of TMA without a swizzle.
     last = (question.stages - 1) * stage
     carries = not d.advance_report(base=last).fits_field
     bases = [base for base in range(0, last + 1, stage) if base + stage <= window_bytes(d.arch)]
@@ -430,7 +441,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
         plan_refused=plan_refused,
         stores_refused=""
         if stored
-        else f"a plain store must move whole bytes, of padded types whole containers; dtype = {d.element}",
+        else f"plain stores write whole bytes, or whole containers of padded types; dtype = {d.element}",
         wavefronts=None if stored is None else stored.wavefronts,
         conflicts=None if stored is None else stored.conflicts,
         store_bytes=None if stored is None else stored.store_bytes,
@@ -448,7 +459,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
 
 
 def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
-    """What an instruction reads of a tile at most: 32 bytes along K, of a sparse B twice as many."""
+    """Return the largest extents that an instruction reads of a tile: 32 bytes along K, 64 for a sparse B."""
     k = 256 // by.element.storage_bits * (2 if by.sparse and by.matrix == "B" else 1)
     rows = [128, 64] if generation(by.arch) == "sm100" else [64]
     columns = list(range(256, 0, -8))
@@ -457,7 +468,7 @@ def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
         if tile[0] % mn == 0 and _refusal(by, (mn, k)) is None:
             return mn, k
     refusals = [_refusal(by, (mn, k)) for mn in extents]
-    if refusals[0] is not None and all(refusals):  # not because of the tile
+    if refusals[0] is not None and all(refusals):  # the reason is not the tile
         raise refusals[0]
     rows = [row for row in (64, 128) if generation(by.arch) == "sm100" or row == 64]
     raise DescriptorError(
@@ -489,6 +500,6 @@ def _tile(tile: object) -> tuple[int, int]:
         proposals = []
         if isinstance(tile, (tuple, list)) and len(tile) == 3:
             proposals.append(Advice({"tile": tuple(tile[:2]), "stages": tile[2]}))
-        raise DescriptorError(f"search: tile must be (MN, K) of one stage, found {brief(tile)}", proposals=proposals)
+        raise DescriptorError(f"search: tile is {brief(tile)}, which is not (MN, K) of one stage", proposals=proposals)
     mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
     return mn, k

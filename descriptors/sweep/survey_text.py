@@ -1,4 +1,4 @@
-"""What a search found, told: a table of the ways to lay a tile out, the command that derives each, what was refused.
+"""Text and JSON records of a search: a table of the layouts, the command that derives each, and the refusals.
 
 Law: a line for every finding, best first, numbered from 1.
 
@@ -73,7 +73,7 @@ _USUAL = {"padding": "0", "fits": "yes", "carries": "no", "transposes": "no"}
 
 
 def findings_table(findings: Sequence[Finding], producer: str = "tma", everything: bool = False) -> list[str]:
-    """The lines of the table: a number, then a column for each heading that says something.
+    """Return the lines of the table: a number, then a column for each informative heading.
 
     Args:
         findings: the rows, best first.
@@ -100,7 +100,7 @@ def findings_table(findings: Sequence[Finding], producer: str = "tma", everythin
 
 
 def derive_command(finding: Finding, request: Asked) -> str:
-    """The command that derives a finding, with its stages if the start address can name them all.
+    """Return the command that derives a finding, with its stages if the start address can reach all of them.
 
     Args:
         finding: one that a search found.
@@ -130,7 +130,7 @@ def derive_command(finding: Finding, request: Asked) -> str:
 
 
 def tell_survey(survey: Survey, top: int | None = None, everything: bool = False, because: str = "") -> str:
-    """A search for a person: the best one with its command, the request, the table, and what was refused.
+    """Return the text of a search: the best layout with its command, the request, the table, and the refusals.
 
     Args:
         survey: what ``survey`` returned.
@@ -208,10 +208,10 @@ def _notes(survey: Survey) -> Iterator[str]:
 
 
 def _short(reason: str) -> str:
-    """What is wrong and the way out, without the numbers that show it."""
-    must, *more = re.sub(r" \((?:sources disagree: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split("; ")
-    ways = [one for one in more if not re.match(r"[a-z]\w* = |sm\d+ ", one)]
-    return "; ".join([must, *ways])
+    """Return the fact of a reason and the ways out, without operands and sources."""
+    fact, *more = re.sub(r" \((?:sources disagree: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split("; ")
+    ways_out = [part for part in more if not re.match(r"[a-z]\w* = |sm\d+ ", part)]
+    return "; ".join([fact, *ways_out])
 
 
 def _refused(survey: Survey, everything: bool) -> Iterator[str]:
@@ -263,7 +263,7 @@ SURVEY = Record(
 
 
 def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
-    """A search as plain data: what was asked, the ``top`` best findings, and every refusal.
+    """Return a search as plain data: the request, the ``top`` best findings, and every refusal.
 
     >>> from descriptors.sweep.search import survey
     >>> record_survey(survey(tile=(64, 16), dtype="bf16", mma=(64, 16)))["request"]["mma"]

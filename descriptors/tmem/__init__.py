@@ -1,11 +1,11 @@
-"""Tensor memory of Blackwell: addresses, allocation, what lies in which cell, and how it gets there and back."""
+"""Blackwell tensor memory: addresses, allocation, layouts of operands in its cells, and copies to and from it."""
 
-#: The open modules of this wing, and what they give other wings. From its other modules, other wings import only the
-#: public names of `descriptors`.
+#: The modules of this wing from which other wings may import, and what they provide. From its other modules, other
+#: wings import only the public names of `descriptors`.
 INTERFACE = {
     "accumulator": "the data path of an accumulator",
     "accumulator_model": "the model of accumulators",
-    "allocations": "what alloc and dealloc do to the allocated columns",
+    "allocations": "the effect of alloc and dealloc on the allocated columns",
     "block_scaled": "the arguments of a block-scaled multiplication",
     "columns": "the parts of a column plan",
     "copy_text": "copies as text",

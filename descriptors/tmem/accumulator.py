@@ -1,16 +1,16 @@
-"""Where ``tcgen05.mma`` leaves its accumulator: element (m, n) of a CTA's share -> lane and column.
+"""Layouts of ``tcgen05.mma`` accumulators in tensor memory: element (m, n) of a CTA -> lane and column.
 
-An accumulator of f16 takes a cell an element too, in its low half. M and N are those of the instruction; with
-``cta_group`` 2 each CTA holds M/2 rows, CTA v those from v M/2 on, and all of N.
+An f16 accumulator also has one element per cell, in its low half. M and N are those of the instruction. With
+``cta_group`` 2, CTA v holds the M/2 rows that start at row v M/2, and all of N.
 Source: PTX ISA 9.1, tcgen05 data path layouts A to G; CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg``, ``tmem_frg_ws``.
 
-Law: elements have cells of their own, and an accumulator has N columns, as often as its arrangement does not fold N.
+Invariant: each element has its own cell, and an accumulator has N columns divided by the parts of its arrangement.
 
 >>> known = ((64, 1, False), (128, 1, False), (128, 2, False), (256, 2, False), (32, 1, True), (64, 1, True))
 >>> for m, pair, ws in known:
 ...     d = accumulator(m, 64, cta_group=pair, ws=ws)
-...     places = [d.cell(row, n) for row in range(m // pair) for n in range(64)]
-...     assert len(set(places)) == len(places) and d.columns * datapath_of(m, pair, ws, False)[0].parts == 64
+...     cells = [d.cell(row, n) for row in range(m // pair) for n in range(64)]
+...     assert len(set(cells)) == len(cells) and d.columns * datapath_of(m, pair, ws, False)[0].parts == 64
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from descriptors.tmem.tmem_fragment import (
 )
 from layoutalg import Layout, append, composition
 
-#: Types of an accumulator, and their bits.
+#: Accumulator types and their bits.
 ACCUMULATORS = {"f32": 32, "s32": 32, "f16": 16}
 
-#: (cta_group, .ws, M): arrangement and PTX's letter. A sparse pair with M 128 has one of its own.
+#: (cta_group, .ws, M) -> arrangement and PTX's letter. Sparse with cta_group 2 and M 128 has its own arrangement.
 _PATHS: dict[tuple[int, bool, int], tuple[Datapath, str]] = {
     (1, False, 128): (FULL, "D"),
     (1, False, 64): (HALF, "F"),
@@ -52,12 +52,12 @@ _SPARSE_PAIR = (HALF, "C")
 
 
 def datapath_of(m: int, cta_group: int, ws: bool, sparse: bool) -> tuple[Datapath, str]:
-    """The arrangement of an instruction's rows, and PTX's letter for it.
+    """Return the arrangement of an instruction's rows, and PTX's letter for it.
 
     Raises:
-        DescriptorError: if no instruction has such an M.
+        DescriptorError: if no instruction has this M.
 
-    >>> [datapath_of(*asked, False)[1] for asked in ((64, 1, False), (128, 2, False), (32, 1, True))]
+    >>> [datapath_of(*form, False)[1] for form in ((64, 1, False), (128, 2, False), (32, 1, True))]
     ['F', 'B', 'G']
     """
     if sparse and (cta_group, ws, m) == (2, False, 128):
@@ -65,10 +65,11 @@ def datapath_of(m: int, cta_group: int, ws: bool, sparse: bool) -> tuple[Datapat
     path = _PATHS.get((cta_group, ws, m))
     if path is None:
         legal = " or ".join(
-            str(one) for pair, stationary, one in sorted(_PATHS) if (pair, stationary) == (cta_group, ws)
+            str(legal_m) for pair, stationary, legal_m in sorted(_PATHS) if (pair, stationary) == (cta_group, ws)
         )
         form = f"cta_group {brief(cta_group)}{' .ws' if ws else ''}"
-        raise DescriptorError(f"accumulator: M must be {legal or 'that of an instruction'}, found {brief(m)}; {form}")
+        supported = f"; supported: M {legal}" if legal else ""
+        raise DescriptorError(f"accumulator: no instruction with {form} has M {brief(m)}{supported}")
     return path
 
 
@@ -88,25 +89,25 @@ def accumulator(
     legality: Legality = "strict",
     arch: str = "sm100",
 ) -> TmemFragment:
-    """The accumulator of one CTA, as a layout (m, n) or (m, n, M tiles, N tiles).
+    """Return the accumulator of one CTA, as a layout (m, n) or (m, n, M tiles, N tiles).
 
     Args:
-        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        m: M of the instruction, over both CTAs if ``cta_group`` is 2.
         n: N of the instruction.
-        dtype: ``f32``, ``s32`` or ``f16``; 16-bit results lie in the low halves of the cells.
+        dtype: ``f32``, ``s32`` or ``f16``; 16-bit results are in the low halves of the cells.
         cta_group: 1 or 2.
-        ws: whether the weight-stationary form is meant.
+        ws: whether the instruction is weight-stationary (``.ws``).
         sparse: whether A is stored without its zeros.
-        kind: the kind of the instruction, for its legality; the first that has such accumulators if left out.
-        a_source: where A lies, ``smem`` or ``tmem``, likewise.
-        tiles: accumulators along M and N that are kept at once, M first.
-        interleaved: whether a second tile of M 64 takes the lanes that the first leaves free, 16 on; else the next
-            columns, as CUTLASS has it where A lies in tensor memory too.
-        legality: how the tables of instructions are read, as in ``derive``.
+        kind: the instruction kind, for the legality check; by default the first kind with such accumulators.
+        a_source: memory of A, ``smem`` or ``tmem``, for the legality check.
+        tiles: number of accumulators along M and along N that are kept at once, M first.
+        interleaved: whether a second tile with M 64 uses the lanes that the first leaves free, 16 lanes further; else
+            it uses the next columns, as CUTLASS does if A is in tensor memory too.
+        legality: how strictly the instruction tables are read, as in ``derive``.
         arch: the architecture.
 
     Raises:
-        IllegalError: if there is no such instruction.
+        IllegalError: if the instruction does not exist.
         DescriptorError: if an argument is malformed, or the tiles do not fit tensor memory.
 
     >>> print(accumulator(128, 256, cta_group=2).layout)
@@ -117,7 +118,7 @@ def accumulator(
     bits = choose("accumulator: dtype", dtype, ACCUMULATORS)
     pair = as_integer(cta_group, "accumulator: cta_group", minimum=1, maximum=2)
     ws, sparse = as_flag(ws, "accumulator: ws"), as_flag(sparse, "accumulator: sparse")
-    m, n = (as_integer(one, f"accumulator: {name}", minimum=1, maximum=512) for one, name in ((m, "M"), (n, "N")))
+    m, n = (as_integer(size, f"accumulator: {name}", minimum=1, maximum=512) for size, name in ((m, "M"), (n, "N")))
     kind = _kind(dtype, kind, arch, as_mode(legality))
     check_shape(
         arch, kind, m=m, n=n, cta_group=pair, ws=ws, sparse=sparse, a_source=a_source, legality=as_mode(legality)
@@ -135,36 +136,38 @@ def accumulator(
 
 
 def _kind(dtype: str, kind: str | None, arch: str, legality: Legality) -> str:
-    """Return the kind of the instruction: the one that was given, or the first with accumulators of a type.
+    """Return the instruction kind: the given one, or the first kind with accumulators of a type.
 
     Raises:
-        DescriptorError: if the kind has no such accumulators, or no kind of the architecture has.
+        DescriptorError: if the kind, or every kind of the architecture, has no such accumulators.
     """
-    of, name = as_arch(arch), type_name(dtype)
+    arch_name, name = as_arch(arch), type_name(dtype)
     if kind is not None:
-        kind = kind_row(of, kind).kind
-    rows: list[TypeRow] = rows_of("TYPES", of, kind)
+        kind = kind_row(arch_name, kind).kind
+    rows: list[TypeRow] = rows_of("TYPES", arch_name, kind)
     fitting = [row.kind for row in rows_read(rows, legality) if name in row.d]
     if not fitting and (legality != "off" or kind is None):
-        legal = ", ".join(dict.fromkeys(one for row in rows_read(rows, legality) for one in row.d))
-        whose = of if kind is None else f"kind {kind}"
-        raise DescriptorError(f"accumulator: dtype is {name}, which {whose} does not have; {whose} has {legal}")
+        legal = ", ".join(dict.fromkeys(d_type for row in rows_read(rows, legality) for d_type in row.d))
+        owner = arch_name if kind is None else f"kind {kind}"
+        raise DescriptorError(f"accumulator: dtype is {name}, which {owner} does not have; {owner} has {legal}")
     return fitting[0] if kind is None else kind
 
 
 def _tiles(tiles: object) -> tuple[int, int]:
     if not isinstance(tiles, (tuple, list)) or len(tiles) != 2:
-        raise DescriptorError(f"accumulator: tiles must be two numbers (M, N), found {brief(tiles)}")
-    along_m, along_n = (as_integer(one, "accumulator: a number of tiles", minimum=1, maximum=512) for one in tiles)
+        raise DescriptorError(f"accumulator: tiles is {brief(tiles)}, which is not two numbers (M, N)")
+    along_m, along_n = (as_integer(count, "accumulator: a number of tiles", minimum=1, maximum=512) for count in tiles)
     return along_m, along_n
 
 
 def _tile_steps(path: Datapath, columns: int, bits: int, counts: tuple[int, int], interleaved: bool) -> Layout:
-    """The layout (M tile, N tile): lanes that are free first, then columns."""
+    """Return the layout (M tile, N tile): free lanes first, then columns."""
     step = columns * column_step(bits)
     if path is HALF and interleaved:
         if counts[0] > 1 and counts[0] % 2:
-            raise DescriptorError(f"accumulator: interleaved tiles along M must be 1 or even, found {counts[0]}")
+            raise DescriptorError(
+                f"accumulator: tiles has {counts[0]} along M, which is odd; interleaved tiles are 1 or an even number"
+            )
         along = Layout((2, 1 << 10), (16 * lane_step(bits), step))
     else:
         along = Layout(1 << 11, step)

@@ -1,23 +1,23 @@
-"""The model of accumulators: in which register, or which cell of tensor memory, an instruction leaves each element.
+"""A model of accumulators: the register, or the tensor-memory cell, in which an instruction leaves each element.
 
-The judge of a whole product, so it shares no code with the fragments and layouts that it judges. Thread t of the 128 of
-a warpgroup, value v of its share of ``wgmma``'s D, two of 16 bits in a register::
+It verifies whole products, so it shares no code with the fragments and layouts that it verifies. For ``wgmma``, value v
+of thread t of a warpgroup of 128 threads is (two 16-bit values per register)::
 
     row = 16 (t/32) + t%32/4 + 8 (v/2 % 2)        column = 8 (v/4) + 2 (t%4) + v%2
 
-Element (m, n) of the share that one CTA has of ``tcgen05.mma``'s D, by the arrangements that PTX draws::
+For ``tcgen05.mma``, element (m, n) of one CTA's part of D is, in the arrangements that PTX draws, in::
 
     D (M 128), A (M 256 of two CTAs)    lane m                     column n
     F (M 64)                            lane 32 (m/16) + m%16      column n
     B (M 128 of two CTAs)               lane m + 64 (n / (N/2))    column n % (N/2)
 
-Of a pair of CTAs an instruction takes half of its rows of A and half of its rows of B from each, CTA 0's first; a CTA
-has the rows of D that are its rows of A. And register r of thread t is, after ``tcgen05.ld.32x32b`` from (lane,
-column), the cell (lane + t, column + r).
+With ``cta_group`` 2, an instruction reads half of the rows of A and half of the rows of B from each CTA, CTA 0 first. A
+CTA holds the rows of D that correspond to its rows of A. After ``tcgen05.ld.32x32b`` from (lane, column), register r of
+thread t contains cell (lane + t, column + r).
 Source: PTX ISA 9.1, wgmma.mma_async (register fragments); tcgen05 data path layouts A, B, D, F; tcgen05.ld. The
-fragments of wgmma were measured on an H200; nothing of tcgen05 was measured.
+fragments of wgmma were measured on an H200; nothing about tcgen05 was measured.
 
-Law: every element has a place of its own.
+Invariant: no two elements share a register or a cell.
 
 >>> len(set(map(tuple, wgmma_elements(24).reshape(-1, 2).tolist()))) == 64 * 24
 True
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def wgmma_elements(n: int) -> NDArray[np.int64]:
-    """Row and column of every value of every thread: axes (thread, value, 2).
+    """Return row and column of every value of every thread: axes (thread, value, 2).
 
     Args:
         n: N of the instruction.
@@ -54,15 +54,17 @@ def wgmma_elements(n: int) -> NDArray[np.int64]:
 
 
 def tcgen05_cells(m: int, n: int, cta_group: int) -> NDArray[np.int64]:
-    """Lane and column of every element of one CTA's share, columns from the accumulator's own: axes (m, n, 2).
+    """Return lane and column of every element of one CTA's part of D: axes (m, n, 2).
+
+    Columns are relative to the first column of the accumulator.
 
     Args:
-        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        m: M of the instruction, over both CTAs if ``cta_group`` is 2.
         n: N of the instruction.
         cta_group: 1 or 2.
 
     Raises:
-        DescriptorError: if the arrangement is none of those above.
+        DescriptorError: if the arrangement is none of A, B, D and F.
 
     >>> tcgen05_cells(64, 8, 1)[17, 3].tolist(), tcgen05_cells(128, 8, 2)[17, 5].tolist()
     ([33, 3], [81, 1])
@@ -76,19 +78,22 @@ def tcgen05_cells(m: int, n: int, cta_group: int) -> NDArray[np.int64]:
         return np.stack([32 * (row // 16) + row % 16, column], axis=-1)
     if (m, cta_group) == (128, 2):
         return np.stack([row + 64 * (column // (n // 2)), column % (n // 2)], axis=-1)
-    raise DescriptorError(f"accumulator model: M must be 64, 128 or 256, found {m}; cta_group {cta_group}")
+    raise DescriptorError(
+        f"accumulator model: M {m} with cta_group {cta_group} is not supported; supported: M 64 and 128 with "
+        "cta_group 1, M 128 and 256 with cta_group 2"
+    )
 
 
 def joined(blocks: Sequence[NDArray[Any]], instructions: int, *, axis: int) -> NDArray[Any]:
-    """The rows of B that one instruction after the other takes: of each the first half as CTA 0's words read them.
+    """Return the rows of B in the order of the instructions; each instruction reads one half from each CTA.
 
     Args:
-        blocks: what each CTA's words read, block by block along an axis.
-        instructions: along N.
-        axis: along which the rows are.
+        blocks: for each CTA, the rows that its descriptors read, in order along an axis.
+        instructions: number of instructions along N.
+        axis: axis of the rows.
 
     Returns:
-        the same along that axis, the rows of an instruction together; row n of B is column n of its product.
+        All rows along that axis, those of one instruction together; row n of B is column n of its product.
 
     >>> import numpy as np
     >>> joined([np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])], 2, axis=0).tolist()
@@ -96,5 +101,5 @@ def joined(blocks: Sequence[NDArray[Any]], instructions: int, *, axis: int) -> N
     """
     import numpy as np
 
-    parts = [np.split(one, instructions, axis=axis) for one in blocks]
-    return np.concatenate([part for block in zip(*parts, strict=True) for part in block], axis=axis)
+    parts = [np.split(block, instructions, axis=axis) for block in blocks]
+    return np.concatenate([part for halves in zip(*parts, strict=True) for part in halves], axis=axis)

@@ -1,25 +1,26 @@
-"""The allocations of a CTA in tensor memory, and what ``alloc`` and ``dealloc`` do to them.
+"""The tensor-memory allocations of a CTA, and the effect of ``alloc`` and ``dealloc`` on them.
 
-This is the one definition of the transitions. The path analysis of a PTX text follows it, and so does the execution of
-a kernel, which knows where each allocation begins.
+This is the only definition of the transitions. The path analysis of a PTX text uses it, and so does the execution of a
+kernel, which also knows where each allocation begins.
 
     ``alloc``     adds an allocation
-    ``dealloc``   frees the allocation that it means, with whatever columns or qualifier it names; a wrong number is
-                  one fault, and whatever comes later finds the columns freed
+    ``dealloc``   frees the allocation that it refers to, whatever columns or qualifier it names; a wrong number of
+                  columns is reported once, and afterwards the columns are free
     the end       frees nothing
 
-A ``dealloc`` means the allocation of its name or slot, where one of these is known. Otherwise it means one of as many
-columns, one whose columns are not known or not legal, or, if its own columns are not known, the last.
-Source: PTX ISA 9.1, tcgen05.alloc, tcgen05.dealloc; which allocation a wrong ``dealloc`` frees is ours.
+A ``dealloc`` refers to the allocation with its name or slot, if one of these is known. Otherwise it refers to one with
+the same number of columns, then to one whose number of columns is unknown or illegal, or, if its own number is unknown,
+to the last one.
+Source: PTX ISA 9.1, tcgen05.alloc, tcgen05.dealloc; which allocation a wrong ``dealloc`` frees is our choice.
 
-Law: a deallocation with a wrong number of columns is one fault, and nothing is held after it.
+Invariant: a deallocation with a wrong number of columns is one fault, and leaves no allocation.
 
 >>> live = after((), Alloc(64, slot="s"))
 >>> wrong = Dealloc(32, slot="s")
 >>> fault_of(live, wrong).name, after(live, wrong)
 ('COLUMNS', ())
 
-Law: the columns of an allocation of illegal size are reported there, and compared with nothing.
+Invariant: the columns of an allocation of illegal size are not compared with those of its deallocation.
 
 >>> fault_of((Alloc(48),), Dealloc(64)), after((Alloc(48),), Dealloc(64))
 (None, ())
@@ -35,14 +36,14 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Alloc:
-    """``tcgen05.alloc``, and the allocation that it makes.
+    """A ``tcgen05.alloc`` instruction and the allocation that it makes.
 
     Args:
-        columns: how many; None where a register says it.
-        name: of the address that it returns; "" where it has none.
-        exclusive: whether it must be the only one that lives.
-        most: the columns that an exclusive one may have, which its target says.
-        slot: the place that its address is written to, where no other allocation of the text writes; else "".
+        columns: number of columns; None if it is in a register.
+        name: name of the returned address; "" if it has none.
+        exclusive: whether it must be the only allocation.
+        most: largest number of columns of an exclusive allocation on the target.
+        slot: location to which its address is written, if no other allocation of the text writes there; else "".
     """
 
     columns: int | None
@@ -56,27 +57,27 @@ class Alloc:
 
     @property
     def is_legal(self) -> bool:
-        """Whether an allocation may be of so many columns; of an exclusive one that is for its target to say."""
+        """Whether the number of columns is legal; for an exclusive allocation this depends on the target."""
         if self.exclusive:
             return self.columns in range(LEAST_COLUMNS, self.most + 1, LEAST_COLUMNS)
         return self.columns in ALLOCATIONS
 
     @property
     def granted(self) -> int:
-        """The columns that a run gives it: of an illegal size a few, so that the run goes on."""
+        """Columns that the execution grants; an illegal ordinary size gets at most 128 so that execution continues."""
         wanted = max(self.columns or 0, LEAST_COLUMNS)
         return wanted if self.exclusive or self.is_legal else min(1 << (wanted - 1).bit_length(), COLUMNS // 4)
 
 
 @frozen
 class Dealloc:
-    """``tcgen05.dealloc``.
+    """A ``tcgen05.dealloc`` instruction.
 
     Args:
-        columns: how many; None where that is not said.
-        name: of the allocation; "" where its address is not known.
-        exclusive: whether it frees an exclusive allocation.
-        slot: the place that its address was read from; "" where that is not known.
+        columns: number of columns; None if unknown.
+        name: name of the allocation; "" if its address is unknown.
+        exclusive: whether it has the qualifier of exclusive allocations.
+        slot: location from which its address was read; "" if unknown.
     """
 
     columns: int | None
@@ -105,28 +106,28 @@ Live = tuple[Alloc, ...]
 
 
 def meant(live: Live, event: Dealloc) -> Alloc | None:
-    """Return the allocation that is freed; None if no allocation is meant.
+    """Return the allocation to which a deallocation refers; None if there is none.
 
     >>> meant((Alloc(64, slot="s"), Alloc(32)), Dealloc(32, slot="s")).columns
     64
     """
     if event.name:
-        named = [one for one in live if one.name == event.name]
-        return next((one for one in named if one.columns == event.columns), named[0] if named else None)
-    if event.slot and (same := [one for one in live if one.slot == event.slot]):
-        return same[-1]
-    for same in (
-        [one for one in live if one.columns == event.columns],
-        [one for one in live if one.columns is None],
-        [one for one in live if not one.is_legal and event.columns in ALLOCATIONS],
+        named = [alloc for alloc in live if alloc.name == event.name]
+        return next((alloc for alloc in named if alloc.columns == event.columns), named[0] if named else None)
+    if event.slot and (candidates := [alloc for alloc in live if alloc.slot == event.slot]):
+        return candidates[-1]
+    for candidates in (
+        [alloc for alloc in live if alloc.columns == event.columns],
+        [alloc for alloc in live if alloc.columns is None],
+        [alloc for alloc in live if not alloc.is_legal and event.columns in ALLOCATIONS],
     ):
-        if same:
-            return next((one for one in same if one.exclusive == event.exclusive), same[0])
+        if candidates:
+            return next((alloc for alloc in candidates if alloc.exclusive == event.exclusive), candidates[0])
     return live[-1] if live and event.columns is None else None
 
 
 def fault_of(live: Live, event: Dealloc) -> Fault | None:
-    """Return what is wrong with a deallocation."""
+    """Return the fault of a deallocation; None if it is correct."""
     freed = meant(live, event)
     if freed is None:
         return Fault.UNKNOWN
@@ -137,7 +138,7 @@ def fault_of(live: Live, event: Dealloc) -> Fault | None:
 
 
 def after(live: Live, event: Alloc | Dealloc) -> Live:
-    """Return the allocations that live after an event."""
+    """Return the live allocations after an event."""
     if isinstance(event, Alloc):
         return (*live, event)
     freed = meant(live, event)

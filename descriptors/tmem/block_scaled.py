@@ -1,20 +1,22 @@
-"""A block-scaled multiplication of one tile, whole: operand words, scale factors, instruction words, columns.
+"""Derive everything for the block-scaled multiplication of one tile: descriptors, scale factors, columns.
 
-Everything comes from its own home: the operands from ``derive``, the factors from ``scale_factors``, the columns from
-``tmem_plan``, the word of each K step from ``idesc``, with the scale factor ids that the step's pointers carry.
+The operands come from ``derive``, the factors from ``scale_factors``, the columns from ``tmem_plan``, and the
+instruction descriptor of each K step from ``idesc``, with the scale factor ids that are in the pointers of the step.
 
-Law: the pointers of a K step carry the ids that its instruction word has.
+Invariant: the pointers of a K step contain the same ids as its instruction descriptor.
 
->>> made = block_scaled(128, 64, 256, "e2m1", scale_dtype="ue8m0")
+>>> multiplication = block_scaled(128, 64, 256, "e2m1", scale_dtype="ue8m0")
 >>> from descriptors.smem.instructions.idesc import decode_idesc
->>> words = [decode_idesc(step.idesc, made.kind) for step in made.steps]
->>> [(step.sfa >> 30, step.sfb >> 30) for step in made.steps] == [(one["sfa_id"], one["sfb_id"]) for one in words]
+>>> words = [decode_idesc(step.idesc, multiplication.kind) for step in multiplication.steps]
+>>> ids = [(word["sfa_id"], word["sfb_id"]) for word in words]
+>>> [(step.sfa >> 30, step.sfb >> 30) for step in multiplication.steps] == ids
 True
->>> [hex(step.sfa) for step in made.steps]
+>>> [hex(step.sfa) for step in multiplication.steps]
 ['0x40', '0x80000040', '0x44', '0x80000044']
 
-Where nothing else is asked for, its kind, scale factors and swizzle follow from the types. Law: what is taken is in
-the tables of instructions.
+Kind, scale factors and swizzle follow from the types unless they are given.
+
+Invariant: these defaults are in the instruction tables.
 
 >>> from descriptors.smem.instructions.legality import check_scale
 >>> for kind in ("mxf8f6f4", "mxf4", "mxf4nvf4"):
@@ -46,10 +48,10 @@ from layoutalg.frozen import frozen, replace
 def scaled_kind(
     a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None, arch: str = "sm100"
 ) -> str:
-    """The kind that the types mean, scale factors understood.
+    """Return the block-scaled kind for element types and scale factors.
 
     Raises:
-        IllegalError: if no kind takes the types.
+        IllegalError: if no kind supports the types.
         DescriptorError: if the kind has no scale factors.
 
     >>> scaled_kind("e4m3", "e2m1", None, None, None), scaled_kind("e2m1", "e2m1", None, "ue4m3", None)
@@ -59,7 +61,7 @@ def scaled_kind(
         scale_dtype = "ue8m0"
     mma_kind = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector, arch=arch)
     if not mma_kind.startswith("mx"):
-        raise DescriptorError(f"block-scaled: the kind must have scale factors, found {mma_kind}")
+        raise DescriptorError(f"block-scaled: kind {mma_kind} has no scale factors")
     return mma_kind
 
 
@@ -72,19 +74,19 @@ def factors_of(
     arch: str = "sm100",
     legality: Legality = "strict",
 ) -> tuple[str, int, str]:
-    """The type of the factors, elements that share one, and PTX's qualifier, as given or as the kind has them.
+    """Return the type of the scale factors, the number of elements that share one, and PTX's qualifier.
 
     Args:
         kind: a kind with scale factors.
-        dtype: their type; by the kind if left out.
-        vector: elements that share one; likewise.
-        k: K of the instruction, as A and B store it; what the kind usually has if left out.
+        dtype: type of the factors; by default the usual one of the kind.
+        vector: number of elements that share a factor; by default the usual one of the kind.
+        k: K of the instruction, in stored elements; by default the usual one of the kind.
         arch: the architecture.
-        legality: how the tables are read where they differ: mxf8f6f4 with K 64 takes one factor a row by PTX's table,
-            two by NVIDIA's compiler, which is the lenient reading.
+        legality: how the tables are read if they differ: mxf8f6f4 with K 64 has one factor per row in PTX's table, and
+            two in NVIDIA's compiler, which is the lenient reading.
 
     Raises:
-        DescriptorError: if the kind has no such factors.
+        DescriptorError: if the kind does not support such factors.
 
     >>> factors_of("mxf4nvf4", None, None), factors_of("mxf4nvf4", "ue8m0", None)
     (('ue4m3', 16, '4X'), ('ue8m0', 32, '2X'))
@@ -106,7 +108,7 @@ def factors_of(
         legal = ", ".join(dict.fromkeys(f"{row.dtype} by {row.vector}" for row in rows))
         request = f"{dtype or 'any'} by {'any' if vector is None else vector}"
         raise DescriptorError(
-            f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}",
+            f"block-scaled: kind {kind} has no scale factors {request}; supported: {legal}",
             proposals=[Advice({"scale_vector": vector}) for vector in (16, 32)],
         )
     usual_dtype = "ue4m3" if dtype is None and kind == "mxf4nvf4" else first[0].dtype
@@ -116,7 +118,7 @@ def factors_of(
 
 
 def factors_disputed(kind: str, k: int, arch: str) -> tuple[str, ...]:
-    """Who says otherwise how many factors of a row an instruction takes; none where the sources agree.
+    """Return the sources that disagree about the number of factors per row; empty if the sources agree.
 
     >>> factors_disputed("mxf8f6f4", 32, "sm107"), len(factors_disputed("mxf8f6f4", 64, "sm107"))
     ((), 1)
@@ -126,7 +128,7 @@ def factors_disputed(kind: str, k: int, arch: str) -> tuple[str, ...]:
 
 
 def vector_of(qualifier: str) -> str:
-    """The part of an opcode that names how many elements share a factor.
+    """Return the part of the opcode that names the number of elements that share a factor.
 
     >>> vector_of("4X"), vector_of("block16")
     ('.scale_vec::4X', '.block16')
@@ -135,7 +137,7 @@ def vector_of(qualifier: str) -> str:
 
 
 def widest_swizzle(k: int, dtype: str) -> SwizzleMode:
-    """The widest swizzle whose rows a tile's rows fill.
+    """Return the widest swizzle whose span divides the rows of a K-major tile.
 
     >>> str(widest_swizzle(64, "e2m1")), str(widest_swizzle(256, "e2m1"))
     ('32B', '128B')
@@ -145,12 +147,12 @@ def widest_swizzle(k: int, dtype: str) -> SwizzleMode:
     return fitting[0] if fitting else SwizzleMode.NONE
 
 
-#: An operand: its extent along M or N, its type and swizzle, and which of the two it is.
+#: An operand: its extent along M or N, its type and swizzle, and its name.
 _Side: TypeAlias = tuple[int, str, SwizzleMode | SwizzleName | None, Matrix]
 
 
 class MmaStep(NamedTuple):
-    """One ``tcgen05.mma``: the words of its operands at address 0, its descriptor, and the pointers to its factors."""
+    """A ``tcgen05.mma``: its operand descriptors at address 0, its instruction descriptor, and its factor pointers."""
 
     a: int
     b: int
@@ -161,17 +163,21 @@ class MmaStep(NamedTuple):
 
 @frozen
 class BlockScaled(Told):
-    """The multiplication of a tile with scale factors, as one CTA sees it.
+    """The block-scaled multiplication of a tile, from the view of one CTA.
 
     Args:
         kind: the kind of the instructions.
-        qualifier: of the scale factors: ``1X``, ``2X``, ``4X``, ``block16`` or ``block32``.
-        m, n, k: M and N of the instruction, K of the tile.
+        qualifier: qualifier of the scale factors: ``1X``, ``2X``, ``4X``, ``block16`` or ``block32``.
+        m: M of the instruction.
+        n: N of the instruction.
+        k: K of the tile.
         cta_group: 1 or 2.
         scale_dtype: type of the factors.
-        a, b: the operands in shared memory.
-        sfa, sfb: their factors.
-        plan: the columns of tensor memory.
+        a: operand A in shared memory.
+        b: operand B in shared memory.
+        sfa: the factors of A.
+        sfb: the factors of B.
+        plan: the tensor-memory columns.
         steps: the instructions along K.
     """
 
@@ -205,16 +211,16 @@ class BlockScaled(Told):
         return f"tcgen05.mma.cta_group::{self.cta_group}.kind::{self.kind}.block_scale{vector_of(self.qualifier)}"
 
     def verify(self) -> tuple[Report, Report, Landing, Landing]:
-        """Prove the words of both operands by the read model, and the way of both scale factors to tensor memory.
+        """Verify the descriptors of both operands with the read model, and the copies of both scale factors.
 
-        >>> [str(one) for one in block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3").verify()[:2]]
+        >>> [str(report) for report in block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3").verify()[:2]]
         ['proved: 8192 elements in 1 subtile', 'proved: 512 elements in 1 subtile']
         """
         return verify(self.a), verify(self.b), self.sfa.verify(), self.sfb.verify()
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all."""
+        """Weakest grade of evidence of columns and scale factors."""
         if self.plan.arch != "sm100":
             return self.plan.evidence
         return weakest(self.plan.evidence, self.sfa.evidence, self.sfb.evidence)
@@ -239,31 +245,31 @@ def block_scaled(
     arch: str = "sm100",
     legality: Legality = "strict",
 ) -> BlockScaled:
-    """The words, layouts and columns of a block-scaled multiplication of one K-major tile.
+    """Derive the descriptors, layouts and columns of a block-scaled multiplication of one K-major tile.
 
     Args:
-        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        m: M of the instruction, over both CTAs if ``cta_group`` is 2.
         n: N of the instruction.
         k: K of the tile: one or more K steps.
-        a_dtype: element type of A as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` is not.
-        b_dtype: element type of B; that of A if left out.
-        scale_dtype: ``ue8m0`` or ``ue4m3``; by the kind if left out.
-        scale_vector: elements that share a factor; by the kind if left out.
-        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``; found from the types if left out.
+        a_dtype: element type of A as stored in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` is not.
+        b_dtype: element type of B; by default that of A.
+        scale_dtype: ``ue8m0`` or ``ue4m3``; by default the usual one of the kind.
+        scale_vector: number of elements that share a factor; by default the usual one of the kind.
+        kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``; by default inferred from the types.
         cta_group: 1 or 2.
-        a_swizzle: of A; the widest that a row of the tile fills if left out.
-        b_swizzle: of B, likewise.
-        accumulators: how many are kept at once.
-        step: K of the instruction; what the kind usually has if left out. With 96 a tile has a multiple of 768 of K.
+        a_swizzle: swizzle of A; by default the widest whose span divides a row of the tile.
+        b_swizzle: swizzle of B, likewise.
+        accumulators: number of accumulators kept at once.
+        step: K of the instruction; by default the usual one of the kind. With 96, K of the tile is a multiple of 768.
         arch: the architecture.
-        legality: how the tables of instructions are read.
+        legality: how strictly the instruction tables are read.
 
     Raises:
-        IllegalError: if there is no such instruction.
+        IllegalError: if the instruction does not exist.
         DescriptorError: if an argument is malformed, or something does not fit.
 
-    >>> made = block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")
-    >>> [hex(word) for word in made.steps[0][:3]], made.plan.allocate
+    >>> multiplication = block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+    >>> [hex(word) for word in multiplication.steps[0][:3]], multiplication.plan.allocate
     (['0xc000401000010000', '0xc000400000010000', '0x8020480'], 32)
     """
     b_type = a_dtype if b_dtype is None else b_dtype
@@ -274,7 +280,9 @@ def block_scaled(
     dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector, k=step, arch=arch, legality=legality)
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:
-        raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {mma_kind}")
+        raise DescriptorError(
+            f"block-scaled: K is {depth}, which is not a multiple of the instruction's K ({step}); kind {mma_kind}"
+        )
     types = type_name(a_dtype), type_name(b_type)
     m, cta_group = as_integer(m, "block-scaled: M"), as_integer(cta_group, "block-scaled: cta_group")
     plan = tmem_plan(
@@ -303,7 +311,7 @@ def block_scaled(
 
 
 def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality, arch: str) -> Derivation:
-    """An operand of one CTA, not proved yet."""
+    """Return an operand of one CTA, not verified yet."""
     mn, dtype, swizzle_name, which = side
     swizzle = widest_swizzle(k, dtype) if swizzle_name is None else swizzle_name
     return derive(

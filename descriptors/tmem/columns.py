@@ -1,24 +1,26 @@
-"""The columns of tensor memory that an instruction needs: for what, where each part goes, how many to allocate.
+"""Plan the tensor-memory columns of a CTA: assign columns to each part and choose the allocation size.
 
-The parts are accumulators, an A operand, scale factors and metadata. Law: each part is as wide as what lies in it,
-copies to it included, and nothing that the instruction needs is missing.
+The parts are accumulators, an A operand, scale factors and metadata.
 
->>> made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
->>> [(part.name, part.column, part.columns) for part in made.parts], made.allocate
+Invariant: each part has the width of its contents, including what copies write to it, and the plan contains every part
+that the instruction needs.
+
+>>> plan = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+>>> [(part.name, part.column, part.columns) for part in plan.parts], plan.allocate
 ([('D', 0, 8), ('SFA', 8, 4), ('SFB', 12, 4)], 32)
 >>> [part.name for part in tmem_plan(128, 64, 64, "bf16", a_source="tmem", sparse=True, accumulators=2).parts]
 ['D0', 'D1', 'A', 'E']
 
-Parts follow one another in the order given, each at the next column that is a multiple of its alignment; an
-allocation is a power of two, 32 at least; an SM holds as many CTAs as have their columns free at once.
+The parts are placed in the given order, each at the next column that is a multiple of its alignment. An allocation is a
+power of two, at least 32. An SM runs as many CTAs at once as fit their allocations into its columns.
 Source: PTX ISA 9.1, tcgen05.alloc; CuTe DSL 4.8.1 ``get_num_tmem_alloc_cols`` (NVIDIA's code): the sum of the parts,
 rounded up.
 
-Law: parts do not overlap, each is aligned, and what is allocated is the least power of two that holds them.
+Invariant: parts do not overlap, each is aligned, and the allocation is the smallest power of two that holds them.
 
->>> wanted = [Part(name, columns, align) for name, columns, align in (("D0", 96, 1), ("D1", 96, 1), ("E", 5, 4))]
->>> made = plan_columns(wanted)
->>> [(part.name, part.column) for part in made.parts], made.used, made.allocate, made.ctas
+>>> parts = [Part(name, columns, align) for name, columns, align in (("D0", 96, 1), ("D1", 96, 1), ("E", 5, 4))]
+>>> plan = plan_columns(parts)
+>>> [(part.name, part.column) for part in plan.parts], plan.used, plan.allocate, plan.ctas
 ([('D0', 0), ('D1', 96), ('E', 192)], 197, 256, 2)
 """
 
@@ -53,16 +55,16 @@ from layoutalg.frozen import frozen, replace
 
 @frozen
 class Part:
-    """Something that takes columns.
+    """A range of tensor-memory columns with one purpose.
 
     Args:
-        name: ``D``, ``A``, ``SFA``, ``SFB``, ``E``, with a number where there are several.
-        columns: how many.
-        align: what its first column must be a multiple of.
-        column: its first column, from the start of the allocation.
-        lane: its first lane, 16 where it shares the columns of another.
-        fragment: what lies there, where that is known.
-        shared: how many of its columns are the last of the parts before it.
+        name: ``D``, ``A``, ``SFA``, ``SFB`` or ``E``, with a number if there are several.
+        columns: number of columns.
+        align: the first column is a multiple of this number.
+        column: first column, relative to the allocation.
+        lane: first lane; 16 if the part shares the columns of the part before it.
+        fragment: layout of the contents, if known.
+        shared: number of columns that it shares with the end of the parts before it.
     """
 
     name: str
@@ -76,12 +78,12 @@ class Part:
 
 @frozen
 class ColumnPlan(Told):
-    """The columns of a CTA.
+    """A plan of the tensor-memory columns of a CTA.
 
     Args:
-        parts: what lies where, in the order of the columns.
-        allocate: columns to allocate.
-        notes: what else there is to know.
+        parts: the parts with their columns, in column order.
+        allocate: number of columns to allocate.
+        notes: remarks for the user.
         arch: the architecture.
     """
 
@@ -97,50 +99,50 @@ class ColumnPlan(Told):
 
     @property
     def used(self) -> int:
-        """Columns up to the last that holds something."""
+        """Number of columns up to the end of the last part."""
         return max(part.column + part.columns for part in self.parts)
 
     @property
     def exclusive(self) -> bool:
-        """Whether the allocation must be an exclusive one: no other may live."""
+        """Whether the allocation is exclusive, that is, excludes any other allocation on the SM."""
         return self.allocate > COLUMNS
 
     @property
     def ctas(self) -> int:
-        """CTAs whose columns an SM can hold at once."""
+        """Number of CTAs whose allocations fit an SM at once."""
         return max(1, COLUMNS // self.allocate)
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all; beyond sm100, whose layouts were evaluated, as the table of targets says."""
+        """Weakest grade of evidence of the parts; for other targets than sm100, the grade of the target table."""
         if self.arch != "sm100":
             return known(self.arch)
         return weakest(NVIDIA, *(part.fragment.evidence for part in self.parts if part.fragment is not None))
 
     def part(self, name: str) -> Part:
-        """The part of a name.
+        """Return the part with a name.
 
         Raises:
-            DescriptorError: if there is none.
+            DescriptorError: if no part has this name.
         """
         for part in self.parts:
             if part.name == name:
                 return part
         names = ", ".join(part.name for part in self.parts)
-        raise DescriptorError(f"tmem plan: a part must be one of {names}, found {name!r}")
+        raise DescriptorError(f"tmem plan: {name!r} is not a part of this plan; its parts: {names}")
 
 
 def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = (), arch: str = "sm100") -> ColumnPlan:
-    """Give each part its columns.
+    """Assign columns to each part.
 
     Args:
-        parts: the parts, in order; one with a lane shares the columns of the part before it.
-        ctas: CTAs that must fit an SM at once.
-        notes: what else there is to know.
-        arch: the architecture: sm107 has 576 columns, of which an exclusive allocation takes more than 512.
+        parts: the parts, in order; a part with a nonzero lane shares the columns of the part before it.
+        ctas: number of CTAs that must fit an SM at once.
+        notes: remarks for the user.
+        arch: the architecture; sm107 has 576 columns, and an allocation of more than 512 is exclusive.
 
     Raises:
-        DescriptorError: if they do not fit; it says what takes how many.
+        DescriptorError: if there is no part, or the parts do not fit; the message lists the size of each part.
 
     >>> plan_columns([Part("D", 256), Part("SFA", 4), Part("SFB", 8)]).allocate
     512
@@ -148,7 +150,7 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     544
     >>> plan_columns([Part("D", 256), Part("SFA", 16)], ctas=2)
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
+    descriptors.errors.DescriptorError: tmem plan: 2 CTAs need 1024 columns, an SM has 512; D 256, SFA 16 columns
     """
     arch = tensor_memory_arch(arch, "tmem plan")
     count = as_integer(ctas, "tmem plan: CTAs", minimum=1, maximum=COLUMNS // LEAST_COLUMNS)
@@ -161,15 +163,15 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
         placed_parts.append(replace(part, column=start))
         end = start + part.columns
     if not placed_parts:
-        raise DescriptorError("tmem plan: there must be a part, found none")
+        raise DescriptorError("tmem plan: the plan has no parts")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
     most, allocate = architecture(arch).exclusive_columns, allocation(end)
     if end > most:
-        way = f"; an exclusive allocation of sm107 has {EXCLUSIVE_COLUMNS}" if end <= EXCLUSIVE_COLUMNS else ""
-        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns{way}")
+        note = f"; an exclusive allocation of sm107 has {EXCLUSIVE_COLUMNS}" if end <= EXCLUSIVE_COLUMNS else ""
+        raise DescriptorError(f"tmem plan: the parts need {end} columns, {arch} has {most}; {sizes} columns{note}")
     if allocate * count > (most if count == 1 else COLUMNS):
-        each = f"find {allocate} each; {sizes} columns"
-        raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
+        need = f"{count} {'CTA needs' if count == 1 else 'CTAs need'} {allocate * count} columns"
+        raise DescriptorError(f"tmem plan: {need}, an SM has {COLUMNS}; {sizes} columns")
     return ColumnPlan(tuple(placed_parts), allocate, (*notes, *([_EXCLUSIVE] if allocate > COLUMNS else ())), arch)
 
 
@@ -182,13 +184,13 @@ _NARROW_HALVES = (
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
 
-#: A factor for 128 elements, which four instructions of K 32 take, and the kind that may have it.
+#: A scale factor for 128 elements, which four instructions with K 32 share, and the kind that supports it.
 _REPEATED, _REPEATED_KIND = ("ue8m0", 128), "mxf8f6f4"
 
 
 @frozen
 class _Mma:
-    """The multiplication that a plan is for, its arguments checked."""
+    """The checked arguments of the multiplication to plan."""
 
     m: int
     n: int
@@ -235,36 +237,36 @@ def tmem_plan(
     arch: str = "sm100",
     legality: Legality = "strict",
 ) -> ColumnPlan:
-    """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
+    """Plan the tensor memory of a CTA that multiplies tiles with one instruction shape.
 
     Args:
-        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        m: M of the instruction, over both CTAs if ``cta_group`` is 2.
         n: N of the instruction.
-        k: K of the tile that is in tensor memory at once: of A if it lies there, of scale factors, of metadata
-            (zeros counted); where there is none of them it may be left out.
+        k: K of the tile that is in tensor memory at once, of A, scale factors or metadata (zeros counted); optional if
+            none of them is in tensor memory.
         dtype: element type of A.
-        d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
-        b_dtype: element type of B; that of A if left out.
-        kind: the kind; found from the types if left out.
+        d_dtype: accumulator type; by default f32, or s32 for integers.
+        b_dtype: element type of B; by default that of A.
+        kind: the instruction kind; by default inferred from the types.
         cta_group: 1 or 2.
-        ws: whether the weight-stationary form is meant.
-        sparse: whether A is stored without its zeros: its metadata need columns.
-        a_source: where A lies: ``smem`` or ``tmem``.
+        ws: whether the instruction is weight-stationary (``.ws``).
+        sparse: whether A is stored without its zeros, so that its metadata needs columns.
+        a_source: memory of A: ``smem`` or ``tmem``.
         scale_dtype: type of the scale factors of a block-scaled kind.
-        scale_vector: elements that share a factor.
-        accumulators: how many are kept at once: 2 to multiply into one while the other is read.
-        stages: how many tiles of A, scale factors and metadata are kept at once.
-        interleaved: whether two accumulators of M 64 share their columns.
-        overlapping: whether two accumulators may share as many columns as they need more than there are: the last of
-            the first are the first of the second, so that a kernel must read those before it writes the other.
-        blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
-            accumulators are numbered M blocks first.
-        ctas: CTAs that must fit an SM at once.
+        scale_vector: number of elements that share a scale factor.
+        accumulators: number of accumulators kept at once: 2 to multiply into one while the other is read.
+        stages: number of tiles of A, scale factors and metadata kept at once.
+        interleaved: whether two accumulators with M 64 share their columns.
+        overlapping: whether two accumulators may share columns if they do not fit otherwise: the last columns of the
+            first are the first of the second, and a kernel must read them before it writes the second.
+        blocks: number of instructions along M and along N of a tile: each has an accumulator, and the scale factors are
+            those of all rows; accumulators are numbered along M first.
+        ctas: number of CTAs that must fit an SM at once.
         arch: the architecture.
-        legality: how the tables of instructions are read.
+        legality: how strictly the instruction tables are read, as in ``derive``.
 
     Raises:
-        IllegalError: if there is no such instruction.
+        IllegalError: if the instruction does not exist.
         DescriptorError: if an argument is malformed, or the parts do not fit.
 
     >>> print(tmem_plan(128, 256, 64, "bf16", accumulators=2).headline)
@@ -273,8 +275,8 @@ def tmem_plan(
     256
     >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
     [64, 64, 8, 4]
-    >>> made = tmem_plan(128, 256, 256, "e2m1", kind="mxf4", accumulators=2, overlapping=True)
-    >>> [(part.name, part.column, part.shared) for part in made.parts], made.used
+    >>> plan = tmem_plan(128, 256, 256, "e2m1", kind="mxf4", accumulators=2, overlapping=True)
+    >>> [(part.name, part.column, part.shared) for part in plan.parts], plan.used
     ([('D0', 0, 0), ('D1', 232, 24), ('SFA', 488, 0), ('SFB', 496, 0)], 512)
     >>> tmem_plan(128, 256, 256, "e2m1", scale_dtype="ue4m3", accumulators=2, arch="sm107").allocate
     576
@@ -284,7 +286,7 @@ def tmem_plan(
     kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
     vector = _vector(kind_name, scale_dtype, scale_vector, arch)
     if k is None and (vector or sparse or a_source != "smem"):
-        raise DescriptorError("tmem plan: K must be given: of the tile whose A, scale factors or metadata lie there")
+        raise DescriptorError("tmem plan: K of the tile is missing; A, scale factors or metadata are in tensor memory")
     mma = _Mma(
         m, n, 1 if k is None else as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
         ("s32" if kind_name in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
@@ -301,18 +303,26 @@ def tmem_plan(
         check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
         notes += [_SFA_OF_64] * (mma.blocks[0] == 1) + [_NARROW_HALVES] * (n < 256)
         if mma.blocks[1] > 1:
-            rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
-            one = Advice({"blocks": (mma.blocks[0], 1)})
-            raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them", proposals=[one])
+            raise DescriptorError(
+                f"tmem plan: the tile has {mma.blocks[1]} instructions along N; with scale factors, cta_group 2 and "
+                "M 128, only one along N is supported",
+                proposals=[Advice({"blocks": (mma.blocks[0], 1)})],
+            )
     most = architecture(arch).exclusive_columns
     return plan_columns(_overlapped(mma, list(_parts(mma)), most), ctas=ctas, notes=notes, arch=arch)
 
 
 def _vector(kind: str, dtype: str | None, vector: int | None, arch: str) -> int:
-    """Return the number of elements that share a scale factor: as given, or as the kind has it; 0 of a kind without.
+    """Return the number of elements that share a scale factor; 0 if the kind has no scale factors.
+
+    Args:
+        kind: the instruction kind.
+        dtype: type of the scale factors; None for any type.
+        vector: the number that the user gave; None for the usual one of the kind.
+        arch: the architecture.
 
     Raises:
-        DescriptorError: if the kind has no such scale factors.
+        DescriptorError: if the kind does not support such scale factors.
     """
     rows: list[ScaleRow] = rows_of("SCALES", arch, kind)
     if not rows and (dtype, vector) == (None, None):
@@ -320,19 +330,18 @@ def _vector(kind: str, dtype: str | None, vector: int | None, arch: str) -> int:
     factors = {(row.dtype, shared): None for row in rows for k in row.k for shared in (row.vector, row.shared(k))}
     if kind == _REPEATED_KIND:
         factors[_REPEATED] = None
-    fitting = [one for one in factors if dtype in (None, one[0]) and vector in (None, one[1])]
-    if not fitting:
+    if not any(dtype in (None, name) and vector in (None, shared) for name, shared in factors):
         legal = ", ".join(f"{name} by {shared}" for name, shared in factors) or "none"
-        found = f"{dtype or 'any type'} by {'any number' if vector is None else brief(vector)}"
-        raise DescriptorError(f"tmem plan: scale factors of kind {kind} must be {legal}, found {found}")
+        wanted = f"{dtype or 'any type'} by {'any number' if vector is None else brief(vector)}"
+        raise DescriptorError(f"tmem plan: kind {kind} has no scale factors {wanted}; supported: {legal}")
     return usual_vector(kind, dtype, arch=arch) if vector is None else vector
 
 
 def _check_depth(mma: _Mma) -> None:
-    """Refuse a K that is not a multiple of the K of any instruction of the kind.
+    """Check that K is a multiple of the K of an instruction of the kind.
 
     Raises:
-        DescriptorError: naming the K of the instructions.
+        DescriptorError: if it is not; the message lists K of the instructions.
     """
     rows: list[ShapeRow] = rows_of("SHAPES", mma.arch, mma.kind)
     depths = sorted({row.k for row in rows if row.sparse == mma.sparse})
@@ -344,27 +353,33 @@ def _check_depth(mma: _Mma) -> None:
 
 
 def _overlapped(mma: _Mma, parts: list[Part], most: int) -> list[Part]:
-    """The parts, the first of the second set of accumulators with the columns that it must share."""
+    """Return the parts; if requested, the first part of the second accumulator set shares the columns that lack."""
     if not mma.overlapping:
         return parts
     if mma.accumulators != 2 or mma.interleaved:
-        found = "interleaved" if mma.interleaved else mma.accumulators
-        raise DescriptorError(f"tmem plan: overlapping accumulators must be 2, in columns of their own, found {found}")
+        conflict = "interleaved" if mma.interleaved else f"with accumulators = {mma.accumulators}"
+        raise DescriptorError(
+            f"tmem plan: overlapping accumulators {conflict} are not supported; overlapping needs 2 accumulators that "
+            "are not interleaved"
+        )
     need = sum(-(-part.columns // part.align) * part.align for part in parts)
     shared = -(-max(0, need - most) // ALIGNED_COLUMNS) * ALIGNED_COLUMNS
     first = mma.blocks[0] * mma.blocks[1]
     whole = sum(part.columns for part in parts[:first])
     if shared >= whole:
-        rule = f"tmem plan: two accumulators must have columns of their own, need {need} of {most}"
-        raise DescriptorError(f"{rule}; each is {whole} columns", proposals=[Advice({"accumulators": 1})])
+        raise DescriptorError(
+            f"tmem plan: the parts need {need} columns, {mma.arch} has {most}, so two accumulators would share all of "
+            f"their columns; each accumulator is {whole} columns",
+            proposals=[Advice({"accumulators": 1})],
+        )
     parts[first] = replace(parts[first], shared=shared)
     return parts
 
 
 def _as_blocks(value: Sequence[int]) -> tuple[int, int]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise DescriptorError(f"tmem plan: blocks must be along M and along N, found {brief(value)}")
-    m, n = (as_integer(one, "tmem plan: blocks", minimum=1, maximum=COLUMNS) for one in value)
+        raise DescriptorError(f"tmem plan: blocks is {brief(value)}, which is not two numbers, along M and along N")
+    m, n = (as_integer(count, "tmem plan: blocks", minimum=1, maximum=COLUMNS) for count in value)
     return m, n
 
 
@@ -381,12 +396,12 @@ def _parts(mma: _Mma) -> Iterator[Part]:
             rows = mma.m // mma.cta_group
             e = sparse_metadata(rows, mma.k, _as_stored(mma), ws=mma.ws)
             for block in range(mma.blocks[0]):
-                one = "" if mma.blocks[0] == 1 else f".{block}" if number else str(block)
-                yield Part(f"E{number}{one}", e.columns, ALIGNED_COLUMNS, fragment=e)
+                suffix = "" if mma.blocks[0] == 1 else f".{block}" if number else str(block)
+                yield Part(f"E{number}{suffix}", e.columns, ALIGNED_COLUMNS, fragment=e)
 
 
 def _as_stored(mma: _Mma) -> str:
-    """The type of A as it lies in tensor memory: 4 bits of a kind that has 8-bit types too take a byte."""
+    """Return the type of A as stored in tensor memory: in the f8f6f4 kinds, a 4-bit element takes a byte."""
     return "e2m1_unpacksmem" if mma.dtype == "e2m1" and mma.kind.endswith("f8f6f4") else mma.dtype
 
 
@@ -396,10 +411,12 @@ def _accumulators(mma: _Mma) -> Iterator[Part]:
         a_source=mma.a_source, legality=mma.legality, arch=mma.arch,
     )  # fmt: skip
     if as_flag(mma.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
-        raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {mma.m}; {d.name}")
+        raise DescriptorError(
+            f"tmem plan: M is {mma.m}, with which accumulators cannot be interleaved; {d.name}; M 64 can"
+        )
     if mma.interleaved and mma.a_source == "tmem":
-        # A and D of one instruction begin at one lane, so that A would have to be there twice.
-        raise DescriptorError("tmem plan: interleaved accumulators must have A in smem, found tmem")
+        # A and D of one instruction begin at the same lane, so interleaving would need two copies of A.
+        raise DescriptorError("tmem plan: accumulators cannot be interleaved if A is in tmem; A in smem is supported")
     count = mma.accumulators * mma.blocks[0] * mma.blocks[1]
     for i in range(count):
         name = f"D{i}" if count > 1 else "D"
@@ -410,7 +427,7 @@ def _scales(mma: _Mma, number: str) -> Iterator[Part]:
     if not mma.vector:
         return
     rows, halves = mma.m // mma.cta_group * mma.blocks[0], (mma.cta_group, mma.m) == (2, 128)
-    stored_k = mma.k // 2 if mma.sparse else mma.k  # the elements that share a factor are counted as A stores them
+    stored_k = mma.k // 2 if mma.sparse else mma.k  # scale_vector counts stored elements of A
     sfa, more = _sfa(rows, stored_k, mma.vector)
     yield Part(f"SFA{number}", sfa.columns + more, fragment=replace(sfa, evidence=BELIEVED) if halves else sfa)
     n = padded_rows(mma.n * mma.blocks[1], halves=halves)
@@ -419,9 +436,9 @@ def _scales(mma: _Mma, number: str) -> Iterator[Part]:
 
 
 def _sfa(rows: int, k: int, vector: int) -> tuple[TmemFragment, int]:
-    """The factors of A, and columns that are written beside them.
+    """Return the scale factors of A, and the number of columns that copies write beyond them.
 
-    A block of 512 bytes is copied as a whole: where the CTA has 64 rows, the last copy writes 4 columns for 2.
+    A copy transfers a whole block of 512 bytes: if the CTA has 64 rows, the last copy writes 4 columns instead of 2.
     """
     if rows == 64:
         return scale_cells_of_64(k, vector), 2

@@ -1,17 +1,17 @@
-"""A tile of an operand copied to tensor memory: its descriptor words, and the column of each copy.
+"""Derive the copies of an operand tile to tensor memory: the descriptor and the column of each ``tcgen05.cp``.
 
-The 4 rows of ``.4x256b`` are the first of 8, which every swizzle atom has: that it reads them as any other copy would
-is believed. It writes one lane of each quarter, the one of its address.
+``.4x256b`` reads the first 4 of the 8 rows of a swizzle atom; that it reads them like any other copy is believed. It
+writes one lane of each quarter, the lane of its address.
 
-Law: the tile of an A operand lands as ``operand_a`` says that the instruction reads it.
+Invariant: a copied tile of A has the layout ``operand_a``, which the instruction reads.
 
 >>> from descriptors.tmem.operand_cells import operand_a
 >>> for pair, copy, mn in ((1, "128x256b", 128), (2, "64x128b.warpx2::02_13", 64)):
-...     made = tmem_copied((mn, 64), "bf16", "128B", copy)
+...     copied = tmem_copied((mn, 64), "bf16", "128B", copy)
 ...     read = operand_a(128, 64, "bf16", cta_group=pair)
-...     assert [made.cells.cell(m, k, 0) for m in range(mn) for k in range(64)] == [
+...     assert [copied.cells.cell(m, k, 0) for m in range(mn) for k in range(64)] == [
 ...         read.cell(m, k, *([0] if pair == 2 else [])) for m in range(mn) for k in range(64)
-...     ] and made.verify().ok
+...     ] and copied.verify().ok
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from descriptors.tmem.tmem_fragment import TmemFragment, need_columns, rescaled
 from layoutalg import ComposedLayout, Layout, composition, make_layout
 from layoutalg.frozen import frozen
 
-#: Rows of every swizzle atom, and of what is stored where a copy reads fewer.
+#: Rows of a swizzle atom. A tile in shared memory has at least this many rows, even if a copy reads fewer.
 ATOM_ROWS = 8
 
 
 @frozen
 class Copied(Told):
-    """Copies of a tile.
+    """The copies of a tile to tensor memory.
 
     Args:
-        derivation: of the tile as the copies read it, of 4 rows padded to 8.
+        derivation: the descriptors of the tile in shared memory; 4 rows are padded to 8.
         copy: the instruction.
-        cells: from an element (mn, k) and a copy to its place in tensor memory.
-        steps: one copy each, in order.
+        cells: from an element (mn, k) and the number of a copy to a cell of tensor memory.
+        steps: the copy instructions, in order.
     """
 
     derivation: Derivation
@@ -56,12 +56,12 @@ class Copied(Told):
 
     @property
     def evidence(self) -> str:
-        """How it is known: as the copy is."""
+        """Grade of evidence of the copy."""
         return self.cells.evidence
 
     @property
     def memory(self) -> Layout | ComposedLayout:
-        """From an element (mn, k) that is copied to its place in shared memory, in elements.
+        """Layout of the copied elements in shared memory: (mn, k) -> offset in elements.
 
         >>> print(tmem_copied((4, 64), "bf16", "128B", "4x256b").memory)
         S<3,3,3> o 0 o (4,64):(64,1)
@@ -74,7 +74,7 @@ class Copied(Told):
         return rows
 
     def verify(self) -> Landing:
-        """Prove that each bit of the tile lands where ``cells`` says.
+        """Verify that each bit of the tile is copied to the cell that ``cells`` gives.
 
         >>> print(tmem_copied((128, 64), "bf16", "128B", "128x256b").verify())
         proved: 8192 elements, 131072 bits of tensor memory, written by 4 copies
@@ -84,29 +84,29 @@ class Copied(Told):
 
 
 def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleName, copy: str) -> Copied:
-    """Copy a K-major tile to tensor memory, its K steps to columns one after the other.
+    """Return the copies of a K-major tile to tensor memory, which write its K steps to consecutive columns.
 
-    The words are those of a tile at address 0 of shared memory.
+    The descriptors are those of a tile at address 0 of shared memory.
 
     Args:
-        tile: (MN, K) in elements; MN is the rows of the copy. Of 4 rows there is room for 8 in shared memory.
+        tile: (MN, K) in elements; MN is the number of rows of the copy. A tile of 4 rows takes 8 in shared memory.
         dtype: the element type.
         swizzle: the swizzle mode of the tile.
-        copy: shape and multicast, as in ``128x256b`` or ``32x128b.warpx4``.
+        copy: shape and multicast, such as ``128x256b`` or ``32x128b.warpx4``.
 
     Raises:
-        DescriptorError: if the copy cannot read the tile, or does not fit it.
+        DescriptorError: if the copy cannot read the tile, or the tile does not fit the copy or tensor memory.
 
     >>> [hex(step.word) for step in tmem_copied((128, 32), "f16", "none", "128x256b").steps]
     ['0x400800800000', '0x400800800100']
     """
     instruction = tmem_copy(copy)
     if not isinstance(tile, (tuple, list)) or len(tile) != 2:
-        raise DescriptorError(f"tmem cp: a tile must be two extents (MN, K), found {brief(tile)}")
+        raise DescriptorError(f"tmem cp: tile is {brief(tile)}, which is not two extents (MN, K)")
     mn = as_integer(tile[0], "tmem cp: MN of the tile", minimum=1)
     if mn != instruction.rows:
         raise DescriptorError(
-            f"tmem cp: MN of the tile must be {instruction.rows}, found {mn}; tcgen05.cp.{instruction.name}"
+            f"tmem cp: tile MN is {mn}, but tcgen05.cp.{instruction.name} copies {instruction.rows} rows"
         )
     d = derive((max(mn, ATOM_ROWS), tile[1]), dtype, "K", swizzle, cp=instruction.shape, verify=False)
     bits = d.element.storage_bits
@@ -120,7 +120,6 @@ def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleN
         instruction.name,
         instruction.cells.evidence,
     )
-    row = d.words()[0]
-    words = [one for one in row if isinstance(one, int)]
+    words = [word for word in d.words()[0] if isinstance(word, int)]
     steps = tuple(Step(word, instruction.columns * i) for i, word in enumerate(words))
     return Copied(d, instruction, need_columns(cells), steps)

@@ -1,32 +1,32 @@
-"""``tcgen05.cp``: where a matrix in shared memory lands in tensor memory, as a layout (row, bit, copy) -> cell.
+"""Layouts of ``tcgen05.cp``, which copies a matrix from shared to tensor memory: (row, bit, copy) -> cell.
 
-The source is K-major and read through a shared-memory descriptor like an operand's; the shape says how many rows and
-bits, the multicast how often they are written. With ``cta_group`` 2 each CTA copies from its own shared memory to its
+The source is K-major and is read through a shared-memory descriptor like an operand. The shape gives the rows and the
+bits per row, the multicast the number of copies. With ``cta_group`` 2 each CTA copies from its own shared memory to its
 own tensor memory. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.cp.
 
-Law: the layouts say what the landing model of the proof says in plain numbers.
+Invariant: the layouts agree with the landing model, which verifies copies and uses no layouts.
 
 >>> from descriptors.tmem.landing_model import COPY_SHAPES, landing
 >>> for name in COPY_SHAPES:
-...     made, modelled = tmem_copy(name), {}
+...     copy, modelled = tmem_copy(name), {}
 ...     for row, word, cell in landing(name, lane=0, column=0):
 ...         modelled.setdefault((row, 32 * word), set()).add(cell)
 ...     for (row, bit), cells in modelled.items():
-...         assert {made.cells.cell(row, bit, i)[:2] for i in range(made.copies)} == cells, name
+...         assert {copy.cells.cell(row, bit, i)[:2] for i in range(copy.copies)} == cells, name
 
-With ``.b8x16.b4x16_p64`` or ``.b8x16.b6x16_p32`` narrow elements, packed, become a byte each. Each 16 bytes of a row
-of the source hold 16 elements of 4 bits and 8 bytes of padding, or 16 of 6 bits and 4 bytes of padding; they become 16
-bytes, one an element, which lie where the plain copy puts 16 bytes. Where in its byte an element's bits are is drawn
-in the PTX manual only, and not settled here: a layout of bytes is all there is. PTX asks for both qualifiers or
-neither. Source: PTX ISA 9.1, tcgen05.cp, optional decompression (text; ptxas takes the names).
+With ``.b8x16.b4x16_p64`` or ``.b8x16.b6x16_p32``, packed narrow elements become one byte each. Each 16 bytes of a row
+contain 16 elements of 4 bits and 8 bytes of padding, or 16 elements of 6 bits and 4 bytes of padding. They become 16
+bytes, one per element, at the position of the 16 bytes of the plain copy. The position of the bits in their byte is
+only drawn in the PTX manual and is not settled here, so the layouts are layouts of bytes. PTX requires both qualifiers
+or neither. Source: PTX ISA 9.1, tcgen05.cp, optional decompression (text; ptxas accepts the names).
 
-Law: elements have bits of their own in the source, outside the padding, and bytes of their own in tensor memory.
+Invariant: no two elements share a bit of the source, none is in the padding, and no two share a byte of tensor memory.
 
 >>> for name, (bits, padding) in WIDENING_FORMATS.items():
-...     made = widened_copy(f"128x256b.{name}")
-...     taken = {made.source(0, e) + i for e in range(32) for i in range(bits)}
-...     assert len(taken) == 32 * bits and all(bit % 128 < 128 - 8 * padding for bit in taken)
-...     assert len({made.cells.cell(r, e, 0) for r in range(128) for e in range(32)}) == 128 * 32
+...     copy = widened_copy(f"128x256b.{name}")
+...     used = {copy.source(0, e) + i for e in range(32) for i in range(bits)}
+...     assert len(used) == 32 * bits and all(bit % 128 < 128 - 8 * padding for bit in used)
+...     assert len({copy.cells.cell(r, e, 0) for r in range(128) for e in range(32)}) == 128 * 32
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from layoutalg.frozen import frozen
 
 _LANE = lane_step(1)
 
-#: From (row, copy) to lanes.
+#: The layouts row -> lane and copy -> lane of each copy.
 _LANES = {
     "128x256b": (Layout(128, _LANE), Layout(1, 0)),
     "128x128b": (Layout(128, _LANE), Layout(1, 0)),
@@ -54,11 +54,11 @@ _LANES = {
 
 @frozen
 class TmemCopy:
-    """One ``tcgen05.cp``.
+    """A ``tcgen05.cp`` instruction.
 
     Args:
-        name: shape and multicast, as in ``32x128b.warpx4``.
-        cells: from (row, bit, copy) to its place, relative to the address.
+        name: shape and multicast, such as ``32x128b.warpx4``.
+        cells: from (row, bit, copy) to a bit of tensor memory, relative to the address.
     """
 
     name: str
@@ -66,27 +66,27 @@ class TmemCopy:
 
     @property
     def rows(self) -> int:
-        """Rows of the source."""
+        """Number of source rows."""
         return int(size(self.cells.layout[0]))
 
     @property
     def bits(self) -> int:
-        """Bits of a row of the source."""
+        """Bits per source row."""
         return int(size(self.cells.layout[1]))
 
     @property
     def copies(self) -> int:
-        """How often the source is written."""
+        """Number of times that the source is written."""
         return int(size(self.cells.layout[2]))
 
     @property
     def columns(self) -> int:
-        """Columns that one copy writes."""
+        """Number of columns that the instruction writes."""
         return self.bits // 32
 
     @property
     def shape(self) -> str:
-        """The shape without the multicast, as ``derive`` takes it."""
+        """The shape without the multicast, as ``derive`` accepts it."""
         return self.name.partition(".")[0]
 
     def ptx(self, cta_group: int = 1) -> str:
@@ -99,17 +99,17 @@ class TmemCopy:
 
 
 def tmem_copy(name: str) -> TmemCopy:
-    """The copy of a name.
+    """Return the copy with a name.
 
     Raises:
         IllegalError: if the shape needs another multicast.
-        DescriptorError: if there is no such shape.
+        DescriptorError: if the shape does not exist.
 
     >>> print(tmem_copy("64x128b.warpx2::01_23").cells.layout)
     ((32,2),128,2):((2097152,134217728),1,67108864)
     """
     if not isinstance(name, str):
-        raise DescriptorError(f"tcgen05.cp: a shape must be a name, found {brief(name)}")
+        raise DescriptorError(f"tcgen05.cp: {brief(name)} is not the name of a shape, such as 128x256b")
     shape, _, multicast = name.casefold().lstrip(".").partition(".")
     row = check_copy(shape, multicast or None)
     assert row is not None
@@ -122,7 +122,7 @@ def tmem_copy(name: str) -> TmemCopy:
 
 
 def tmem_copies() -> tuple[TmemCopy, ...]:
-    """Every copy.
+    """Return all copies.
 
     >>> len(tmem_copies())
     6
@@ -130,20 +130,20 @@ def tmem_copies() -> tuple[TmemCopy, ...]:
     return tuple(tmem_copy(name) for name in _LANES)
 
 
-#: The formats: bits of an element in the source, and bytes of padding in each 16.
+#: The widening formats: bits per source element, and bytes of padding per 16 source bytes.
 WIDENING_FORMATS = {"b8x16.b4x16_p64": (4, 8), "b8x16.b6x16_p32": (6, 4)}
 _GROUP, _BYTE = 16, 8
 
 
 @frozen
 class WidenedCopy(Told):
-    """One ``tcgen05.cp`` that widens its elements.
+    """A ``tcgen05.cp`` that widens its elements.
 
     Args:
-        copy: the plain copy, of as many bytes.
+        copy: the plain copy of the same number of bytes.
         name: the format, such as ``b8x16.b4x16_p64``.
-        source: (row, element) -> lowest bit of the element in rows of the source one behind the other.
-        cells: (row, element, copy) -> its byte in tensor memory, relative to the address.
+        source: (row, element) -> lowest bit of the element, in contiguous source rows.
+        cells: (row, element, copy) -> byte of tensor memory, relative to the address.
     """
 
     copy: TmemCopy
@@ -158,12 +158,12 @@ class WidenedCopy(Told):
 
     @property
     def element_bits(self) -> int:
-        """Bits of an element in the source."""
+        """Bits per source element."""
         return WIDENING_FORMATS[self.name][0]
 
     @property
     def padding(self) -> int:
-        """Bytes of padding at the end of each 16 bytes of the source."""
+        """Bytes of padding at the end of each 16 source bytes."""
         return WIDENING_FORMATS[self.name][1]
 
     def ptx(self, cta_group: int = 1) -> str:
@@ -176,13 +176,13 @@ class WidenedCopy(Told):
 
 
 def widened_copy(name: str) -> WidenedCopy:
-    """The widening copy of a name.
+    """Return the widening copy with a name.
 
     Args:
-        name: shape, multicast and both qualifiers, as in ``128x256b.b8x16.b4x16_p64``.
+        name: shape, multicast and both qualifiers, such as ``128x256b.b8x16.b4x16_p64``.
 
     Raises:
-        DescriptorError: if there is no such copy.
+        DescriptorError: if the copy does not exist.
 
     >>> print(widened_copy("128x128b.b8x16.b4x16_p64").source)
     (128,(16,1)):(128,(4,0))
@@ -191,7 +191,8 @@ def widened_copy(name: str) -> WidenedCopy:
     shape, qualifier, rest = text.partition(".b8x16")
     if not qualifier:
         raise DescriptorError(
-            f"tcgen05.cp: a widening copy must read like 128x256b.{next(iter(WIDENING_FORMATS))}, found {brief(name)}"
+            f"tcgen05.cp: {brief(name)} is not the name of a widening copy, such as "
+            f"128x256b.{next(iter(WIDENING_FORMATS))}"
         )
     if (form := f"b8x16{rest}") not in WIDENING_FORMATS:
         raise ChoiceError("tcgen05.cp: the format", form, WIDENING_FORMATS)
@@ -201,9 +202,7 @@ def widened_copy(name: str) -> WidenedCopy:
     source = make_layout(Layout(plain_copy.rows, plain_copy.bits), along)
     rows, copies = (rescaled(plain_copy.cells.layout[i], over=_BYTE) for i in (0, 2))
     layout = make_layout(rows, Layout(plain_copy.bits // _BYTE), copies)
-    what, grade = (
-        f"bytes that tcgen05.cp.{plain_copy.name}.{form} writes",
-        weakest(DOCUMENTED, plain_copy.cells.evidence),
-    )
-    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, plain_copy.name, grade)
+    what = f"bytes that tcgen05.cp.{plain_copy.name}.{form} writes"
+    evidence = weakest(DOCUMENTED, plain_copy.cells.evidence)
+    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, plain_copy.name, evidence)
     return WidenedCopy(plain_copy, form, source, cells)

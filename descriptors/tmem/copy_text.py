@@ -1,19 +1,20 @@
-"""Copies to tensor memory, told: every ``tcgen05.cp``, tiles and scale factors on their way, whole multiplications.
+"""Text and JSON records of copies to tensor memory: ``tcgen05.cp``, tiles, scale factors, block-scaled multiplications.
 
-Law: text and data have the same words, of the copies of a tile, of scale factors, and of every K step.
+Invariant: text and record contain the same descriptors of the copies of a tile, of scale factors, and of every K step.
 
 >>> from descriptors.tmem.block_scaled import block_scaled
 >>> from descriptors.tmem.copied import tmem_copied
 >>> tile = tmem_copied((128, 64), "bf16", "128B", "128x256b")
 >>> [line.split()[1] for line in tell_copied(tile).splitlines() if "0x" in line] == [
-...     one["word"] for one in record_copied(tile)["steps"]
+...     step["word"] for step in record_copied(tile)["steps"]
 ... ]
 True
->>> made = block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")
->>> (step,) = record_block_scaled(made)["steps"]
->>> all(word in tell_block_scaled(made) for word in step.values())
+>>> multiplication = block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+>>> (step,) = record_block_scaled(multiplication)["steps"]
+>>> all(word in tell_block_scaled(multiplication) for word in step.values())
 True
->>> all(one["word"] in tell_factors(made.sfa) for one in record_factors(made.sfa)["copies"])
+>>> factors = multiplication.sfa
+>>> all(copy["word"] in tell_factors(factors) for copy in record_factors(factors)["copies"])
 True
 """
 
@@ -32,38 +33,38 @@ from descriptors.tmem.fragment_text import record_columns, record_fragment, tell
 from descriptors.tmem.landing_proof import Landing
 from descriptors.tmem.scale_factors import ScaleFactors
 
-#: What is not known of every copy that widens its elements.
+#: The open question about copies that widen their elements.
 OPEN = "where in its byte an element's bits are"
 
 _Reports = tuple[Report, Report, Landing, Landing]
 
 
-#: One copy.
+#: The record of a ``tcgen05.cp``.
 COPY = Record(
     copy=Row(str, "name", "copy"),
     **each(int, "rows bits columns copies", shown=True),
     layout=Row(str, "cells.layout", "(row, bit, copy) -> bit of tensor memory"),
     evidence=Row(str, "cells.evidence"),
 )
-#: The copies as plain data.
+#: The record of all copies.
 record_copies = Record("Copies", copies=Row([COPY], "."))
 
 
 def tell_copies(copies: Sequence[TmemCopy]) -> str:
-    """The copies for a person.
+    """Return the text of some copies.
 
     >>> from descriptors.tmem.copies import tmem_copies
     >>> print(tell_copies(tmem_copies()).splitlines()[1])
     128x256b               128  256   8        1       (128,256,1):(2097152,1,0)
     """
-    grades = dict.fromkeys(one.cells.evidence for one in copies)
-    by_grade = [(" ".join(one.name for one in copies if one.cells.evidence == grade), grade) for grade in grades]
+    grades = dict.fromkeys(copy.cells.evidence for copy in copies)
+    by_grade = [(" ".join(copy.name for copy in copies if copy.cells.evidence == grade), grade) for grade in grades]
     known = [f"known of {names}: {grade}" for names, grade in by_grade]
     return "\n".join([*aligned(COPY.table(copies)), *known])
 
 
 def tell_widened(copy: WidenedCopy) -> str:
-    """A widening copy for a person.
+    """Return the text of a widening copy.
 
     >>> from descriptors.tmem.copies import widened_copy
     >>> print(tell_widened(widened_copy("128x256b.b8x16.b6x16_p32")).splitlines()[0])
@@ -74,7 +75,7 @@ def tell_widened(copy: WidenedCopy) -> str:
     return "\n".join([copy.headline, source, *cells, f"   open     {OPEN}"])
 
 
-#: A widening copy as plain data.
+#: The record of a widening copy.
 record_widened = Record(
     ptx=Row(str, lambda copy: copy.ptx()),
     **attributes(WidenedCopy, "element_bits padding source") | within("cells", **record_fragment.rows),
@@ -82,16 +83,16 @@ record_widened = Record(
 )
 
 
-#: A copy of some rows: its descriptor, and the column that it writes to.
+#: The record of a copy with its descriptor and its first column.
 PLACED = Record(word=Row(WORD, label="descriptor"), column=Row(int, label="column"))
 
 
 def tell_copied(copied: Copied, report: Landing | None = None) -> str:
-    """The copies of a tile for a person.
+    """Return the text of the copies of a tile.
 
     Args:
         copied: the copies.
-        report: their proof, for a last line.
+        report: the result of their verification, for the last line.
 
     >>> from descriptors.tmem.copied import tmem_copied
     >>> print(tell_copied(tmem_copied((128, 64), "bf16", "128B", "128x256b")).splitlines()[0])
@@ -106,11 +107,11 @@ def tell_copied(copied: Copied, report: Landing | None = None) -> str:
     return "\n".join([*lines, str(report)] if report is not None else lines)
 
 
-#: A proof as plain data.
+#: The record of a verification.
 record_landing = Record(
     "Landing", **attributes(Landing, "ok elements bits copies wrong_bits=wrong"), told=Row(str, "."), evidence=str
 )
-#: The copies of a tile as plain data; ``report`` is their proof.
+#: The record of the copies of a tile; the option ``report`` is the result of their verification.
 record_copied = Record(
     "Copied",
     ptx=Row(str, lambda copied: copied.copy.ptx()),
@@ -123,11 +124,11 @@ record_copied = Record(
 
 
 def tell_factors(factors: ScaleFactors, report: Landing | None = None) -> str:
-    """Scale factors for a person.
+    """Return the text of scale factors.
 
     Args:
         factors: the scale factors.
-        report: their proof, for a last line.
+        report: the result of their verification, for the last line.
 
     >>> from descriptors.tmem.scale_factors import scale_factors
     >>> print(*tell_factors(scale_factors(8, 64, 16)).splitlines()[:2], sep="\\n")
@@ -137,12 +138,12 @@ def tell_factors(factors: ScaleFactors, report: Landing | None = None) -> str:
     _, *cells = tell_fragment(factors.cells).splitlines()
     lines = [factors.headline, f"   memory   (mn, k) -> {factors.memory}, in bytes", *cells]
     words = [(f"tcgen05.cp.{factors.copy}", word_text(step.word), f"column {step.column}") for step in factors.steps]
-    ids = [(f"K step {i}", f"column {at.column}", f"id {at.byte}") for i, at in enumerate(factors.places)]
+    ids = [(f"K step {i}", f"column {place.column}", f"id {place.byte}") for i, place in enumerate(factors.places)]
     lines += [*aligned(words, indent=3), *aligned(ids, indent=3)]
     return "\n".join([*lines, str(report)] if report is not None else lines)
 
 
-#: Scale factors as plain data; ``report`` is their proof.
+#: The record of scale factors; the option ``report`` is the result of their verification.
 record_factors = Record(
     "ScaleFactors",
     **attributes(ScaleFactors, "mn k vector memory bytes"),
@@ -156,11 +157,11 @@ record_factors = Record(
 
 
 def tell_block_scaled(multiplication: BlockScaled, reports: _Reports | None = None) -> str:
-    """A multiplication for a person.
+    """Return the text of a block-scaled multiplication.
 
     Args:
-        multiplication: what is told.
-        reports: what ``multiplication.verify()`` returned, for the last lines.
+        multiplication: the multiplication.
+        reports: the results of ``multiplication.verify()``, for the last lines.
 
     >>> from descriptors.tmem.block_scaled import block_scaled
     >>> print(tell_block_scaled(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")).splitlines()[0])
@@ -188,9 +189,9 @@ def tell_block_scaled(multiplication: BlockScaled, reports: _Reports | None = No
     )
 
 
-#: An operand of a multiplication.
+#: The record of an operand of a multiplication.
 SCALED = Record("ScaledOperand", layout=Row(str, "smem_tile"), swizzle=SwizzleMode, dtype=Row(DTYPES, "element"))
-#: The words of a K step.
+#: The record of the descriptors and pointers of a K step.
 STEP = Record(
     a=Row(WORD, label="A"),
     b=Row(WORD, label="B"),
@@ -198,7 +199,7 @@ STEP = Record(
     sfa=Row(HALF, label="scale A"),
     sfb=Row(HALF, label="scale B"),
 )
-#: A multiplication as plain data; ``reports`` is what its ``verify`` returned.
+#: The record of a multiplication; the option ``reports`` is the result of its ``verify``.
 record_block_scaled = Record(
     "BlockScaled",
     **attributes(BlockScaled, "ptx kind scale_vec=qualifier m n k cta_group scale_dtype"),

@@ -1,10 +1,13 @@
-"""Tensor memory, told: where something lies, digit by digit of its coordinates, and the columns of a CTA.
+"""Text and JSON records of tensor-memory fragments and column plans.
 
-Law: the moves of the digits add up to the place of every coordinate.
+A fragment is described digit by digit of its coordinates: each digit moves the position by a number of lanes, columns
+and bits.
+
+Invariant: the moves of the digits of a coordinate add up to its cell.
 
 >>> from descriptors.tmem.accumulator import accumulator
 >>> d = accumulator(128, 64, cta_group=2)
->>> [(one["mode"], one["every"], one["lane"], one["column"]) for one in record_fragment(d)["digits"]]
+>>> [(digit["mode"], digit["every"], digit["lane"], digit["column"]) for digit in record_fragment(d)["digits"]]
 [('m', 1, 1, 0), ('n', 1, 0, 1), ('n', 32, 64, 0)]
 >>> d.cell(5, 33)[:2] == (5 * 1 + 1 * 64, 1 * 1)
 True
@@ -23,7 +26,7 @@ from layoutalg import Layout, flatten, size
 
 
 def tell_fragment(fragment: TmemFragment) -> str:
-    """A fragment for a person.
+    """Return the text of a fragment.
 
     >>> from descriptors.tmem.accumulator import accumulator
     >>> print(tell_fragment(accumulator(128, 8)))
@@ -41,8 +44,8 @@ def tell_fragment(fragment: TmemFragment) -> str:
         ("columns", fragment.columns),
     ]
     moves = [
-        (f"every {one['every']} of {one['mode']}, {counted(one['count'], 'time')}:", _step_text(one))
-        for one in digits(fragment)
+        (f"every {digit['every']} of {digit['mode']}, {counted(digit['count'], 'time')}:", _step_text(digit))
+        for digit in digits(fragment)
     ]
     table = aligned([*facts, ("known", fragment.evidence)], indent=3)
     lines = [f"{fragment.what}: {fragment.name}", *table[:-1], *aligned(moves, indent=3, gap=1), table[-1]]
@@ -50,13 +53,17 @@ def tell_fragment(fragment: TmemFragment) -> str:
 
 
 def digits(fragment: TmemFragment) -> Iterator[dict[str, Any]]:
-    """How each digit of a coordinate moves the place: the mode, every so many of it, how often, and by what."""
+    """Yield the digits of the coordinates.
+
+    Each digit has the name of its mode, its period in that mode (``every``), its number of values (``count``), and the
+    lanes, columns and bits by which it moves the position.
+    """
     for name, mode in zip(fragment.modes, fragment.layout, strict=True):
         every = 1
         for leaf in _leaves(mode):
-            count, place = size(leaf), int(leaf.stride) * fragment.bits
+            count, stride_bits = size(leaf), int(leaf.stride) * fragment.bits
             if count > 1:
-                step = {"lane": place >> 21, "column": place >> 5 & 0xFFFF, "bit": place & 31}
+                step = {"lane": stride_bits >> 21, "column": stride_bits >> 5 & 0xFFFF, "bit": stride_bits & 31}
                 yield {"mode": name, "every": every, "count": count, **step}
             every *= count
 
@@ -66,9 +73,9 @@ def _leaves(mode: Layout) -> list[Any]:
     return list(flat) if isinstance(flat.shape, tuple) else [flat]
 
 
-#: How one digit of a coordinate moves the place.
+#: The record of a digit of a coordinate.
 DIGIT = Record("Digit", mode=str, **each(int, "every count lane column bit"))
-#: A fragment as plain data.
+#: The record of a fragment.
 record_fragment = Record(
     "Cells",
     what=str,
@@ -83,12 +90,12 @@ record_fragment = Record(
 
 
 def _step_text(digit: dict[str, Any]) -> str:
-    """What a digit adds to the place."""
+    """Return the move of a digit in words."""
     parts = [f"{name} {digit[name]}" for name in ("lane", "column", "bit") if digit[name]]
     return ", ".join(parts) or "the same place"
 
 
-#: What lies in some columns.
+#: The record of a part of a column plan.
 PART = Record(
     name=Row(str, label="part"),
     column=int,
@@ -101,7 +108,7 @@ PART = Record(
 
 
 def tell_columns(plan: ColumnPlan) -> str:
-    """The columns of a CTA for a person: what lies where, what to allocate, how many CTAs fit an SM.
+    """Return the text of a column plan: the parts, the allocation, and the number of CTAs that fit an SM.
 
     >>> from descriptors.tmem.columns import tmem_plan
     >>> print(tell_columns(tmem_plan(128, 256, 64)))
@@ -112,13 +119,13 @@ def tell_columns(plan: ColumnPlan) -> str:
     """
     facts = [("note", note) for note in plan.notes]
     fit = f"{counted(plan.ctas, 'CTA')} {'fits' if plan.ctas == 1 else 'fit'} an SM"
-    alone = ", exclusively" * plan.exclusive
-    head = f"allocate {counted(plan.allocate, 'column')}{alone}, {plan.used} of them used; {fit}"
+    exclusively = ", exclusively" * plan.exclusive
+    head = f"allocate {counted(plan.allocate, 'column')}{exclusively}, {plan.used} of them used; {fit}"
     known = aligned([*facts, ("known", plan.evidence)], indent=3)
     return "\n".join([head, *aligned(PART.table(plan.parts), indent=3), *known])
 
 
-#: The columns of a CTA as plain data.
+#: The record of a column plan.
 record_columns = Record(
     "Columns",
     **attributes(ColumnPlan, "used allocate ctas_per_sm=ctas exclusive"),

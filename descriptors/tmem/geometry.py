@@ -1,11 +1,11 @@
-"""Tensor memory and its addresses: 128 lanes by 512 columns of 32-bit cells in each SM, named by ``lane << 16 |
-column``.
+"""The geometry of tensor memory: addresses, allocation sizes, and which instruction reaches which lanes.
 
-Bits 30 and 31 of an address are no part of the place: in a pointer to scale factors they name the byte of the cell.
+Each SM has 128 lanes by 512 columns of 32-bit cells. The address of a cell is ``lane << 16 | column``. Bits 30 and 31
+do not select a cell: in a pointer to scale factors they select the byte of the cell.
 Source: PTX ISA 9.1, Tensor Memory Addressing and Tensor Memory Allocation; CuTe DSL 4.8.1, whose compiler masks an
 address with 0x007F01FF (NVIDIA's code).
 
-Law: an address names its cell, and no other.
+Invariant: each cell has its own address, from which lane and column can be computed.
 
 >>> cells = [(lane, column) for lane in range(LANES) for column in range(COLUMNS)]
 >>> all(cell_of(address_of(*cell))[:2] == cell for cell in cells)
@@ -13,8 +13,9 @@ True
 >>> len({address_of(*cell) for cell in cells}) == LANES * COLUMNS
 True
 
-How a fact on tensor memory is known has a grade here too, as no Blackwell GPU was ever asked. Law: the weakest of
-several grades is that of what was put together from them.
+The module also defines grades of evidence for facts about tensor memory; none of them was measured on a Blackwell GPU.
+
+Invariant: a result that depends on several facts has the weakest of their grades.
 
 >>> weakest(NVIDIA, DOCUMENTED) == weakest(DOCUMENTED, NVIDIA) == DOCUMENTED
 True
@@ -30,19 +31,19 @@ from descriptors import text
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.targets import ARCHITECTURES, architecture, tensor_architecture
 
-#: What NVIDIA's own code computes: layouts of CUTLASS and of the CuTe DSL, evaluated; what its compiler emits.
+#: Computed by NVIDIA's own code: layouts of CUTLASS and of the CuTe DSL, evaluated; output of its compiler.
 NVIDIA = "NVIDIA's code, evaluated; not measured on a Blackwell GPU"
-#: What the PTX manual says.
+#: Stated in the PTX manual.
 DOCUMENTED = text.DOCUMENTED
-#: What nothing found says outright.
+#: Not stated explicitly in any known source.
 BELIEVED = "believed, not documented in so many words; not measured on a Blackwell GPU"
 
-#: From the best to the weakest. Code goes before text: it was run, and where both speak they agree but for errata.
+#: From the strongest to the weakest. Code ranks above text because it was run; the two agree except for errata.
 GRADES = (NVIDIA, DOCUMENTED, BELIEVED)
 
 
 def weakest(*grades: str) -> str:
-    """The weakest of grades.
+    """Return the weakest of several grades of evidence.
 
     >>> weakest(NVIDIA, BELIEVED, DOCUMENTED) == BELIEVED
     True
@@ -53,24 +54,24 @@ def weakest(*grades: str) -> str:
 LANES = 128
 COLUMNS = 512
 CELL_BITS = 32
-#: The bits of an address that name the cell.
+#: The bits of an address that select the cell.
 ADDRESS_MASK = 0x007F01FF
-#: A warp of a warpgroup reaches so many lanes by ``tcgen05.ld`` and ``tcgen05.st``: those of its quarter.
+#: The number of lanes that one warp reaches with ``tcgen05.ld`` and ``tcgen05.st``: a quarter of all lanes.
 QUARTER = 32
-#: The least that ``tcgen05.alloc`` gives, in columns.
+#: The smallest allocation of ``tcgen05.alloc``, in columns.
 LEAST_COLUMNS = 32
-#: The most that an exclusive allocation may have on any target: sm_107 has so many columns, the others ``COLUMNS``.
+#: The largest exclusive allocation on any target, in columns: sm_107 has this many; the other targets have ``COLUMNS``.
 EXCLUSIVE_COLUMNS = max(row.exclusive_columns for row in ARCHITECTURES)
-#: What may be allocated of the columns: powers of two.
+#: The legal sizes of an ordinary allocation, in columns: powers of two.
 ALLOCATIONS = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)
 
 
 def allocation(columns: int) -> int:
-    """The columns that must be allocated for so many: the least power of two that holds them, 32 at least.
+    """Return the size of the smallest allocation that holds a number of columns.
 
-    Beyond 512 the least multiple of 32, of an exclusive allocation.
+    Up to 512 columns this is a power of two, at least 32. Beyond 512 it is a multiple of 32, an exclusive allocation.
 
-    >>> allocation(5), allocation(197), all(allocation(one) == one for one in ALLOCATIONS), allocation(520)
+    >>> allocation(5), allocation(197), all(allocation(size) == size for size in ALLOCATIONS), allocation(520)
     (32, 256, True, 544)
     """
     if columns > COLUMNS:
@@ -79,28 +80,28 @@ def allocation(columns: int) -> int:
 
 
 def tensor_memory_arch(name: object, where: str) -> str:
-    """The architecture of a name that has tensor memory: ``sm107`` for ``sm_107a``.
+    """Return the architecture for a name, such as ``sm107`` for ``sm_107a``, if it has tensor memory.
 
     Args:
-        name: the name, in either case of letters.
+        name: the name, in upper or lower case.
         where: the operation, for the error message.
 
     Raises:
-        ChoiceError: for an unknown one.
-        DescriptorError: for one that has none.
+        ChoiceError: if the architecture is unknown.
+        DescriptorError: if the architecture has no tensor memory.
 
     >>> tensor_memory_arch("sm_107a", "tmem plan")
     'sm107'
     """
     arch = tensor_architecture(name, where)
     if not architecture(arch).columns:
-        having = ", ".join(row.name for row in ARCHITECTURES if row.columns)
-        raise DescriptorError(f"{where}: arch must have tensor memory: one of {having}, found {arch}")
+        supported = ", ".join(row.name for row in ARCHITECTURES if row.columns)
+        raise DescriptorError(f"{where}: {arch} has no tensor memory; supported: {supported}")
     return arch
 
 
 class Cell(NamedTuple):
-    """A place in tensor memory: the lowest ``bit`` of something in the 32-bit cell of a lane and a column."""
+    """A position in tensor memory: a lane, a column, and the lowest ``bit`` of an element in that 32-bit cell."""
 
     lane: int
     column: int
@@ -108,15 +109,15 @@ class Cell(NamedTuple):
 
 
 def address_of(lane: int, column: int, byte: int = 0) -> int:
-    """The 32-bit address of a cell, with the byte in its two top bits where it points to scale factors.
+    """Return the 32-bit address of a cell; the two top bits hold the byte if it points to scale factors.
 
     Args:
         lane: 0 to 127.
-        column: 0 to 511; of an exclusive allocation of sm_107 to 575.
+        column: 0 to 511; up to 575 in an exclusive allocation of sm_107.
         byte: 0 to 3, the scale factor data id.
 
     Raises:
-        DescriptorError: if one of them is out of bounds.
+        DescriptorError: if an argument is out of bounds.
 
     >>> hex(address_of(32, 8)), hex(address_of(0, 4, byte=2))
     ('0x200008', '0x80000004')
@@ -127,10 +128,10 @@ def address_of(lane: int, column: int, byte: int = 0) -> int:
 
 
 def cell_of(address: int) -> tuple[int, int, int]:
-    """Lane, column and byte of an address.
+    """Return lane, column and byte of an address.
 
     Raises:
-        DescriptorError: if it sets bits that no address has.
+        DescriptorError: if the address sets bits that no address uses.
 
     >>> cell_of(0x80200008)
     (32, 8, 2)
@@ -138,13 +139,16 @@ def cell_of(address: int) -> tuple[int, int, int]:
     address = as_integer(address, "tmem: an address", maximum=2**32 - 1)
     if address & 0x3FFFFFFF & ~ADDRESS_MASK:
         raise DescriptorError(
-            f"tmem: an address must set no bits but those of {ADDRESS_MASK:#010x}, found {address:#010x}"
+            f"tmem: address {address:#010x} sets bits outside lane and column, which are {ADDRESS_MASK:#010x}"
         )
     return address >> 16 & 0x7F, address & 0x1FF, address >> 30
 
 
 def quarter_of(warp: int) -> range:
-    """The lanes that a warp reaches by ``tcgen05.ld`` and ``tcgen05.st``, by its number in the warpgroup or the CTA.
+    """Return the lanes that a warp reaches with ``tcgen05.ld`` and ``tcgen05.st``.
+
+    Args:
+        warp: the number of the warp in the warpgroup or in the CTA.
 
     Source: PTX ISA 9.1, tcgen05.ld, access restrictions.
 
@@ -177,7 +181,7 @@ def is_reached(warp: int, first: int, last: int) -> bool | None:
 
 
 class Issue(NamedTuple):
-    """Who issues an instruction, and what of tensor memory it reaches."""
+    """Which threads issue an instruction, and which part of tensor memory it reaches."""
 
     instruction: str
     issued_by: str
@@ -185,7 +189,7 @@ class Issue(NamedTuple):
     reaches: str
 
 
-#: Who may touch what. Source: PTX ISA 9.1, tcgen05 instructions, issue granularity and access restrictions.
+#: Access rules of the instructions. Source: PTX ISA 9.1, tcgen05 instructions, issue granularity, access restrictions.
 ISSUES = (
     Issue("alloc, dealloc, relinquish_alloc_permit", "one warp", "one warp in each CTA", "whole columns"),
     Issue("ld, st, wait", "each warp for itself", "likewise", "the 32 lanes of the warp's quarter, all columns"),

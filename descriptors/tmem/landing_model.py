@@ -1,8 +1,7 @@
-"""The model of ``tcgen05.cp``: which cells of tensor memory each piece of its source lands in.
+"""A model of ``tcgen05.cp``: the cells of tensor memory to which each word of the source is written.
 
-The judge of every copy, so it shares no code with what derives them. The source is a matrix of rows, read through its
-descriptor by the read model; here is what becomes of row r, 32-bit word w of it, lanes and columns from the address
-on::
+It verifies copies, so it shares no code with the modules that derive them. The source is a matrix of rows, which the
+read model reads through the descriptor. Word w (32 bits) of row r is written to, relative to the address::
 
     128x256b, 128x128b       lane r                                       column w
     64x128b.warpx2::02_13    lanes r, r + 64                              column w
@@ -10,11 +9,11 @@ on::
     32x128b.warpx4           lanes r, r + 32, r + 64, r + 96              column w
     4x256b                   lane 32 r                                    column w
 
-PTX words the two ``.warpx2`` forms so that they can be read the other way round; CUTLASS's layouts, which are followed
-here, put the halves where the 2x2 arrangement of accumulators needs them. Nothing of this was measured on a Blackwell
-GPU. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp``; PTX ISA 9.1, tcgen05.cp.
+PTX's wording of the two ``.warpx2`` forms also permits the opposite reading. This model follows the layouts of CUTLASS,
+which put the halves where the 2x2 arrangement of accumulators needs them. None of this was measured on Blackwell.
+Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp``; PTX ISA 9.1, tcgen05.cp.
 
-Law: a copy writes no cell twice, and its source as often as it is multicast.
+Invariant: a copy writes no cell twice, and writes its source a whole number of times.
 
 >>> for name, (rows, bits, _) in COPY_SHAPES.items():
 ...     landed = landing(name, lane=0, column=0)
@@ -29,7 +28,7 @@ from collections.abc import Callable, Mapping
 
 from descriptors.errors import ChoiceError
 
-#: Rows, bits a row, and the lanes of row r.
+#: For each copy, the rows, the bits per row, and the lanes of row r.
 COPY_SHAPES: Mapping[str, tuple[int, int, Callable[[int], tuple[int, ...]]]] = {
     "128x256b": (128, 256, lambda r: (r,)),
     "128x128b": (128, 128, lambda r: (r,)),
@@ -41,18 +40,18 @@ COPY_SHAPES: Mapping[str, tuple[int, int, Callable[[int], tuple[int, ...]]]] = {
 
 
 def landing(name: str, *, lane: int, column: int) -> list[tuple[int, int, tuple[int, int]]]:
-    """Where the words of a copy's source land.
+    """Return the cells to which a copy writes the words of its source.
 
     Args:
         name: shape and multicast.
-        lane: of the address.
-        column: of the address.
+        lane: lane of the address.
+        column: column of the address.
 
     Returns:
-        (row, word of the row, (lane, column)) for every cell that is written.
+        (row, word of the row, (lane, column)) for every written cell.
 
     Raises:
-        ChoiceError: if there is no such copy.
+        ChoiceError: if the copy does not exist.
 
     >>> landing("4x256b", lane=31, column=0)[-1]
     (3, 7, (127, 7))
@@ -61,8 +60,8 @@ def landing(name: str, *, lane: int, column: int) -> list[tuple[int, int, tuple[
         raise ChoiceError("tcgen05.cp: the shape", name, COPY_SHAPES)
     rows, bits, lanes = COPY_SHAPES[name]
     return [
-        (row, word, (lane + one, column + word))
+        (row, word, (lane + row_lane, column + word))
         for row in range(rows)
         for word in range(bits // 32)
-        for one in lanes(row)
+        for row_lane in lanes(row)
     ]

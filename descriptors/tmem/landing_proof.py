@@ -1,11 +1,10 @@
-"""Whether copies land in tensor memory where they shall: the proof of a chain, bit by bit.
+"""Verify copies to tensor memory bit by bit: shared memory -> descriptor -> ``tcgen05.cp`` -> tensor memory.
 
-The chain is shared memory -> descriptor word -> ``tcgen05.cp`` -> tensor memory. On the side of the hardware the read
-model says where the bytes of a copy's source are, by its word alone, and the landing model which cells they are written
-to. On the side of the algebra one layout says where an element is stored in shared memory, another in which cells it
-shall lie. The two sides meet only here.
+Two descriptions are compared. In the first, the read model derives the source addresses of a copy from its descriptor,
+and the landing model the cells to which it writes them. In the second, one layout gives the position of each element in
+shared memory, another its intended cell. The two descriptions share no code.
 
-Law: a chain is proved, and is so no longer when one of its words names another place.
+Invariant: a correct copy is proved, and is disproved after its descriptor is changed to another address.
 
 >>> from descriptors.tmem.scale_cells import scale_cells
 >>> memory, cells = Layout(((32, 4), (16, 4)), ((16, 4), (0, 1))), scale_cells(128, 64, 16)
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One copy: the word of its source, and where its address points, from that of the whole."""
+    """A copy: the descriptor of its source, and its target column and lane, relative to those of the whole matrix."""
 
     word: int
     column: int
@@ -45,16 +44,16 @@ class Step(NamedTuple):
 
 @frozen
 class Landing:
-    """The outcome of a proof.
+    """The result of a verification.
 
     Args:
-        elements: elements that must lie somewhere, copies not counted.
-        bits: bits that were compared, copies counted.
-        copies: instructions.
-        wrong: bits that come from elsewhere, or from nowhere.
-        first: the first of them: element, its cell, where its bit is stored and where that cell's comes from, in bits
-            of shared memory; None if there is none.
-        evidence: how the models are known.
+        elements: number of elements, not counting multicast copies.
+        bits: number of compared bits, counting multicast copies.
+        copies: number of instructions.
+        wrong: number of bits of tensor memory that come from a wrong address, or that no copy writes.
+        first: the first wrong bit: the element, its cell, the address of the element's bit, and the address from which
+            the cell was written (None if it was not), in bits of shared memory; None if no bit is wrong.
+        evidence: weakest grade of evidence of the models.
     """
 
     elements: int
@@ -66,7 +65,7 @@ class Landing:
 
     @property
     def ok(self) -> bool:
-        """Whether each bit lands where it shall."""
+        """Whether each bit is copied to its intended cell."""
         return not self.wrong
 
     def __str__(self) -> str:
@@ -74,27 +73,27 @@ class Landing:
         if self.first is None:
             return f"proved: {amount}, written by {self.copies} {'copy' if self.copies == 1 else 'copies'}"
         coordinate, cell, source, origin = self.first
-        came = "nothing" if origin is None else f"bit {origin:#x}"
+        content = "nothing" if origin is None else f"bit {origin:#x}"
         place = f"lane {cell.lane}, column {cell.column}, bit {cell.bit}"
-        where = f"element {tuple_text(coordinate)}, stored at bit {source:#x}, shall lie in {place}, which gets {came}"
-        return f"disproved: {self.wrong} of {amount}; {where}"
+        element = f"element {tuple_text(coordinate)}, stored at bit {source:#x}"
+        return f"disproved: {self.wrong} of {amount}; {element}, shall lie in {place}, which gets {content}"
 
 
 def prove_landing(
     memory: Layout | ComposedLayout, bits: int, cells: TmemFragment, copy: str, steps: Sequence[Step]
 ) -> Landing:
-    """Compare where every bit of tensor memory comes from with where its element is stored.
+    """Compare the source address of every bit of tensor memory with the address of its element.
 
     Args:
-        memory: from an element's coordinate to its place in shared memory, in elements; a swizzle counts absolutely, so
-            that the tile must lie where its pattern starts.
-        bits: bits of an element, in shared memory as in a cell.
-        cells: from the same coordinate, and a copy where there are several, to its place in tensor memory.
+        memory: from an element's coordinate to its offset in shared memory, in elements; a swizzle applies to absolute
+            addresses, so the tile must start at a multiple of the swizzle pattern.
+        bits: bits per element, in shared memory and in a cell.
+        cells: from the same coordinate, and the number of a copy if there are several, to a cell of tensor memory.
         copy: shape and multicast of the copies.
-        steps: the copies, in the order in which they are issued: what is written twice holds the last.
+        steps: the copies, in issue order; if a bit is written twice, the last copy counts.
 
     Raises:
-        DescriptorError: if the two layouts have other extents, or a copy leaves tensor memory.
+        DescriptorError: if the layouts have different extents, or a copy writes beyond tensor memory.
 
     >>> from descriptors.tmem.scale_cells import scale_cells
     >>> memory = Layout(((32, 4), (16, 4)), ((16, 4), (0, 1)))
@@ -109,7 +108,10 @@ def prove_landing(
     element_bits = np.asarray(offsets(memory), dtype=np.int64) * bits
     places = cells.cells().astype(np.int64)
     if element_bits.shape != places.shape[: element_bits.ndim]:
-        raise DescriptorError(f"tmem cp: both layouts must have one shape, found {memory} and {cells.layout}")
+        raise DescriptorError(
+            "tmem cp: the layouts in shared and in tensor memory have different shapes; "
+            f"shared = {memory}, tensor = {cells.layout}"
+        )
     first_bits = element_bits.reshape(element_bits.shape + (1,) * (places.ndim - 1 - element_bits.ndim))
     first_bits = np.broadcast_to(first_bits, places.shape[:-1])
     wrong, first = 0, None
@@ -118,37 +120,44 @@ def prove_landing(
         differs = origins != first_bits + i
         wrong += int(np.count_nonzero(differs))
         if first is None and differs.any():
-            at = tuple(int(one) for one in np.argwhere(differs)[0])
-            source, (lane, column, bit) = int(origins[at]), (int(one) for one in places[at])
-            first = (at, Cell(lane, column, bit + i), int(first_bits[at]) + i, None if source < 0 else source)
+            index = tuple(map(int, np.argwhere(differs)[0]))
+            origin, (lane, column, bit) = int(origins[index]), map(int, places[index])
+            first = (index, Cell(lane, column, bit + i), int(first_bits[index]) + i, None if origin < 0 else origin)
     model = evidence("sm100", as_element_type("u8"), Major.K)
     return Landing(element_bits.size, first_bits.size * bits, len(steps), wrong, first, weakest(cells.evidence, model))
 
 
 def _check(memory: object, cells: object, steps: object) -> None:
-    """Refuse what is no chain."""
-    if not isinstance(memory, (Layout, ComposedLayout)) or not isinstance(cells, TmemFragment):
-        raise DescriptorError(
-            f"tmem cp: a chain must have a layout and a fragment, found {brief(memory)}, {brief(cells)}"
-        )
+    """Check the types of the arguments.
+
+    Raises:
+        DescriptorError: if an argument has another type.
+    """
+    if not isinstance(memory, (Layout, ComposedLayout)):
+        raise DescriptorError(f"tmem cp: memory is {brief(memory)}, which is not a layout")
+    if not isinstance(cells, TmemFragment):
+        raise DescriptorError(f"tmem cp: cells is {brief(cells)}, which is not a TmemFragment")
     if not isinstance(steps, (tuple, list)) or not all(isinstance(step, Step) for step in steps):
-        raise DescriptorError(f"tmem cp: the copies must be a sequence of Step, found {brief(steps)}")
+        raise DescriptorError(f"tmem cp: steps is {brief(steps)}, which is not a sequence of Step")
 
 
 def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
-    """For each bit of tensor memory the bit of shared memory that it was written from, -1 for none."""
+    """Return for each bit of tensor memory the bit of shared memory from which it was written; -1 if it was not."""
     import numpy as np
 
     sources = np.full((LANES, COLUMNS, CELL_BITS), -1, dtype=np.int64)
-    read_by = tmem_copy(copy)
-    rows, row_bits = read_by.rows, read_by.bits
+    instruction = tmem_copy(copy)
+    rows, row_bits = instruction.rows, instruction.bits
     for step in steps:
         fetched = read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
         bits_read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)
         words = bits_read.reshape(rows, row_bits // CELL_BITS, CELL_BITS)
         landed = landing(copy, lane=step.lane, column=step.column)
         if any(lane >= LANES or column >= COLUMNS for _, _, (lane, column) in landed):
-            raise DescriptorError(f"tmem cp: a copy must end inside tensor memory, found {copy} at {step[1:]}")
+            raise DescriptorError(
+                f"tmem cp: {copy} at column {step.column}, lane {step.lane} writes beyond tensor memory, which has "
+                f"{LANES} lanes and {COLUMNS} columns"
+            )
         for row, word, (lane, column) in landed:
             sources[lane, column] = words[row, word]
     return sources

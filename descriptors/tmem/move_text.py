@@ -1,6 +1,6 @@
-"""Loads and stores of tensor memory, told: their registers and cells, and what those hold of an accumulator.
+"""Text and JSON records of tensor-memory loads and stores: their registers and cells, and the elements they load.
 
-Law: text and data count the same registers, and there is a line for each load.
+Invariant: text and record contain the same number of registers, and the text has a line for each load.
 
 >>> from descriptors.tmem.accumulator import accumulator
 >>> from descriptors.tmem.moves import tmem_move
@@ -30,7 +30,7 @@ from descriptors.tmem.reductions import TmemReduction
 
 
 def tell_move(move: TmemMove) -> str:
-    """A move for a person.
+    """Return the text of a load or store.
 
     >>> from descriptors.tmem.moves import tmem_move
     >>> print(tell_move(tmem_move("32x32b.x2")).splitlines()[0])
@@ -38,11 +38,11 @@ def tell_move(move: TmemMove) -> str:
     """
     counts = f"{counted(move.registers, 'register')} a thread, {move.lanes} lanes, {counted(move.columns, 'column')}"
     _, *rest = tell_fragment(move.cells).splitlines()
-    apart = [f"   offset   {move.offset} columns between the two halves"] if move.shape == "16x32bx2" else []
-    return "\n".join([f"{move.ptx}: {counts}", *rest[:1], *apart, *rest[2:]])
+    offset = [f"   offset   {move.offset} columns between the two halves"] if move.shape == "16x32bx2" else []
+    return "\n".join([f"{move.ptx}: {counts}", *rest[:1], *offset, *rest[2:]])
 
 
-#: A move as plain data.
+#: The record of a load or store.
 record_move = Record(
     "Move",
     **attributes(TmemMove, "ptx registers lanes columns"),
@@ -54,7 +54,7 @@ record_move = Record(
 
 
 def tell_reduction(reduction: TmemReduction) -> str:
-    """A reducing load for a person.
+    """Return the text of a reducing or compressing load.
 
     >>> from descriptors.tmem.reductions import tmem_reduction
     >>> print(tell_reduction(tmem_reduction("32x32b.x2.max.f32")).splitlines()[0])
@@ -73,24 +73,24 @@ def tell_reduction(reduction: TmemReduction) -> str:
     return "\n".join([reduction.headline, *loads[1:-1], over, *digits, targets, *grades])
 
 
-def _tell_compressed(one: TmemReduction) -> list[str]:
-    """What a load that compresses keeps, and where it says which."""
-    size = f"{'absolute ' * one.absolute}{'greatest' if one.operation == 'max' else 'least'}"
+def _tell_compressed(load: TmemReduction) -> list[str]:
+    """Return the lines about a compressing load: its metadata, the values that it keeps, and the evidence."""
+    size = f"{'absolute ' * load.absolute}{'greatest' if load.operation == 'max' else 'least'}"
     bits = "data register d has bits [2(d%16), 2(d%16)+2) of register d/16"
     kept = f"2i and 2i+1 are the two {size} of columns 4i to 4i+3, in their order"
     rows = [
-        ("of", f"(thread, column) -> {one.over.layout}, lane << 16 | column"),
-        ("metadata", f"{counted(one.metadata, 'register')}: {bits}"),
-        ("data", f"{one.move.num // 2} registers: {kept}"),
+        ("of", f"(thread, column) -> {load.over.layout}, lane << 16 | column"),
+        ("metadata", f"{counted(load.metadata, 'register')}: {bits}"),
+        ("data", f"{load.move.num // 2} registers: {kept}"),
     ]
-    if one.reduces:
-        rows.append(("result", f"one register: the {one.operation} of {one.move.num} columns"))
-    rows += [("targets", ", ".join(one.targets)), ("known", f"numbers of registers: {DOCUMENTED}")]
+    if load.reduces:
+        rows.append(("result", f"one register: the {load.operation} of {load.move.num} columns"))
+    rows += [("targets", ", ".join(load.targets)), ("known", f"numbers of registers: {DOCUMENTED}")]
     rows += [("known", f"their order and the bits: {BELIEVED}")]
     return aligned(rows, indent=3)
 
 
-#: A reducing load as plain data.
+#: The record of a reducing or compressing load.
 record_reduction = Record(
     **within("move", **record_move.rows) | {"ptx": Row(str), "registers": Row(int)},
     operation={"max", "min"},
@@ -101,7 +101,7 @@ record_reduction = Record(
 )
 
 
-#: A load of a warp, and the element that it begins at.
+#: The record of one load of a warp, with its first element.
 LOAD = Record(
     **each(int, "warp lane column", shown=True),
     origin=Row([int], label="origin", text=lambda load: tuple_text(load.origin)),
@@ -109,7 +109,7 @@ LOAD = Record(
 
 
 def tell_readout(readout: Readout) -> str:
-    """A readout for a person.
+    """Return the text of a readout.
 
     >>> from descriptors.tmem.accumulator import accumulator
     >>> from descriptors.tmem.readout import readout
@@ -134,7 +134,7 @@ def tell_readout(readout: Readout) -> str:
     return "\n".join([head, *aligned(rows, indent=3), *table])
 
 
-#: A readout as plain data.
+#: The record of a readout.
 record_readout = Record(
     "Readout",
     **attributes(TmemMove, "ptx", "move"),
@@ -147,13 +147,13 @@ record_readout = Record(
 
 
 def _first_elements(readout: Readout) -> str:
-    """The first elements of thread 1 after the first load."""
+    """Return the first elements of thread 1 after the first load."""
     first = [tuple_text(readout.element(readout.loads[0], 1, value)) for value in range(min(readout.values, 8))]
     return " ".join(first) + (" ..." if readout.values > 8 else "")
 
 
 def tell_readouts(readouts: Sequence[Readout]) -> str:
-    """The shapes for a person.
+    """Return the text of all shapes that read an accumulator.
 
     >>> from descriptors.tmem.accumulator import accumulator
     >>> from descriptors.tmem.readout import readouts
@@ -165,16 +165,16 @@ def tell_readouts(readouts: Sequence[Readout]) -> str:
 
 
 def _name(readout: Readout) -> str:
-    """The load in the words that ``descriptors tmem ld`` takes."""
+    """Return the name of the load as ``descriptors tmem ld`` accepts it."""
     return f"{readout.move.shape}.x{readout.move.num}{'.pack::16b' if readout.move.packed else ''}"
 
 
 def _weakest(readouts: Sequence[Readout]) -> str:
-    """Return the weakest evidence of the shapes."""
+    """Return the weakest grade of evidence of some readouts."""
     return weakest(*(readout.evidence for readout in readouts))
 
 
-#: A shape of load that reads a fragment.
+#: The record of a load shape that reads a fragment.
 SHAPE = Record(
     load=Row(str, _name, "load"),
     registers=Row(int, "move.registers", "registers"),
@@ -182,7 +182,7 @@ SHAPE = Record(
     threads=Row(int, label="threads"),
     elements=Row(str, label="(thread, value) -> (m, n)"),
 )
-#: The shapes as plain data.
+#: The record of all shapes.
 record_readouts = Record(
     "Readouts",
     of=Row(str, lambda readouts: readouts[0].fragment.what),

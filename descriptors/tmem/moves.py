@@ -1,6 +1,7 @@
-"""``tcgen05.ld`` and ``tcgen05.st``: which bit of which cell each register of each thread of a warp is loaded from.
+"""Layouts of ``tcgen05.ld`` and ``tcgen05.st``: the tensor-memory bit for each register bit of each thread of a warp.
 
-Five shapes, each repeated ``num`` times along the columns. Register r of thread t is the cell, from the address on::
+There are five shapes, each repeated ``num`` times along the columns. Relative to the address, register r of thread t
+corresponds to the cell in::
 
     .32x32b     lane t                    column r
     .16x64b     lane t/4 + 8 (t%2)        column (t/2)%2 + 2 r
@@ -8,19 +9,19 @@ Five shapes, each repeated ``num`` times along the columns. Register r of thread
     .16x256b    lane t/4 + 8 ((r/2)%2)    column 2 (t%4) + r%2 + 8 (r/4)
     .16x32bx2   lane t%16                 column r + offset (t/16)
 
-With ``.pack::16b`` (of a store ``.unpack::16b``) a register holds the low halves of two columns, 2c and 2c + 1 for the
-column c above, the lower one in its low half. Shapes of 16 lanes begin at lane 0 or 16 of the warp's quarter
+With ``.pack::16b`` (in a store ``.unpack::16b``) a register holds the low halves of two columns, 2c and 2c + 1 for the
+column c above; column 2c is in its low half. Shapes with 16 lanes start at lane 0 or 16 of the warp's quarter
 (believed). Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (NVIDIA's code); PTX ISA 9.1, tcgen05.ld,
 shapes.
 
-Law: a move reads as many bits as its registers hold, each once.
+Invariant: a load reads as many bits as its registers hold, each once.
 
 >>> from layoutalg import size
 >>> for shape, most in MOST.items():
 ...     for packed in (False, True):
-...         made = tmem_move(f"{shape}.x{min(most, 4)}" + ".pack::16b" * packed)
-...         bits = [made.cells.cell(t, r, b) for t in range(32) for r in range(made.registers) for b in range(32)]
-...         assert len(set(bits)) == len(bits) == size(made.cells.layout), shape
+...         move = tmem_move(f"{shape}.x{min(most, 4)}" + ".pack::16b" * packed)
+...         bits = [move.cells.cell(t, r, b) for t in range(32) for r in range(move.registers) for b in range(32)]
+...         assert len(set(bits)) == len(bits) == size(move.cells.layout), shape
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Layout, make_layout
 from layoutalg.frozen import frozen
 
-#: The shapes, and the most repetitions of each.
+#: The largest repetition count of each shape.
 MOST = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
-#: Registers a thread of one repetition, and columns of it that one thread or another reads.
+#: Registers per thread, and columns, of one repetition of each shape.
 _REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
 _COLUMNS = {"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}
 
@@ -47,15 +48,15 @@ _LANE, _COLUMN = 1 << 21, 32  # in bits
 
 @frozen
 class TmemMove(Told):
-    """One ``tcgen05.ld`` or ``tcgen05.st``, by a warp.
+    """A ``tcgen05.ld`` or ``tcgen05.st`` of one warp.
 
     Args:
         direction: ``ld`` or ``st``.
         shape: such as ``16x256b``.
         num: repetitions along the columns.
-        packed: whether a register holds two columns' low halves.
+        packed: whether a register holds the low halves of two columns.
         offset: columns between the two halves of ``.16x32bx2``; 0 for the other shapes.
-        cells: from (thread, register, bit) to its place, relative to the address.
+        cells: from (thread, register, bit) to a bit of tensor memory, relative to the address.
     """
 
     direction: str
@@ -82,31 +83,31 @@ class TmemMove(Told):
 
     @property
     def registers(self) -> int:
-        """32-bit registers of a thread."""
+        """Number of 32-bit registers per thread."""
         return _REGISTERS[self.shape] * self.num
 
     @property
     def lanes(self) -> int:
-        """Lanes from the address on: 16 or 32."""
+        """Number of lanes, starting at the address: 16 or 32."""
         return QUARTER if self.shape == "32x32b" else 16
 
     @property
     def columns(self) -> int:
-        """Columns from the first to the last that is touched."""
+        """Number of columns from the first to the last that the instruction accesses."""
         return self.cells.columns
 
 
 def tmem_move(name: str, direction: str = "ld", *, offset: int | None = None) -> TmemMove:
-    """The load or store of a name.
+    """Return the load or store with a name.
 
     Args:
-        name: shape and repetitions, as in ``16x256b.x8`` or ``32x32b.x16.pack::16b``, of a store ``.unpack::16b``.
+        name: shape and repetitions, such as ``16x256b.x8`` or ``32x32b.x16.pack::16b`` (in a store ``.unpack::16b``).
         direction: ``ld`` or ``st``.
-        offset: columns between the halves of ``.16x32bx2``, of which no other shape has any. Left out it is what one
-            half reads, as CUTLASS has it.
+        offset: columns between the halves of ``.16x32bx2``; by default the columns of one half, as in CUTLASS. Other
+            shapes have no offset.
 
     Raises:
-        DescriptorError: if there is no such instruction.
+        DescriptorError: if the instruction does not exist.
 
     >>> print(tmem_move("16x256b.x1").cells.layout)
     ((4,8),(2,2),32):((64,2097152),(32,16777216),1)
@@ -117,34 +118,38 @@ def tmem_move(name: str, direction: str = "ld", *, offset: int | None = None) ->
         raise ChoiceError("tcgen05: the direction", direction, _PACKED)
     match = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
     if match is None:
-        raise DescriptorError(f"tcgen05.{direction}: a shape must read like 16x256b.x8, found {brief(name)}")
+        raise DescriptorError(
+            f"tcgen05.{direction}: {brief(name)} is not a shape with a repetition count, such as 16x256b.x8"
+        )
     shape, num, packed = match["shape"], int(match["num"]), match["packed"] is not None
     if packed and match["packed"] != (qualifier := _PACKED[direction]):
-        raise DescriptorError(f"tcgen05.{direction}: the qualifier must be {qualifier}, found {match['packed']}")
+        raise DescriptorError(
+            f"tcgen05.{direction}: {match['packed']} is a qualifier of the other direction; use {qualifier}"
+        )
     if shape not in MOST:
         raise ChoiceError(f"tcgen05.{direction}: the shape", shape, MOST)
     if num not in (legal := [1 << i for i in range(MOST[shape].bit_length())]):
         raise DescriptorError(
-            f"tcgen05.{direction}: x must be one of {', '.join(map(str, legal))}, found {num}; .{shape}"
+            f"tcgen05.{direction}: .{shape} has no .x{num}; supported: {', '.join(f'x{count}' for count in legal)}"
         )
-    apart = _offset(shape, num, packed, offset)
+    half_offset = _offset(shape, num, packed, offset)
     what = f"registers of tcgen05.{direction}.{shape}.x{num}{_PACKED[direction] if packed else ''}"
-    layout = _layout(shape, num, packed, apart)
+    layout = _layout(shape, num, packed, half_offset)
     cells = TmemFragment(what, ("thread", "register", "bit"), layout, 1, "a warp's registers", NVIDIA)
-    return TmemMove(direction, shape, num, packed, apart, cells)
+    return TmemMove(direction, shape, num, packed, half_offset, cells)
 
 
 def _offset(shape: str, num: int, packed: bool, offset: int | None) -> int:
     if shape != "16x32bx2":
         if offset is not None:
-            raise DescriptorError(f"tcgen05: an offset must come with .16x32bx2, found {brief(offset)}; .{shape}")
+            raise DescriptorError(f"tcgen05: .{shape} has no offset; offset = {brief(offset)}; only .16x32bx2 has one")
         return 0
     return num * (1 + packed) if offset is None else as_integer(offset, "tcgen05: an offset", maximum=511)
 
 
 def _layout(shape: str, num: int, packed: bool, offset: int) -> Layout:
-    """The layout (thread, register, bit) -> bit of tensor memory."""
-    c = _COLUMN * (1 + packed)  # from a column of the table to the next
+    """Return the layout (thread, register, bit) -> bit of tensor memory."""
+    c = _COLUMN * (1 + packed)  # stride of a column in the table above
     thread, register = {
         "32x32b": (Layout(32, _LANE), Layout(num, c)),
         "16x64b": (Layout((2, 2, 8), (8 * _LANE, c, _LANE)), Layout(num, 2 * c)),
@@ -156,7 +161,7 @@ def _layout(shape: str, num: int, packed: bool, offset: int) -> Layout:
 
 
 def _repeated(digits: tuple[tuple[int, int], ...], num: int, step: int) -> Layout:
-    """Digits of the register's number, extent and stride, and above them the repetition, if there is more than one."""
+    """Return the layout of the register number: its digits (extent, stride), then the repetition if ``num`` > 1."""
     if num > 1:
         digits = (*digits, (num, step))
     shape, stride = zip(*digits, strict=True)
@@ -164,7 +169,7 @@ def _repeated(digits: tuple[tuple[int, int], ...], num: int, step: int) -> Layou
 
 
 def move_columns(shape: str, packed: bool = False) -> int:
-    """Columns of one repetition.
+    """Return the number of columns of one repetition.
 
     >>> move_columns("16x256b"), move_columns("32x32b", packed=True)
     (8, 2)

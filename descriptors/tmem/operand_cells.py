@@ -1,34 +1,36 @@
-"""Where an A operand lies in tensor memory, and the metadata of a sparse one.
+"""Layouts of the A operand in tensor memory, and of the metadata of a sparse A.
 
-The operand is K-major, packed, element (m, k) of b bits at column ``k b / 32``.
+The operand is K-major and packed: element (m, k) of b bits is in column ``k b / 32``.
 
-One instruction reads 256 bits of each row, 8 columns; the next K step is the address plus 8. With ``cta_group`` 2 and
-M 128 the rows are there twice: lanes 64 to 127 repeat rows 0 to 63. B never lies in tensor memory.
-Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element as its own store (NVIDIA's code); PTX ISA 9.1
-for elements of 4 and 6 bits of the f8f6f4 kinds, which take a byte each. Where in that byte their bits are is not
-settled, nor is how the rows of A lie for the ``.ws`` form: CUTLASS has no such instruction, and its fragment of that
-form is the accumulator's.
+One instruction reads 256 bits of each row, which is 8 columns; the address of the next K step is 8 higher. With
+``cta_group`` 2 and M 128 the rows are stored twice: lanes 64 to 127 repeat rows 0 to 63. B is never in tensor memory.
+Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_frg`` with the element type as storage type (NVIDIA's code); PTX ISA
+9.1 for the 4- and 6-bit elements of the f8f6f4 kinds, which take a byte each. Two questions are not settled: the
+position of the bits in that byte, and the rows of A in the ``.ws`` form. CUTLASS has no such instruction, and its
+fragment of that form is the accumulator's.
 
-Law: a row is as dense as its elements, so that a K step of an instruction is 8 columns whatever the type.
+Invariant: elements are packed without gaps, so that a K step of an instruction is 8 columns for every type.
 
 >>> for dtype, k in (("tf32", 8), ("bf16", 16), ("e4m3", 32), ("s8", 32)):
 ...     a = operand_a(128, 2 * k, dtype)
 ...     assert a.columns == 16 and a.cell(5, k) == (5, 8, 0), dtype
 
-The metadata have bits for logical element (m, k), k counting zeros, in two arrangements, by the size of A's elements::
+The metadata contain bits for each logical element (m, k), where k counts zeros. The arrangement depends on the element
+size of A::
 
     16 and 32 bits   lane m%8 + 8 (k / (K/2)) + 16 (m/16)    bit 16 ((m/8)%2) + b (k % (K/2)), b = 1 or 2 bits
     4 and 8 bits     lane m                                  bit k (of 4 bits: k/2), 32 a column
 
-with K = 32 for 16 bits (b = 1), 16 for 32 bits (b = 2), 64 for 8 bits, 128 for 4. Of the first arrangement an
-instruction's metadata fill one column and the next K tile's the next one: the address of both is the even column, and
-the sparsity selector in the instruction descriptor, 0 or 1, says which is read. Of the second it is two columns.
-CUTLASS expects them to begin at a multiple of 4 columns. In the ``.ws`` form with M 64 or 32 they are there 2 or 4
-times.
+with K = 32 for 16 bits (b = 1), 16 for 32 bits (b = 2), 64 for 8 bits, 128 for 4 bits. In the first arrangement the
+metadata of an instruction fill one column and those of the next K tile the next column: the address of both is the even
+column, and the sparsity selector in the instruction descriptor, 0 or 1, selects one. In the second arrangement the
+metadata of an instruction fill two columns. CUTLASS expects metadata to start at a multiple of 4 columns. In the
+``.ws`` form with M 64 or 32 they are stored 2 or 4 times.
 Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_e_frg``, ``tmem_e_frg_ws`` (NVIDIA's code); PTX ISA 9.1, sparse
 matrices.
 
-Law: an instruction's metadata are dense: each bit of its columns belongs to one element (of 4 bits: two), in all lanes.
+Invariant: the metadata of an instruction have no gaps: in all lanes, each bit of their columns belongs to one element
+(or, for 4-bit elements, to two).
 
 >>> for dtype, (k, units) in {"tf32": (16, 2), "bf16": (32, 1), "e4m3": (64, 1), "e2m1": (128, 1)}.items():
 ...     e = sparse_metadata(128, k, dtype)
@@ -51,15 +53,15 @@ from layoutalg import Layout, append, make_layout
 def operand_a(
     m: int, k: int, dtype: str, *, cta_group: int = 1, sparse: bool = False, ws: bool = False
 ) -> TmemFragment:
-    """The A operand of one CTA, as a layout (m, k), or (m, k, copy) where its rows are there twice.
+    """Return the A operand of one CTA, as a layout (m, k), or (m, k, copy) if its rows are stored twice.
 
     Args:
-        m: M of the instruction, over both CTAs where ``cta_group`` is 2.
+        m: M of the instruction, over both CTAs if ``cta_group`` is 2.
         k: K of the tile, in stored elements: one or more K steps of an instruction.
         dtype: the element type, as ``derive`` names it.
         cta_group: 1 or 2.
-        sparse: whether zeros are left out; K then counts what is stored. Their metadata lie elsewhere.
-        ws: whether the weight-stationary form is meant, which is refused.
+        sparse: whether A is stored without its zeros; K then counts stored elements. The metadata are not included.
+        ws: whether the instruction is weight-stationary, which is not supported.
 
     Raises:
         DescriptorError: if no instruction reads such an operand from tensor memory, or it does not fit.
@@ -70,17 +72,17 @@ def operand_a(
     element = as_element_type(dtype)
     pair = as_integer(cta_group, "operand_a: cta_group", minimum=1, maximum=2)
     if as_flag(ws, "operand_a: ws"):
-        rule = (
-            "operand_a: A of the .ws form must lie in shared memory, for no source says which rows a lane of it holds"
+        raise DescriptorError(
+            "operand_a: A of the .ws form is not supported in tensor memory, because no source says which rows a lane "
+            f"holds; M = {brief(m)}; A in shared memory is supported"
         )
-        raise DescriptorError(f"{rule}, found tensor memory; M = {brief(m)}")
     path, letter = datapath_of(
         as_integer(m, "operand_a: M", minimum=1, maximum=512), pair, False, as_flag(sparse, "operand_a: sparse")
     )
     step = DENSE_K["sm100", kind_of("sm100", element)]
     depth = as_integer(k, "operand_a: K", minimum=1, maximum=1 << 14)
     if depth % step:
-        raise DescriptorError(f"operand_a: K must be a multiple of {step}, found {depth}; dtype = {element}")
+        raise DescriptorError(f"operand_a: K is {depth}, which is not a multiple of {step}; dtype = {element}")
     bits = element.storage_bits
     if path is PAIRS:
         rows = spread(FULL, depth, bits, bits)
@@ -93,21 +95,21 @@ def operand_a(
     return need_columns(TmemFragment(what, modes, layout, bits, f"rows as in layout {letter}", evidence))
 
 
-#: A column that metadata begin at is a multiple of so many, CUTLASS says.
+#: The first column of metadata is a multiple of this number, according to CUTLASS.
 ALIGNED_COLUMNS = 4
 
-#: Logical K of an instruction by the bits of an element of A, and bits of metadata an element; 0 for half a bit.
+#: Bits per element of A -> logical K of an instruction, and metadata bits per element; 0 means half a bit.
 _DEPTHS = {32: (16, 2), 16: (32, 1), 8: (64, 1), 4: (128, 0)}
 
 
 def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> TmemFragment:
-    """The metadata of one CTA's A, as a layout (m, k), (m, k, K tile) or with a mode ``copy`` at the end.
+    """Return the metadata of one CTA's A, as a layout (m, k) or (m, k, K tile), possibly with a last mode ``copy``.
 
     Args:
         m: rows of A in the CTA: 128; in the ``.ws`` form also 64 or 32.
-        k: logical K of the tile, zeros counted: a multiple of an instruction's.
+        k: logical K of the tile, zeros counted: a multiple of the instruction's K.
         dtype: the element type of A.
-        ws: whether the weight-stationary form is meant.
+        ws: whether the instruction is weight-stationary (``.ws``).
 
     Raises:
         DescriptorError: if the arrangement is not known, or does not fit.
@@ -119,12 +121,14 @@ def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> TmemFrag
     rows = as_integer(m, "sparse_metadata: M", minimum=1, maximum=512)
     legal = (128, 64, 32) if ws else (128,)
     if rows not in legal:
-        counts = " or ".join(map(str, legal))
-        raise DescriptorError(f"sparse_metadata: a CTA must have {counts} rows of A, found {rows}; ws = {ws}")
+        raise DescriptorError(
+            f"sparse_metadata: A has {rows} rows per CTA, for which no layout of the metadata is known; ws = {ws}; "
+            f"supported: {', '.join(map(str, legal))}"
+        )
     step, units = _DEPTHS[element.storage_bits]
     depth = as_integer(k, "sparse_metadata: K", minimum=1, maximum=1 << 14)
     if depth % step:
-        raise DescriptorError(f"sparse_metadata: K must be a multiple of {step}, found {depth}; dtype = {element}")
+        raise DescriptorError(f"sparse_metadata: K is {depth}, which is not a multiple of {step}; dtype = {element}")
     tiles, bits = depth // step, max(units, 1)
     layout = _rows_of_16(rows, step, bits) if element.storage_bits >= 16 else _row_a_lane(rows, step, units)
     modes = ["m", "k"]

@@ -1,22 +1,23 @@
-"""Scale factors as they are shipped beside 8-bit floats: four exponents of UE8M0 a word, and why they are transposed.
+"""Pack UE8M0 scale factors of 8-bit floats, four per 32-bit word, and transpose them for ``tcgen05.cp``.
 
-A factor is for ``vector`` elements along K, 128 as a rule, of a row. Four that follow one another along K are the bytes
-of a 32-bit word, the first in the lowest; words of one K follow one another row by row, rows padded to four, so that a
-tile's are one piece of whole 16 bytes, which the copy engine takes::
+A factor scales ``vector`` elements of a row along K, usually 128. Four consecutive factors along K are the bytes of a
+32-bit word, the first in the lowest byte. The words of all rows at one K are contiguous, with rows padded to a multiple
+of four, so that the words of a tile are a contiguous multiple of 16 bytes, which TMA can copy::
 
     byte = 4 (m + 4 ceil(M / 4) (k / (4 vector))) + (k / vector) % 4
 
-So 128 rows arrive in shared memory in their order, a word each. ``tcgen05.cp.32x128b.warpx4``, which brings them to
-tensor memory, takes 32 rows of 16 bytes: lane l gets the words of rows l, l + 32, l + 64 and l + 96, which must be side
-by side, at ``4 (row % 32) + row / 32``. No tensor map does that: what a box has side by side in shared memory is side
-by side in global memory, 16 bytes at least, and these are 4 bytes, 128 apart. Hence a warp reads 4 x 32 words and
-writes them as 32 x 4 between the copy and ``tcgen05.cp``, or the host writes them so at once: ``pack_scales``.
+After the copy, shared memory contains the words of 128 rows in row order. ``tcgen05.cp.32x128b.warpx4``, which copies
+them to tensor memory, reads 32 rows of 16 bytes: lane l gets the words of rows l, l + 32, l + 64 and l + 96, which must
+be adjacent, at ``4 (row % 32) + row / 32``. No tensor map can do this: bytes that a box makes adjacent in shared memory
+are adjacent in global memory in runs of at least 16 bytes, and these are words of 4 bytes, 128 bytes apart. So a warp
+reads 4 x 32 words and writes them as 32 x 4 between the TMA copy and ``tcgen05.cp``, or the host writes them in that
+order: ``pack_scales``.
 
-An instruction of kind mxf8f6f4 has K 32 and takes one byte: where 128 elements share a factor, four K steps take the
-same one. Source: the README of DeepGEMM (SM100: four UE8M0 in one integer, transposed and aligned for TMA); PTX ISA
-9.1, tcgen05.cp and scale factor layouts. What is said of sm100 nobody measured.
+An instruction of kind mxf8f6f4 has K 32 and reads one byte: if 128 elements share a factor, four K steps read the same
+byte. Source: the README of DeepGEMM (SM100: four UE8M0 in one integer, transposed and aligned for TMA); PTX ISA 9.1,
+tcgen05.cp and scale factor layouts. Nothing about sm100 was measured.
 
-Law: transposed, the words are the blocks that ``pack_scales`` makes.
+Invariant: the transposed words are the blocks that ``pack_scales`` makes.
 
 >>> import numpy as np
 >>> from descriptors.tmem.scale_product import pack_scales
@@ -39,20 +40,20 @@ from layoutalg import Layout, make_layout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Rows are padded to whole 16 bytes of words; lanes of one copy.
+#: Rows are padded to a multiple of this, so that their words are a multiple of 16 bytes; lanes that one copy writes.
 PADDED_ROWS, LANES = 4, 32
 
 
 def exponents_layout(m: int, k: int, vector: int = 128) -> Layout:
-    """The packed exponents of an operand in global memory: (m, k) to a byte.
+    """Return the layout of the packed exponents of an operand in global memory: (m, k) -> byte.
 
     Args:
-        m: rows.
-        k: elements along K.
-        vector: elements that share a factor.
+        m: number of rows.
+        k: number of elements along K.
+        vector: number of elements that share a factor.
 
     Raises:
-        DescriptorError: if one is no positive number.
+        DescriptorError: if an argument is not a positive integer.
 
     >>> print(exponents_layout(130, 1024))
     (130,(128,4,2)):(4,(0,1,528))
@@ -64,16 +65,16 @@ def exponents_layout(m: int, k: int, vector: int = 128) -> Layout:
 
 
 def pack_exponents(codes: Any) -> NDArray[Any]:
-    """Codes of UE8M0 as words of four, K first of the bytes, rows first of the words; padded with zeros.
+    """Pack UE8M0 codes into words of four consecutive codes along K; missing rows and codes are zero.
 
     Args:
-        codes: M rows of one code for each ``vector`` elements along K, as a quantizer leaves them.
+        codes: M rows with one code for each ``vector`` elements along K, as a quantizer writes them.
 
     Returns:
         32-bit words: axes (four factors along K, row).
 
     Raises:
-        DescriptorError: if they are no matrix of bytes.
+        DescriptorError: if the codes are not a matrix of bytes.
 
     >>> [[hex(word) for word in row] for row in pack_exponents([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]])]
     [['0x4030201', '0x9080706', '0x0', '0x0'], ['0x5', '0xa', '0x0', '0x0']]
@@ -82,7 +83,7 @@ def pack_exponents(codes: Any) -> NDArray[Any]:
 
     array = as_array(codes)
     if array.ndim != 2 or array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() > 255)):
-        raise DescriptorError("pack_exponents: codes must be a matrix of bytes, found something else")
+        raise DescriptorError("pack_exponents: codes is not a matrix of integers from 0 to 255")
     rows, count = array.shape
     whole = np.zeros((_padded(rows), -(-count // FACTORS) * FACTORS), np.uint32)
     whole[:rows, :count] = array
@@ -91,15 +92,15 @@ def pack_exponents(codes: Any) -> NDArray[Any]:
 
 
 def unpack_exponents(words: Any, m: int, count: int) -> NDArray[Any]:
-    """The codes of packed exponents, a row for each row of the operand, without the padding.
+    """Return the codes of packed exponents, one row for each row of the operand, without the padding.
 
     Args:
-        words: as ``pack_exponents`` returns them.
-        m: rows.
-        count: factors along K.
+        words: the words, as ``pack_exponents`` returns them.
+        m: number of rows.
+        count: number of factors along K.
 
     Raises:
-        DescriptorError: if they are no such words.
+        DescriptorError: if the words have another shape.
 
     >>> unpack_exponents(pack_exponents([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]), 2, 5).tolist()
     [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
@@ -111,22 +112,24 @@ def unpack_exponents(words: Any, m: int, count: int) -> NDArray[Any]:
     factors = as_integer(count, "unpack_exponents: factors along K", minimum=1)
     shape = (-(-factors // FACTORS), _padded(rows))
     if array.shape != shape:
-        raise DescriptorError(f"unpack_exponents: words must be {shape[0]} x {shape[1]}, found {array.shape}")
+        raise DescriptorError(
+            f"unpack_exponents: words has shape {array.shape}; {rows} rows of {factors} factors have shape {shape}"
+        )
     codes = array.T[..., None] >> (8 * np.arange(FACTORS, dtype=np.uint32)) & 0xFF
     return codes.reshape(shape[1], -1)[:rows, :factors].astype(np.uint8)
 
 
 def transpose_exponents(words: Any) -> NDArray[Any]:
-    """What the transposing warp leaves in shared memory: the words of rows 32 apart side by side, as they are copied.
+    """Return the words in the order that ``tcgen05.cp`` reads: those of rows 32 apart are adjacent.
 
     Args:
-        words: as ``pack_exponents`` returns them; rows are padded with zeros to 128.
+        words: the words, as ``pack_exponents`` returns them; missing rows up to a multiple of 128 become zero.
 
     Returns:
         32-bit words: axes (four factors along K, block of 128 rows, lane, row / 32).
 
     Raises:
-        DescriptorError: if they are no such words.
+        DescriptorError: if the words are not such a matrix.
 
     >>> import numpy as np
     >>> transpose_exponents(np.arange(128)[None])[0, 0, :2].tolist()
@@ -138,20 +141,19 @@ def transpose_exponents(words: Any) -> NDArray[Any]:
     blocks = -(-array.shape[1] // BLOCK_ROWS)
     whole = np.zeros((len(array), blocks * BLOCK_ROWS), np.uint32)
     whole[:, : array.shape[1]] = array
-    turned = whole.reshape(len(array), blocks, BLOCK_ROWS // LANES, LANES).swapaxes(2, 3)
-    return np.ascontiguousarray(turned)
+    return np.ascontiguousarray(whole.reshape(len(array), blocks, BLOCK_ROWS // LANES, LANES).swapaxes(2, 3))
 
 
 def exponent_places(k: int, vector: int = 128, step: int = 32) -> tuple[Place, ...]:
-    """Where each K step of an instruction takes the factors of 128 rows: columns on, and the byte, which is the id.
+    """Return the column and the byte (the scale factor id) from which each K step reads the factors of 128 rows.
 
     Args:
-        k: elements along K that are in tensor memory, at most 65536.
-        vector: elements that share a factor, a multiple of the step.
+        k: number of elements along K in tensor memory, at most 65536.
+        vector: number of elements that share a factor, a multiple of ``step``.
         step: K of the instruction.
 
     Raises:
-        DescriptorError: if K is too large or no whole number of steps, or if a step would have several factors.
+        DescriptorError: if K is too large, or if K or ``vector`` is not a multiple of ``step``.
 
     >>> [(place.column, place.byte) for place in exponent_places(1024)][::4]
     [(0, 0), (0, 1), (0, 2), (0, 3), (4, 0), (4, 1), (4, 2), (4, 3)]
@@ -160,8 +162,8 @@ def exponent_places(k: int, vector: int = 128, step: int = 32) -> tuple[Place, .
     each = as_integer(vector, "exponents: the vector", minimum=1)
     unit = as_integer(step, "exponents: K of a step", minimum=1)
     if depth % unit or each % unit:
-        rule = f"exponents: K and the vector must be multiples of a step's {unit}"
-        raise DescriptorError(f"{rule}, found {depth} and {each}")
+        name, value = ("K", depth) if depth % unit else ("the vector", each)
+        raise DescriptorError(f"exponents: {name} is {value}, which is not a multiple of the K of a step ({unit})")
     factors = (j * unit // each for j in range(depth // unit))
     return tuple(Place(factor // FACTORS * (BLOCK_ROWS // LANES), factor % FACTORS) for factor in factors)
 
@@ -175,6 +177,8 @@ def _words(value: Any, where: str) -> NDArray[Any]:
 
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iu" or array.shape[1] % PADDED_ROWS:
-        must = f"{where}: words must be a matrix whose rows are multiples of {PADDED_ROWS}"
-        raise DescriptorError(f"{must}, found {array.shape} of {array.dtype}")
+        raise DescriptorError(
+            f"{where}: words is not a matrix of integers whose second extent is a multiple of {PADDED_ROWS}; "
+            f"shape = {array.shape}, type = {array.dtype}"
+        )
     return array.astype(np.uint32)

@@ -1,20 +1,20 @@
-"""An accumulator in registers: which element of D each register of a warp holds after ``tcgen05.ld``.
+"""Derive the elements of D that each register holds after ``tcgen05.ld`` reads an accumulator.
 
-The layout of the load, after the inverse of the accumulator's: (thread, register) -> cell -> (m, n). A warp reaches the
-lanes of its quarter, so that four warps read a CTA's accumulator together, each by the same layout from another origin.
-A shape of 16 lanes takes two loads for the 32 lanes of a quarter; of the half arrangement, whose rows lie in 16 of
-them, it takes one, where ``.32x32b`` leaves half of its threads with nothing.
+The result is the layout of the load composed with the inverse of the accumulator's layout: (thread, register) -> cell
+-> (m, n). A warp reaches only the lanes of its quarter, so four warps read a CTA's accumulator together, with the same
+layout and different origins. A shape with 16 lanes needs two loads for the 32 lanes of a quarter. In the half
+arrangement, which uses 16 lanes per quarter, it needs one, and ``.32x32b`` leaves half of its threads without elements.
 
-Law: all loads of all warps together hold each element once.
+Invariant: all loads of all warps together read each element once.
 
 >>> from descriptors.tmem.accumulator import accumulator
 >>> known = accumulator(128, 64), accumulator(64, 64), accumulator(128, 64, cta_group=2), accumulator(32, 64, ws=True)
 >>> for d in known:
 ...     for shape in ("32x32b.x4", "16x256b.x1", "16x64b.x2"):
-...         got = readout(d, shape)
-...         each = [(t, v) for t in range(got.threads) for v in range(got.values)]
-...         held = {got.element(load, *one) for load in got.loads for one in each}
-...         assert len(held) == len(each) * len(got.loads) == size(d.layout), shape
+...         read = readout(d, shape)
+...         values = [(t, v) for t in range(read.threads) for v in range(read.values)]
+...         elements = {read.element(load, *value) for load in read.loads for value in values}
+...         assert len(elements) == len(values) * len(read.loads) == size(d.layout), shape
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from layoutalg.frozen import frozen
 
 @frozen
 class Load:
-    """One instruction of one warp.
+    """One load instruction of one warp.
 
     Args:
-        warp: its number in the warpgroup.
+        warp: number of the warp in the warpgroup.
         lane: lane of the address.
-        column: column of the address, from the accumulator's.
+        column: column of the address, relative to the accumulator.
         origin: the (m, n) of thread 0, register 0.
     """
 
@@ -47,14 +47,14 @@ class Load:
 
 @frozen
 class Readout(Told):
-    """How an accumulator is read by loads of one shape.
+    """The loads of one shape that read an accumulator.
 
     Args:
         fragment: the accumulator.
         move: the load.
         threads: threads of a warp that hold elements: 32, or the first 16.
-        elements: (thread, value) -> (m, n), from the origin of the load; a value is a register, or half of one.
-        loads: every instruction, warp by warp.
+        elements: (thread, value) -> (m, n), relative to the origin of the load; a value is a register or half of one.
+        loads: all instructions, warp by warp.
     """
 
     fragment: TmemFragment
@@ -72,20 +72,20 @@ class Readout(Told):
 
     @property
     def values(self) -> int:
-        """Elements that a thread holds after one load."""
+        """Number of elements that a thread holds after one load."""
         return int(size(self.elements[1]))
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all."""
+        """Weakest grade of evidence of accumulator and load."""
         return weakest(self.fragment.evidence, self.move.cells.evidence)
 
     def element(self, load: Load, thread: int, value: int) -> tuple[int, int]:
-        """The (m, n) that a value of a thread is.
+        """Return the (m, n) of a value of a thread after a load.
 
         >>> from descriptors.tmem.accumulator import accumulator
-        >>> made = readout(accumulator(128, 64), "16x256b.x1")
-        >>> made.element(made.loads[0], 5, 3)
+        >>> read = readout(accumulator(128, 64), "16x256b.x1")
+        >>> read.element(read.loads[0], 5, 3)
         (9, 3)
         """
         m, n = _pair(self.elements(thread, value))
@@ -93,26 +93,26 @@ class Readout(Told):
 
 
 def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> Readout:
-    """How loads of a shape read an accumulator.
+    """Return the loads of one shape that read an accumulator.
 
     Args:
-        fragment: what ``accumulator`` returned, of one tile.
-        name: the shape, ``16x256b``, with its repetitions ``.x8`` where not as many as fit.
-        pack: of an f16 accumulator, whether two columns share a register; as the name says if left out.
+        fragment: an accumulator of one tile, as ``accumulator`` returns it.
+        name: the shape, such as ``16x256b``; with repetitions, such as ``.x8``, if not as many as fit.
+        pack: for an f16 accumulator, whether two columns share a register; by default as the name says.
 
     Raises:
         DescriptorError: if the load does not fit the accumulator, or ``pack`` contradicts the name of the load.
 
     >>> from descriptors.tmem.accumulator import accumulator
-    >>> made = readout(accumulator(128, 64), "16x256b.x8")
-    >>> print(made.elements, len(made.loads), made.move.registers)
+    >>> read = readout(accumulator(128, 64), "16x256b.x8")
+    >>> print(read.elements, len(read.loads), read.move.registers)
     ((4,8),(2,2,8)):((2@1,1@0),(1@1,8@0,8@1)) 8 32
     """
     _check_tile(fragment)
     move = _fitting_move(fragment, name, None if pack is None else as_flag(pack, "tmem ld: pack"))
     if move.packed and fragment.bits != 16:
         raise DescriptorError(
-            f"tmem ld: .pack::16b must read 16-bit elements, found {fragment.bits} bits; {fragment.what}"
+            f"tmem ld: elements have {fragment.bits} bits, but .pack::16b reads 16-bit elements; {fragment.what}"
         )
     half = HALF.name in fragment.name
     threads = 16 if half and move.lanes == QUARTER else 32
@@ -131,10 +131,10 @@ def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> R
 
 
 def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
-    """Every shape that reads an accumulator, with as many repetitions as fit it.
+    """Return a readout for every shape that can read an accumulator, each with the largest repetition count that fits.
 
     >>> from descriptors.tmem.accumulator import accumulator
-    >>> [(one.move.shape, one.move.num) for one in readouts(accumulator(128, 24))]
+    >>> [(read.move.shape, read.move.num) for read in readouts(accumulator(128, 24))]
     [('32x32b', 8), ('16x64b', 4), ('16x128b', 2), ('16x256b', 1), ('16x32bx2', 4)]
     """
     _check_tile(fragment)
@@ -148,16 +148,16 @@ def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
 
 def _check_tile(fragment: TmemFragment) -> None:
     if not isinstance(fragment, TmemFragment) or fragment.modes != ("m", "n"):
-        raise DescriptorError(f"tmem ld: an accumulator must be one tile (m, n), found {brief(fragment)}")
+        raise DescriptorError(f"tmem ld: {brief(fragment)} is not an accumulator of one tile (m, n)")
 
 
 def _width(shape: str, packed: bool) -> int:
-    """Return the columns that one repetition of a load reads: of ``.16x32bx2``, those of both halves."""
+    """Return the number of columns that one repetition of a load reads, for ``.16x32bx2`` in both halves."""
     return move_columns(shape, packed) * (2 if shape == "16x32bx2" else 1)
 
 
 def _fitting_move(fragment: TmemFragment, name: str, pack: bool | None) -> TmemMove:
-    """Return the load of a name; without repetitions, the largest that divides the columns."""
+    """Return the load with a name; without a repetition count, the largest load that divides the columns."""
     shape = name.lstrip(".") if isinstance(name, str) else ""
     if shape in MOST:
         width = _width(shape, bool(pack))
@@ -169,20 +169,19 @@ def _fitting_move(fragment: TmemFragment, name: str, pack: bool | None) -> TmemM
             f"tmem ld: pack={pack} contradicts the name {name!r}, which has {'' if move.packed else 'no '}.pack::16b"
         )
     if fragment.columns % move.columns:
-        rule = f"tmem ld: the columns of an accumulator must be a multiple of the load's {move.columns}"
-        raise DescriptorError(f"{rule}, found {fragment.columns}; {move.ptx}, {fragment.what}")
+        raise DescriptorError(
+            f"tmem ld: the accumulator has {fragment.columns} columns, which is not a multiple of the load's "
+            f"{move.columns}; {move.ptx}, {fragment.what}"
+        )
     return move
 
 
 def _values(move: TmemMove, threads: int, bits: int) -> Layout:
-    """The layout (thread, value) -> cell, in elements: whole registers, or the halves of packed ones."""
-    thread, register, _ = (move.cells.layout[i] for i in range(3))
-    scaled = [rescaled(one, over=bits) for one in (thread, register)]
+    """Return the layout (thread, value) -> cell, in elements; a value is a register, or half of a packed one."""
+    thread, register = (rescaled(move.cells.layout[i], over=bits) for i in range(2))
     if threads < 32:
-        scaled[0] = Layout(threads, lane_step(bits))
-    if not move.packed:
-        return make_layout(scaled[0], scaled[1])
-    return make_layout(scaled[0], make_layout(Layout(2, 32 // bits), scaled[1]))
+        thread = Layout(threads, lane_step(bits))
+    return make_layout(thread, make_layout(Layout(2, 32 // bits), register) if move.packed else register)
 
 
 def _pair(coordinate: object) -> tuple[int, int]:

@@ -1,16 +1,16 @@
-"""The model of scale factors: which bytes of tensor memory a block-scaled ``tcgen05.mma`` takes its factors from.
+"""A model of scale factors: the bytes of tensor memory from which a block-scaled ``tcgen05.mma`` reads its factors.
 
-The judge of pointers and copies, so it shares no code with what derives them. The pointer names a column c and, in its
-two top bits, a byte b; factor q of row x is then ::
+It verifies pointers and copies, so it shares no code with the modules that derive them. The pointer gives a column c
+and, in its two top bits, a byte b. Factor q of row x is then in::
 
-    all rows side by side    lane x%32                        column c + x/32             byte b + q
+    all rows together        lane x%32                        column c + x/32             byte b + q
     halves of N apart        lane x%32 + 64 (x / (N/2))       column c + (x % (N/2))/32   byte b + q
 
-Each warp's lanes hold a copy of their own; the first is read here. Nothing of this was measured on a Blackwell GPU.
+The lanes of each warp hold their own copy; the model reads the first. None of this was measured on a Blackwell GPU.
 Source: PTX ISA 9.1, tcgen05, scale factor layouts, Scale Factor A ID and B ID; CUTLASS ``mma_traits_sm100.hpp``,
 ``tmem_sf_frg``.
 
-Law: no two factors share a byte.
+Invariant: no two factors share a byte.
 
 >>> for halves in (False, True):
 ...     places = factor_bytes(0x40000008, 256, 2, halves=halves).reshape(-1, 3)
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 def factor_bytes(pointer: int, rows: int, count: int, *, group: int = 4, halves: bool = False) -> NDArray[np.int64]:
-    """Lane, column and byte of every factor that one instruction reads: axes (row, factor, 3).
+    """Return lane, column and byte of every factor that one instruction reads: axes (row, factor, 3).
 
     Args:
-        pointer: what the instruction is given.
+        pointer: the pointer that the instruction gets.
         rows: M of the CTA, or N.
-        count: factors of a row: K of the instruction over the elements that share one.
+        count: factors per row: K of the instruction divided by the number of elements that share a factor.
         group: columns of four factors of all rows of the tile; the fifth factor is the first of the next group.
-        halves: whether the halves of N lie apart: ``cta_group`` 2 with M 128.
+        halves: whether the halves of N are in different lanes: ``cta_group`` 2 with M 128.
 
     >>> factor_bytes(0x80000004, 128, 2)[70].tolist()
     [[6, 6, 2], [6, 6, 3]]

@@ -1,26 +1,27 @@
-"""The tensor copies that fill the lanes of a convolution by shifts: a flat row of NHWC memory, its halo as zeros.
+"""Derive the TMA copies that fill the lanes of a convolution by shifts: a flat row of NHWC memory with a zero halo.
 
-128 places of a flat row are no box of a tiled map, for a tile cuts an image anywhere. They are the pixels of an im2col
-copy whose dimensions are C, W, N and H: along N it goes on as it would along H, at the end of an image to the next one,
-and the row H is the last coordinate. Place p begins at ::
+128 places of a flat row are not a box of a tiled map, because a tile starts and ends anywhere in an image. They are the
+pixels of an im2col copy with dimensions C, W, N and H: at the end of an image the copy continues along N with the next
+image, as it otherwise would along H, and the row h is the last coordinate. The copy of place p starts at::
 
     c,   w = first + step (p mod W'),   n = p div W',   h
 
-where W' places of an image begin at activation ``first`` and lie ``step`` apart: all of them, 0 and 1, unless the
-convolution is a view. The corners along W are the first and the last of these, and what of them is outside of the
-image, the halo, arrives as zero; along N there is room before the first image, which masked outputs may read.
+where the W' places of an image start at activation ``first`` and are ``step`` apart: 0 and 1, unless the convolution is
+a view. The corners along W are the first and the last of these activations. Those outside of the image, the halo,
+arrive as zero. Along N the box starts before the first image, because masked outputs may read there.
 Source: PTX ISA 9.1, im2col mode; CUDA Driver API, cuTensorMapEncodeIm2col; arithmetic.
 
-Law: the copies bring every place of the flat row, and zero for the place before it.
+Invariant: the copies transfer every place of the flat row, and zero for the place before it.
 
 >>> import numpy as np
 >>> from descriptors.tmem.shift_steps import shift_problem
->>> one = RowCopies(shift_problem(2, 3, 9, 16, 16, (3, 3), (1, 1)))
+>>> copies = RowCopies(shift_problem(2, 3, 9, 16, 16, (3, 3), (1, 1)))
 >>> x = np.arange(1, 2 * 3 * 9 + 1).reshape(2, 3, 9, 1)
->>> [row[0].tolist() == [0, *x[:, h].ravel()[:17]] for h in range(3) for row in [one.rows(x, h, (-1,), 18).T]]
+>>> [row[0].tolist() == [0, *x[:, h].ravel()[:17]] for h in range(3) for row in [copies.rows(x, h, (-1,), 18).T]]
 [True, True, True]
 
-Law: a load lands as the copies to tensor memory read it, and so do four rows that are refreshed, 128 bytes apart.
+Invariant: shared memory after a load has the layout that the copies to tensor memory read, and so have the four rows of
+a refresh, which are 128 bytes apart.
 
 >>> from descriptors.smem.tma.copy_model import landing_bits
 >>> from descriptors.tmem.copied import tmem_copied
@@ -59,33 +60,38 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-#: The farthest corner of a map of four dimensions (cuTensorMapEncodeIm2col).
+#: The largest corner of a map with four dimensions (cuTensorMapEncodeIm2col).
 _FARTHEST = 127
 
 
 @frozen
 class RowCopies:
-    """The copies of a convolution's flat rows.
+    """The TMA copies of a convolution's flat rows.
 
     Args:
-        problem: the convolution, or the view of one.
+        problem: the convolution, or a view of one.
     """
 
     problem: ShiftProblem
 
     @property
     def lower(self) -> tuple[int, int]:
-        """The corner of the bounding box along W and N: the first place, and as many images as the padding reaches."""
+        """Lower corner along W and N: the first place, and the images before the first that the padding reaches."""
         return self.problem.first, -self.problem.padding[1] // self.problem.width
 
     @property
     def upper(self) -> tuple[int, int]:
-        """The other one: the last place of an image, and as many images more as a tile may reach beyond the last."""
-        one = self.problem
-        return one.first + one.step * (one.width - 1) - (one.source - 1), min(_FARTHEST, 2 * LANES // one.width + 1)
+        """Upper corner along W and N: the last place of an image, and the images after the last that a tile reaches."""
+        problem = self.problem
+        last = problem.first + problem.step * (problem.width - 1)
+        return last - (problem.source - 1), min(_FARTHEST, 2 * LANES // problem.width + 1)
 
     def start(self, place: int, h: int) -> tuple[int, int, int]:
-        """Coordinates w, n, h at which a copy from a place begins.
+        """Return the coordinates w, n, h at which a copy starts.
+
+        Args:
+            place: first place of the flat row.
+            h: the row of the images.
 
         >>> from descriptors.tmem.shift_steps import shift_problem
         >>> RowCopies(shift_problem(2, 3, 9, 16, 16, (3, 3), (1, 1))).start(-1, 2)
@@ -95,74 +101,74 @@ class RowCopies:
         return self.problem.first + self.problem.step * u, n, h
 
     def tensor_map(self, element: ElementType, channels: int, places: int, swizzle: SwizzleMode) -> TensorMap:
-        """The im2col map of dimensions C, W, N, H.
+        """Return the im2col map with dimensions C, W, N, H.
 
         Args:
             element: type of the activations.
-            channels: that a copy takes, one K step or more.
-            places: that it takes: 128 of a load, 1 of a row that is refreshed.
-            swizzle: of shared memory.
+            channels: channels per copy, one K step or more.
+            places: places per copy: 128 for a load, 1 for a refreshed row.
+            swizzle: swizzle mode in shared memory.
 
         Raises:
-            TmaError: if no driver takes such a map.
+            TmaError: if the driver rejects the map.
 
         >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
         >>> from descriptors.tmem.shift_steps import shift_problem
         >>> copies = RowCopies(shift_problem(2, 3, 9, 16, 16, (3, 3), (1, 1)))
-        >>> made = copies.tensor_map(ELEMENT_TYPES["bf16"], 16, 128, SwizzleMode.B32)
-        >>> made.extents, made.strides, made.box.lower, made.box.upper
+        >>> tensor_map = copies.tensor_map(ELEMENT_TYPES["bf16"], 16, 128, SwizzleMode.B32)
+        >>> tensor_map.extents, tensor_map.strides, tensor_map.box.lower, tensor_map.box.upper
         ((16, 9, 2, 3), (32, 864, 288), (0, -1), (0, 29))
         """
-        one = self.problem
-        pixel = one.channels * element.bits // 8
-        made = TensorMap(
+        problem = self.problem
+        pixel = problem.channels * element.bits // 8
+        tensor_map = TensorMap(
             as_data_type(DATA_TYPES[element.name][1]),
             0,
-            (one.channels, one.source, one.images, one.height),
-            (pixel, pixel * one.source * one.height, pixel * one.source),
+            (problem.channels, problem.source, problem.images, problem.height),
+            (pixel, pixel * problem.source * problem.height, pixel * problem.source),
             Im2colWindow(self.lower, self.upper, channels, places),
-            (1, one.step, 1, 1),
+            (1, problem.step, 1, 1),
             swizzle=SWIZZLES[swizzle][1],
         )
-        for refusal in made.refusals():
+        for refusal in tensor_map.refusals():
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
-        return made
+        return tensor_map
 
     def rows(self, activations: Numbers, h: int, starts: Sequence[int], count: int) -> Numbers:
-        """What copies bring, by the model of im2col copies.
+        """Return the activations that copies transfer, according to the model of im2col copies.
 
         Args:
-            activations: N H W C.
+            activations: the activations, N H W C.
             h: the row of the images.
-            starts: the place at which each copy begins.
-            count: places that each takes.
+            starts: the first place of each copy.
+            count: places per copy.
 
         Returns:
-            array (place, channel), one copy after the other.
+            Array (place, channel), one copy after the other.
         """
         import numpy as np
 
-        w, n, rest = (at.ravel() for at in _coordinates(self, tuple(starts), count))
-        at, h_at = (n, w), rest + h
+        w, n, rows_on = (axis.ravel() for axis in _coordinates(self, tuple(starts), count))
+        row = rows_on + h
         images, height, width, _ = activations.shape
-        inside = (w >= 0) & (w < width) & (n >= 0) & (n < images) & (h_at < height)
-        row = activations[np.where(inside, at[0], 0), np.where(inside, h_at, 0), np.where(inside, at[1], 0)]
-        brought: Numbers = row * inside[:, None]
-        return brought
+        inside = (w >= 0) & (w < width) & (n >= 0) & (n < images) & (row < height)
+        values = activations[np.where(inside, n, 0), np.where(inside, row, 0), np.where(inside, w, 0)]
+        copied: Numbers = values * inside[:, None]
+        return copied
 
 
 @lru_cache(maxsize=1 << 12)
 def _coordinates(copies: RowCopies, starts: tuple[int, ...], count: int) -> tuple[Numbers, ...]:
-    """Coordinates along W and N of every place of every copy, and the rows that it goes on by."""
+    """Return the coordinates along W and N of every place of every copy, and the number of rows it moved along H."""
     import numpy as np
 
-    one = copies.problem
-    taken = im2col_coordinates(
-        (one.source, one.images),
+    problem = copies.problem
+    coordinates = im2col_coordinates(
+        (problem.source, problem.images),
         copies.lower,
         copies.upper,
-        (one.step, 1),
+        (problem.step, 1),
         np.array([copies.start(place, 0) for place in starts]),
         count,
     )
-    return taken[..., 0], taken[..., 1], taken[..., 2]
+    return coordinates[..., 0], coordinates[..., 1], coordinates[..., 2]

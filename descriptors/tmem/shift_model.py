@@ -1,23 +1,23 @@
-"""The model of ``tcgen05.shift`` and what a convolution does around it, on the cells of one CTA's tensor memory.
+"""A model of ``tcgen05.shift`` and of the other instructions of a convolution by shifts, on one CTA's tensor memory.
 
-The judge of every sequence, so it shares no code with what plans them. The memory is an array of 128 lanes by 512
-columns of 32-bit words; each function does to it what one instruction does, exactly::
+It verifies instruction sequences, so it shares no code with the modules that plan them. The memory is an array of 128
+lanes by 512 columns of 32-bit words. Each function changes it as one instruction does::
 
     load       tcgen05.cp.128x256b: row r of 128 goes to lane r, its 8 words to 8 columns
-    refresh    tcgen05.cp.4x256b: row r of 4 goes to lane 32 r from the lane of the address on
-    shift      tcgen05.shift.down: 8 columns; in each quarter of 32 lanes, lane l takes what lane l + 1 had, and the
-               last lane keeps what it has
-    multiply   tcgen05.mma: D = A B^T, or D + A B^T with enable-input-d; lane l of D is left alone where bit l % 32 of
+    refresh    tcgen05.cp.4x256b: row r of 4 goes to the lane that is 32 r after the lane of the address
+    shift      tcgen05.shift.down: 8 columns; in each quarter of 32 lanes, lane l gets the row of lane l + 1, and the
+               last lane keeps its row
+    multiply   tcgen05.mma: D = A B^T, or D + A B^T with enable-input-d; lane l of D is not written if bit l % 32 of
                word l / 32 of disable-output-lane is 1
     clear      tcgen05.st of zeros by the four warps
 
-Elements are whole numbers of 8, 16 or 32 bits, two's complement: the moves carry bits and do not ask what they mean,
-and sums of whole numbers are exact. What one shift moves is not settled: the quarter of its address, as PTX's "for a
-warp" can be read, or all four, as the DSL says; it is an argument. Nothing of this was measured on a Blackwell GPU.
+Elements are two's complement integers of 8, 16 or 32 bits: the data movement does not depend on the type, and integer
+sums are exact. It is not settled which lanes one shift moves: the quarter of its address, as PTX's "for a warp" can be
+read, or all four quarters, as the DSL says. This is an argument. None of this was measured on a Blackwell GPU.
 Source: PTX ISA 9.1, tcgen05.shift, tcgen05.cp, tcgen05.mma; CuTe DSL 4.8.1, docstring of ``tcgen05_mma`` (the
 direction, and that the last lane of a quarter keeps its row).
 
-Law: a shift moves every row but four, and never across quarters.
+Invariant: a shift of all quarters moves every row but four, and never across quarters.
 
 >>> import numpy as np
 >>> cells = np.arange(128, dtype=np.uint32)[:, None].repeat(512, 1)
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint32]
     Numbers = NDArray[np.int64]
 
-# A quarter has 32 lanes; load, refresh and shift move 256 bits of a lane, 8 columns.
+# A quarter has 32 lanes. Load, refresh and shift move 256 bits per lane, which is 8 columns.
 _QUARTER, _COLUMNS = 32, 8
 
 
 def load(cells: Words, column: int, rows: Words) -> None:
-    """128 rows of 8 words to 8 columns.
+    """Write 128 rows of 8 words to 8 columns.
 
     >>> import numpy as np
     >>> cells = np.zeros((128, 512), np.uint32)
@@ -59,7 +59,7 @@ def load(cells: Words, column: int, rows: Words) -> None:
 
 
 def refresh(cells: Words, lane: int, column: int, rows: Words) -> None:
-    """4 rows of 8 words to lanes ``lane``, ``lane + 32``, ``lane + 64``, ``lane + 96``.
+    """Write 4 rows of 8 words to lanes ``lane``, ``lane + 32``, ``lane + 64``, ``lane + 96``.
 
     >>> import numpy as np
     >>> cells = np.zeros((128, 512), np.uint32)
@@ -71,13 +71,13 @@ def refresh(cells: Words, lane: int, column: int, rows: Words) -> None:
 
 
 def shift(cells: Words, lane: int, column: int, *, quarters: str) -> None:
-    """Each row of 8 columns one lane down, but for the last of a quarter.
+    """Move each row of 8 columns one lane down, within its quarter; the last lane of a quarter keeps its row.
 
     Args:
         cells: the memory.
-        lane: of the address, a multiple of 32.
-        column: of the address.
-        quarters: ``all`` of them move, or the ``one`` of the address.
+        lane: lane of the address, a multiple of 32.
+        column: column of the address.
+        quarters: which quarters move: ``all``, or the ``one`` of the address.
 
     Raises:
         ChoiceError: if ``quarters`` is neither.
@@ -92,15 +92,16 @@ def shift(cells: Words, lane: int, column: int, *, quarters: str) -> None:
 def multiply(
     cells: Words, d: int, a: int, b: Numbers, *, bits: int, masks: Sequence[int], enable_input_d: bool
 ) -> None:
-    """One K step of A, in the 8 columns from ``a`` on, by B, into 32-bit whole numbers in the columns from ``d`` on.
+    """Multiply one K step of A by B and write 32-bit integers to D.
 
     Args:
         cells: the memory.
-        d, a: first columns.
-        b: (n, k), whole numbers.
-        bits: of an element of A: 8, 16 or 32.
-        masks: four words, the lanes of D that are not written.
-        enable_input_d: whether D is added to.
+        d: first column of D.
+        a: first of the 8 columns of A.
+        b: (n, k), integers.
+        bits: bits per element of A: 8, 16 or 32.
+        masks: four words with the lanes of D that are not written.
+        enable_input_d: whether the product is added to D.
 
     >>> import numpy as np
     >>> cells = np.full((128, 512), 7, np.uint32)
@@ -120,7 +121,7 @@ def multiply(
 
 
 def clear(cells: Words, column: int, columns: int) -> None:
-    """Zeros in all lanes of some columns.
+    """Write zeros to all lanes of some columns.
 
     >>> import numpy as np
     >>> cells = np.ones((128, 512), np.uint32)
@@ -132,7 +133,7 @@ def clear(cells: Words, column: int, columns: int) -> None:
 
 
 def read(cells: Words, column: int, columns: int) -> Numbers:
-    """The 32-bit whole numbers of some columns: (lane, column).
+    """Return the 32-bit integers of some columns: (lane, column).
 
     >>> import numpy as np
     >>> read(np.full((128, 512), 2**32 - 1, np.uint32), 0, 2)[5].tolist()

@@ -1,11 +1,12 @@
-"""A convolution with shifts, told: what stands in which lane, the steps of a filter row, what they save, and the proof.
+"""Text and JSON records of convolutions by shifts: their lanes, the steps of a filter row, the savings, and the proof.
 
-Law: text and data have the same masks, and count the same outputs.
+Invariant: text and record contain the same masks, and the text of a proof the same numbers as its record.
 
 >>> from descriptors.tmem.shift_convolution import shift_convolution
->>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
->>> told = [line.split("  masks ")[1].split()[:4] for line in tell_convolution(made).splitlines() if "masks 0x" in line]
->>> told == [one["masks"] for one in record_convolution(made)["steps"] if one.get("masked")][:2]
+>>> shifted = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
+>>> lines = [line for line in tell_convolution(shifted).splitlines() if "masks 0x" in line]
+>>> masks = [step["masks"] for step in record_convolution(shifted)["steps"] if step.get("masked")]
+>>> [line.split("  masks ")[1].split()[:4] for line in lines] == masks[:2]
 True
 >>> proof = ShiftProof(8, 2, "all", Outcome(0), Outcome(3, (0, 1, 2, 0, 5, 6)))
 >>> print(tell_proof(proof))
@@ -32,7 +33,7 @@ from descriptors.tmem.shift_copies import RowCopies
 from descriptors.tmem.shift_steps import ROW_BYTES, TAPS, ShiftProblem, ShiftStep, Traffic, table
 from descriptors.tmem.shift_views import View, ViewedConvolution, ViewedProof
 
-#: What no source settles, by what is taken for true.
+#: The question that no source settles, by the assumption of the steps.
 _NOT_SETTLED = {
     "all": "whether one tcgen05.shift moves all quarters, as here, or the one of its address (--quarters one)",
     "one": "whether one tcgen05.shift moves the quarter of its address, as here, or all (--quarters all)",
@@ -44,11 +45,11 @@ _STAGED = "a refresh reads 4 rows that stand 32 places apart: they lie in shared
 def tell_convolution(
     convolution: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0
 ) -> str:
-    """A convolution for a person.
+    """Return the text of a convolution.
 
     Args:
-        convolution: what is told.
-        report: its proof, for the last lines.
+        convolution: the convolution.
+        report: the result of its verification, for the last lines.
         row: the output row whose steps are shown.
         tile: the tile of that row.
 
@@ -84,18 +85,19 @@ def tell_convolution(
 
 
 def copy_lines(convolution: ShiftConvolution) -> list[str]:
-    """The tensor maps of the copies that bring the flat rows, and the words that tensor memory is filled by."""
-    one = convolution.problem
+    """Return the lines about the tensor maps of the flat rows and the descriptors of the copies to tensor memory."""
+    problem = convolution.problem
     try:
-        load, refresh = (made for made, _ in row_maps(convolution))
+        load, refresh = (tensor_map for tensor_map, _ in row_maps(convolution))
     except TmaError as error:
         return [f"   from NHWC  no tensor map: {error}"]
-    step = f"{one.step} (p mod {one.width})" if one.step > 1 else f"p mod {one.width}"
-    first = f"{one.first} + " if one.first else ""
+    step = f"{problem.step} (p mod {problem.width})" if problem.step > 1 else f"p mod {problem.width}"
+    first = f"{problem.first} + " if problem.first else ""
+    assert isinstance(refresh.box, Im2colWindow)
     return [
         f"   load     cuTensorMapEncodeIm2col, C W N H: {arguments_text(load)}",
-        f"            from place p at (c, {first}{step}, p div {one.width}, h); zeros are the halo",
-        f"   refresh  the same, pixels={_pixels(refresh)} swizzle=128B, four copies 128 bytes apart",
+        f"            from place p at (c, {first}{step}, p div {problem.width}, h); zeros are the halo",
+        f"   refresh  the same, pixels={refresh.box.pixels} swizzle=128B, four copies 128 bytes apart",
         *(
             f"   word     {word_text(word)} of {name}"
             for (_, word), name in zip(row_maps(convolution), _COPIES, strict=True)
@@ -107,29 +109,24 @@ def copy_lines(convolution: ShiftConvolution) -> list[str]:
 _COPIES = ("tcgen05.cp.128x256b, of a load at address 0", "tcgen05.cp.4x256b, of a refresh at address 0")
 
 
-def _pixels(one: TensorMap) -> int:
-    assert isinstance(one.box, Im2colWindow)
-    return one.box.pixels
-
-
 def row_maps(convolution: ShiftConvolution) -> tuple[tuple[TensorMap, int], ...]:
-    """The map of a load and that of a row that is refreshed, each with the word of its copy to tensor memory.
+    """Return the tensor maps of a load and of a refreshed row, each with the descriptor of its copy to tensor memory.
 
     Raises:
-        TmaError: if no driver takes such a map.
+        TmaError: if the driver rejects a map.
     """
     copies, element, channels = RowCopies(convolution.problem), convolution.element, convolution.step_channels
-    made = []
+    maps = []
     for rows, places, swizzle, copy in ((LANES, LANES, "32B", "128x256b"), (4, 1, "128B", "4x256b")):
         mode = SwizzleMode(swizzle)
         tile = (rows, mode.span_bytes * 8 // element.bits)
         word = tmem_copied(tile, element.name, mode, copy).steps[0].word
-        made.append((copies.tensor_map(element, channels, places, mode), word))
-    return tuple(made)
+        maps.append((copies.tensor_map(element, channels, places, mode), word))
+    return tuple(maps)
 
 
 def _first_run(steps: tuple[ShiftStep, ...]) -> tuple[ShiftStep, ...]:
-    """The steps up to the second load: the taps of one filter row and K step."""
+    """Return the steps up to the second load: the taps of one filter row and K step."""
     loads = [i for i, step in enumerate(steps) if step.kind == "load"]
     return steps[: loads[1]] if len(loads) > 1 else steps
 
@@ -138,12 +135,12 @@ def _which_run(steps: tuple[ShiftStep, ...], first_run: tuple[ShiftStep, ...]) -
     loads = sum(step.kind == "load" for step in steps)
     if loads == 0:
         return "every tap of the row is in the padding"
-    at = next(step.tap for step in first_run if step.kind == "load")
-    return f"those of the first of {counted(loads, 'load')}, filter row {at.r}, K step {at.k}"
+    tap = next(step.tap for step in first_run if step.kind == "load")
+    return f"those of the first of {counted(loads, 'load')}, filter row {tap.r}, K step {tap.k}"
 
 
 def _words(convolution: ShiftConvolution, step: ShiftStep) -> tuple[str, str]:
-    """The instruction of a step, and what it does."""
+    """Return the instruction of a step, and a description of its effect."""
     group = f"cta_group::{convolution.cta_group}"
     if step.kind == "clear":
         return "tcgen05.st, every warp", f"zeros to D, columns [0,{convolution.problem.filters})"
@@ -172,17 +169,17 @@ def _some(lanes: tuple[int, ...]) -> str:
 
 def _savings(convolution: ShiftConvolution) -> list[str]:
     rows = TRAFFIC.table(_widths(convolution))
-    all_of_it = convolution.copied
-    bytes_ = f"{all_of_it.rows * ROW_BYTES} bytes instead of {all_of_it.plain * ROW_BYTES}"
-    return [*aligned(rows, ">", indent=3), f"   in all: {all_of_it.rows} rows instead of {all_of_it.plain}, {bytes_}"]
+    total = convolution.copied
+    total_bytes = f"{total.rows * ROW_BYTES} bytes instead of {total.plain * ROW_BYTES}"
+    return [*aligned(rows, ">", indent=3), f"   in all: {total.rows} rows instead of {total.plain}, {total_bytes}"]
 
 
 def _steps(convolution: ShiftConvolution, row: int = 0, tile: int = 0) -> list[tuple[ShiftConvolution, ShiftStep]]:
     return [(convolution, step) for step in convolution.steps(row, tile)]
 
 
-def _output(one: ShiftProblem) -> list[int]:
-    return [one.images, one.rows, one.columns, one.filters]
+def _output(problem: ShiftProblem) -> list[int]:
+    return [problem.images, problem.rows, problem.columns, problem.filters]
 
 
 def _widths(convolution: ShiftConvolution) -> tuple[Traffic, ...]:
@@ -191,14 +188,14 @@ def _widths(convolution: ShiftConvolution) -> tuple[Traffic, ...]:
 
 
 def _maps(convolution: ShiftConvolution) -> dict[str, Any]:
-    """The maps of NHWC memory by the names of ``cuda.h``; {} where there are none."""
+    """Return the records of the tensor maps, with the names of ``cuda.h``; empty if the driver rejects a map."""
     try:
         maps = row_maps(convolution)
     except TmaError:
         return {}
     return {
-        name: {"by": "cuTensorMapEncodeIm2col", "dimensions": "C W N H", **map_record(one), "word": word}
-        for name, (one, word) in zip(("load", "refresh"), maps, strict=True)
+        name: {"by": "cuTensorMapEncodeIm2col", "dimensions": "C W N H", **map_record(tensor_map), "word": word}
+        for name, (tensor_map, word) in zip(("load", "refresh"), maps, strict=True)
     }
 
 
@@ -211,8 +208,8 @@ def _views(viewed: ViewedConvolution) -> list[tuple[range, range, range, View, S
     ]
 
 
-def _viewed_output(one: Convolution) -> list[int]:
-    return [one.images, *one.outputs, one.filters]
+def _viewed_output(whole: Convolution) -> list[int]:
+    return [whole.images, *whole.outputs, whole.filters]
 
 
 def _activations(view: View, part: ShiftConvolution) -> range:
@@ -221,12 +218,12 @@ def _activations(view: View, part: ShiftConvolution) -> range:
 
 
 def _span(numbers: range) -> str:
-    """The first, the second and the last of some numbers."""
-    listed = [str(one) for one in (*numbers[:2], *numbers[2:][-1:])]
+    """Return the first, the second and the last of some numbers, as text."""
+    listed = [str(number) for number in (*numbers[:2], *numbers[2:][-1:])]
     return ", ".join([*listed[:2], *(["..."] if len(numbers) > 3 else []), *listed[2:]])
 
 
-#: The outputs of a proof that differ from the definition.
+#: The record of the outputs that differ from the definition.
 OUTCOME = Record(
     "Outcome",
     wrong=int,
@@ -239,15 +236,15 @@ OUTCOME = Record(
         None,
     ),
 )
-#: A proof as plain data.
+#: The record of a verification.
 record_proof = Record(
     **attributes(ShiftProof, "ok outputs multiplications quarters"), wrong=Row(OUTCOME, "outcome"), otherwise=OUTCOME
 )
-#: The proof of a convolution through views as plain data.
+#: The record of the verification of a convolution through views.
 record_viewed_proof = Record(**attributes(ViewedProof, "ok outputs multiplications"), wrong=Row(OUTCOME, "outcome"))
 
 _STEP = {"instruction": Row(str, lambda pair: _words(*pair)[0])}
-#: Where an instruction is.
+#: The instruction of a step and its tap.
 _AT = {
     **_STEP,
     **within("1.tap", **each(int, "r s"), k_step=Row(int, "k")),
@@ -260,7 +257,7 @@ def _step(kinds: set[str], **rows: Row) -> Record:
     return Record("", lambda pair: pair[1].kind in kinds, kind=Row(kinds, "1.kind"), **rows)
 
 
-#: A step.
+#: The record of a step.
 STEP = Named(
     "ShiftStep",
     (
@@ -280,9 +277,9 @@ STEP = Named(
         ),
     ),
 )
-#: The map of a load or of a refresh, and the word of its copy to tensor memory.
+#: The record of the tensor map of a load or a refresh, and of the descriptor of its copy to tensor memory.
 MAP = Record("ShiftMap", **each(str, "by dimensions"), **IM2COL_ARGUMENTS, swizzle=str, word=WORD)
-#: Rows that are copied, with shifts and without.
+#: The record of the rows that are copied, with and without shifts.
 TRAFFIC = Record(
     "Traffic",
     taps=Row(int, label="S"),
@@ -318,11 +315,11 @@ SHIFT = Record(
 def record_convolution(
     convolution: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0
 ) -> dict[str, Any]:
-    """A convolution as plain data; the steps are all those of the tile.
+    """Return the record of a convolution, with all steps of one tile.
 
     Args:
-        convolution: what is told.
-        report: its proof.
+        convolution: the convolution.
+        report: the result of its verification.
         row: the output row.
         tile: the tile of that row.
 
@@ -334,7 +331,7 @@ def record_convolution(
 
 
 def tell_proof(proof: ShiftProof) -> str:
-    """A proof for a person."""
+    """Return the text of a verification."""
     by = f"by {counted(proof.multiplications, 'multiplication')} simulated on whole numbers"
     reach = "its own quarter alone" if proof.quarters == "all" else "every quarter"
     lines = [f"if one tcgen05.shift moves {reach}: {_wrong(proof.otherwise, proof.outputs)}"]
@@ -346,11 +343,11 @@ def tell_proof(proof: ShiftProof) -> str:
 
 
 def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None) -> str:
-    """A convolution through views, for a person.
+    """Return the text of a convolution through views.
 
     Args:
-        convolution: what is told.
-        report: its proof, for the last line.
+        convolution: the convolution.
+        report: the result of its verification, for the last line.
 
     >>> from descriptors.tmem.shift_views import shift_views
     >>> print(*tell_views(shift_views((1, 5, 9, 16), (16, 3, 3), stride=2)).splitlines()[:3], sep="\\n")
@@ -358,10 +355,10 @@ def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None
        output   1x2x4x16, 18 multiplications: each view a convolution of stride and dilation 1 along W, none masked
        view  outputs q     taps s  activations w  tiles  multiplications
     """
-    one = convolution.convolution
-    output = extents_text(_viewed_output(one))
+    whole = convolution.convolution
+    output = extents_text(_viewed_output(whole))
     lines = [
-        f"convolution of {one}, through {counted(len(convolution.views), 'view')} of W, A shifted in tensor memory",
+        f"convolution of {whole}, through {counted(len(convolution.views), 'view')} of W, A shifted in tensor memory",
         f"   output   {output}, {counted(convolution.multiplications, 'multiplication')}: each view a convolution of "
         "stride and dilation 1 along W, none masked",
         *aligned(VIEW.table(_views(convolution), number="view"), indent=3),
@@ -372,7 +369,7 @@ def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None
     return "\n".join([*lines, report.headline] if report is not None else lines)
 
 
-#: A view of a convolution.
+#: The record of a view of a convolution.
 VIEW = Record(
     q=Row([int], lambda view: list(view[0]), "outputs q", lambda view: _span(view[0])),
     s=Row([int], lambda view: list(view[1]), "taps s", lambda view: _span(view[1])),
@@ -381,7 +378,8 @@ VIEW = Record(
     **within("4", **SHIFT.rows) | {"tiles": Row(int, "4.tiles", "tiles")},
     multiplications=Row(TEXT, "4.multiplications", "multiplications"),
 )
-#: A convolution through views as plain data, with the steps of the first tile of each; ``report`` is its proof.
+#: The record of a convolution through views, with the steps of the first tile of each view; the option ``report`` is
+#: the result of its verification.
 record_views = Record(
     **within("convolution", **_EXTENTS, output=Row([int], _viewed_output), **each(PAIR, "stride dilation padding")),
     multiplications=int,
@@ -392,7 +390,7 @@ record_views = Record(
 
 
 def tell_viewed_proof(proof: ViewedProof) -> str:
-    """Its proof, for a person."""
+    """Return the text of the verification of a convolution through views."""
     return proof.headline
 
 

@@ -1,28 +1,29 @@
-"""Convolutions by shifts through views: strides and dilations along W, and more padding than a filter reaches.
+"""Divide a convolution with stride, dilation or large padding along W into convolutions by shifts (views).
 
-A shift moves every lane by one, so that adjacent lanes must hold activations that adjacent taps read. With a stride
-along W they do not, nor with a dilation; of one residue they do. Let ``g = gcd(stride, dilation)``. Outputs ``q`` of
-one residue modulo ``dilation / g``, at taps ``s`` of one residue modulo ``stride / g``, read ::
+A shift moves every lane by one, so adjacent lanes must hold activations that adjacent taps read. With a stride or a
+dilation along W this holds only for outputs and taps of one residue. Let ``g = gcd(stride, dilation)``. Outputs ``q``
+of one residue modulo ``dilation / g``, at taps ``s`` of one residue modulo ``stride / g``, read::
 
     w = stride q - padding + dilation s = first + step (q' + s')        with  step = lcm(stride, dilation)
 
-for the counted outputs q' and taps s': a convolution of stride and dilation 1 over the activations from ``first`` on,
-``step`` apart. A tensor copy takes those alone, by its element stride, at most 8; what of them is outside of the image
-is halo, which arrives as zero, so that no output is masked. Outputs of one residue add up over the residues of taps.
+where q' and s' number these outputs and taps. This is a convolution of stride and dilation 1 over the activations
+``first``, ``first + step``, and so on. A TMA copy selects these activations with its element stride, which is at most
+8. Activations outside of the image, the halo, arrive as zero, so no output is masked. The outputs of one residue are
+summed over the residues of the taps.
 Source: the definition of a convolution; arithmetic.
 
-Law: the views have every output and every tap together once, and read what the definition says.
+Invariant: the views contain each pair of an output and a tap once, and read the activation of the definition.
 
 >>> from descriptors.smem.tma.convolution import convolution
->>> one = convolution((2, 9, 13, 16), (16, 2, 5), stride=(1, 4), dilation=(1, 6), padding=(0, 9))
->>> made = cut(one)
->>> [(view.q, view.s, view.first) for view in made][:3], made[0].steps, made[0].step
+>>> whole = convolution((2, 9, 13, 16), (16, 2, 5), stride=(1, 4), dilation=(1, 6), padding=(0, 9))
+>>> views = cut(whole)
+>>> [(view.q, view.s, view.first) for view in views][:3], views[0].steps, views[0].step
 ([(0, 0, -9), (0, 1, -3), (1, 0, -5)], (3, 2), 12)
->>> pairs = sorted((q, s) for view in made for q in view.outputs(one) for s in view.taps(one))
->>> pairs == [(q, s) for q in range(one.outputs[1]) for s in range(5)]
+>>> pairs = sorted((q, s) for view in views for q in view.outputs(whole) for s in view.taps(whole))
+>>> pairs == [(q, s) for q in range(whole.outputs[1]) for s in range(5)]
 True
 >>> all(4 * q - 9 + 6 * s == view.first + view.step * (i + j)
-...     for view in made for i, q in enumerate(view.outputs(one)) for j, s in enumerate(view.taps(one)))
+...     for view in views for i, q in enumerate(view.outputs(whole)) for j, s in enumerate(view.taps(whole)))
 True
 """
 
@@ -56,7 +57,7 @@ MOST_STEP = 8
 
 
 def needs_views(taps: Sequence[int], stride: Sequence[int], dilation: Sequence[int], padding: Sequence[int]) -> bool:
-    """Whether a convolution can be shifted through views alone; pairs are along H and W.
+    """Return whether a convolution can be shifted only through views; the pairs are along H and W.
 
     >>> needs_views((3, 3), (2, 1), (1, 1), (1, 1)), needs_views((3, 3), (1, 2), (1, 1), (1, 1))
     (False, True)
@@ -68,12 +69,14 @@ def needs_views(taps: Sequence[int], stride: Sequence[int], dilation: Sequence[i
 
 @frozen
 class View:
-    """Outputs of one residue at taps of one residue.
+    """The outputs of one residue at the taps of one residue.
 
     Args:
-        q, s: the first output, and the first tap.
-        steps: from an output to the next one, and from a tap to the next one.
-        first, step: the activation that the first of both reads, and how far the next ones lie.
+        q: the first output.
+        s: the first tap.
+        steps: distance of consecutive outputs, and of consecutive taps.
+        first: the activation that the first output reads at the first tap.
+        step: distance of consecutive activations.
     """
 
     q: int
@@ -82,35 +85,35 @@ class View:
     first: int
     step: int
 
-    def outputs(self, one: Convolution) -> range:
-        """The outputs q."""
-        return range(self.q, one.outputs[1], self.steps[0])
+    def outputs(self, whole: Convolution) -> range:
+        """Return the outputs q of the view."""
+        return range(self.q, whole.outputs[1], self.steps[0])
 
-    def taps(self, one: Convolution) -> range:
-        """The taps s."""
-        return range(self.s, one.taps[1], self.steps[1])
+    def taps(self, whole: Convolution) -> range:
+        """Return the taps s of the view."""
+        return range(self.s, whole.taps[1], self.steps[1])
 
 
-def cut(one: Convolution) -> tuple[View, ...]:
-    """The views of a convolution."""
-    stride, dilation = one.stride[1], one.dilation[1]
+def cut(whole: Convolution) -> tuple[View, ...]:
+    """Return the views of a convolution."""
+    stride, dilation = whole.stride[1], whole.dilation[1]
     common = gcd(stride, dilation)
     steps = dilation // common, stride // common
     return tuple(
-        View(q, s, steps, stride * q - one.padding[1] + dilation * s, lcm(stride, dilation))
-        for q in range(min(steps[0], one.outputs[1]))
-        for s in range(min(steps[1], one.taps[1]))
+        View(q, s, steps, stride * q - whole.padding[1] + dilation * s, lcm(stride, dilation))
+        for q in range(min(steps[0], whole.outputs[1]))
+        for s in range(min(steps[1], whole.taps[1]))
     )
 
 
 @frozen
 class ViewedProof(Told):
-    """All views simulated on whole numbers, and added up.
+    """The result of simulating all views on integers and summing them.
 
     Args:
-        outputs: how many there are.
-        multiplications: instructions that were simulated.
-        outcome: what differs from the definition.
+        outputs: number of output elements.
+        multiplications: number of simulated instructions.
+        outcome: differences from the definition.
     """
 
     outputs: int
@@ -133,12 +136,12 @@ class ViewedProof(Told):
 
 @frozen
 class ViewedConvolution(Told):
-    """A convolution whose activations move, through views.
+    """A convolution by shifts through views.
 
     Args:
-        convolution: the whole.
-        views: which outputs and taps each has.
-        parts: the convolution of each view, of stride and dilation 1 along W.
+        convolution: the whole convolution.
+        views: the views.
+        parts: the convolution of each view, with stride and dilation 1 along W.
     """
 
     convolution: Convolution
@@ -147,7 +150,7 @@ class ViewedConvolution(Told):
 
     @property
     def multiplications(self) -> int:
-        """Instructions, in all."""
+        """Number of ``tcgen05.mma`` instructions of all views."""
         return sum(part.multiplications for part in self.parts)
 
     @property
@@ -156,27 +159,24 @@ class ViewedConvolution(Told):
         return f"{counted(len(self.views), 'view')} of W, {self.multiplications} multiplications"
 
     def verify(self, seed: int = 1) -> ViewedProof:
-        """Run the steps of all views, add up what they leave, and compare every output with the definition.
+        """Simulate the steps of all views, sum their outputs, and compare every output with the definition.
 
         Raises:
-            DescriptorError: if that were too many.
+            DescriptorError: if the convolution is too large for a simulation.
 
         >>> print(shift_views((1, 5, 9, 16), (16, 3, 3), stride=2, padding=1).verify().headline)
         proved: 240 outputs equal those of the definition, by 21 multiplications simulated on whole numbers
         """
-        one = self.convolution
-        check_simulated(one, self.multiplications, one.pixels * one.filters)
-        x, w = numbers(one, seed)
-        definition = direct(one, x, w)
-        found = 0 * definition
+        whole = self.convolution
+        check_simulated(whole, self.multiplications, whole.pixels * whole.filters)
+        x, w = numbers(whole, seed)
+        definition = direct(whole, x, w)
+        outputs = 0 * definition
         for view, part in zip(self.views, self.parts, strict=True):
             machine = Machine(part.element.bits, part.cta_group, part.quarters)
-            count = len(view.outputs(one))
-            filters = w[:, :, view.s :: view.steps[1]]
-            found[:, :, view.q :: view.steps[0]] += simulate(part.problem, part.steps, machine, x, filters)[
-                :, :, :count
-            ]
-        return ViewedProof(found.size, self.multiplications, outcome(found, definition))
+            simulated = simulate(part.problem, part.steps, machine, x, w[:, :, view.s :: view.steps[1]])
+            outputs[:, :, view.q :: view.steps[0]] += simulated[:, :, : len(view.outputs(whole))]
+        return ViewedProof(outputs.size, self.multiplications, outcome(outputs, definition))
 
 
 def shift_views(
@@ -188,44 +188,48 @@ def shift_views(
     padding: int | Sequence[int] = 0,
     **options: Any,
 ) -> ViewedConvolution:
-    """A convolution of any stride, dilation and padding along W, as convolutions by shifts.
+    """Return a convolution with any stride, dilation and padding along W as a sum of convolutions by shifts.
 
     Args:
         activations: N, H, W and C.
-        filters: how many, and their taps: K, R and S.
-        stride, dilation, padding: along H and W, or one for both.
-        options: ``dtype``, ``cta_group``, ``quarters``, ``start`` and ``legality``, as ``shift_convolution`` has them.
+        filters: K, R and S: the number of filters, and their taps.
+        stride: stride along H and W, or one number for both.
+        dilation: dilation along H and W, or one number for both.
+        padding: padding along H and W, or one number for both.
+        options: ``dtype``, ``cta_group``, ``quarters``, ``start`` and ``legality``, as in ``shift_convolution``.
 
     Raises:
-        IllegalError: if there is no such instruction.
-        TmaError: if no tensor copy takes a view: its step is an element stride, its ends are corners.
+        IllegalError: if the instruction does not exist.
+        TmaError: if no TMA copy can read a view, because of its element stride or its corners.
         DescriptorError: if an argument is malformed.
 
     >>> shift_views((1, 5, 11, 16), (16, 3, 3), stride=(1, 3), dilation=(1, 5))
     Traceback (most recent call last):
-    descriptors.smem.words.tensor_map.TmaError: tma: the step of a view, the least common multiple of stride and \
-dilation along W, must be at most 8, found 15; 1x5x11x16 by 16 filters of 3x3, stride 1x3, dilation 1x5 [CUDA Driver \
-API, cuTensorMapEncodeIm2col]
+    descriptors.smem.words.tensor_map.TmaError: tma: the step of a view is 15, the least common multiple of stride and \
+dilation along W, and an element stride is at most 8; 1x5x11x16 by 16 filters of 3x3, stride 1x3, dilation 1x5 [CUDA \
+Driver API, cuTensorMapEncodeIm2col]
     """
-    one = convolution(activations, filters, stride=stride, dilation=dilation, padding=padding)
-    step = lcm(one.stride[1], one.dilation[1])
+    whole = convolution(activations, filters, stride=stride, dilation=dilation, padding=padding)
+    step = lcm(whole.stride[1], whole.dilation[1])
     if step > MOST_STEP:
-        must = (
-            f"the step of a view, the least common multiple of stride and dilation along W, must be at most {MOST_STEP}"
+        raise TmaError(
+            f"the step of a view is {step}, the least common multiple of stride and dilation along W, and an element "
+            f"stride is at most {MOST_STEP}; {whole}",
+            IM2COL,
         )
-        raise TmaError(f"{must}, found {step}; {one}", IM2COL)
-    views = cut(one)
-    return ViewedConvolution(one, views, tuple(_part(one, view, options) for view in views))
+    views = cut(whole)
+    return ViewedConvolution(whole, views, tuple(_part(whole, view, options) for view in views))
 
 
-def _part(one: Convolution, view: View, options: dict[str, Any]) -> ShiftConvolution:
-    """A view as a convolution of stride and dilation 1 along W, without padding there."""
-    taps = len(view.taps(one))
-    width = len(view.outputs(one)) + -(-one.taps[1] // view.steps[1]) - 1  # alike for all residues of taps
+def _part(whole: Convolution, view: View, options: dict[str, Any]) -> ShiftConvolution:
+    """Return a view as a convolution with stride and dilation 1 and no padding along W."""
+    taps = len(view.taps(whole))
+    width = len(view.outputs(whole)) + -(-whole.taps[1] // view.steps[1]) - 1  # equal for all residues of taps
     part = shift_convolution(
-        one.images, one.height, width, one.channels, one.filters, (one.taps[0], taps), (one.padding[0], 0),
-        stride=(one.stride[0], 1), dilation=(one.dilation[0], 1), **options,
+        whole.images, whole.height, width, whole.channels, whole.filters, (whole.taps[0], taps), (whole.padding[0], 0),
+        stride=(whole.stride[0], 1), dilation=(whole.dilation[0], 1), **options,
     )  # fmt: skip
-    part = replace(part, problem=replace(part.problem, first=view.first, step=view.step, of_width=one.width))
-    RowCopies(part.problem).tensor_map(part.element, part.step_channels, LANES, SwizzleMode.B32)  # that there is one
+    part = replace(part, problem=replace(part.problem, first=view.first, step=view.step, of_width=whole.width))
+    # Raises TmaError if no TMA copy can read the view.
+    RowCopies(part.problem).tensor_map(part.element, part.step_channels, LANES, SwizzleMode.B32)
     return part

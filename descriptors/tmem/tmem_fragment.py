@@ -1,26 +1,26 @@
-"""Where the elements of a matrix lie in the tensor memory of one CTA: a layout from coordinates to bits of cells.
+"""Fragments of tensor memory: layouts from the coordinates of a matrix to the cells of one CTA.
 
-The layout counts elements of ``bits`` bits in the address space ``lane << 16 | column``, so that a column is
-``32 / bits`` of them, and a lane 65536 columns: CuTe's own convention for a tensor in tensor memory, whose layouts
-these are therefore, stride by stride.
+The layout counts elements of ``bits`` bits in the address space ``lane << 16 | column``. A column has ``32 / bits``
+elements and a lane has 65536 columns. This is CuTe's convention for tensors in tensor memory, so the strides are equal
+to CuTe's.
 
-Law: every element has bits of its own, and the columns that are counted hold all of them.
+Invariant: no two elements share a bit, and the counted columns contain all elements.
 
->>> found = TmemFragment("tile", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "an example")
->>> places = [found.cell(m, k) for m in range(128) for k in range(16)]
->>> len(set(places)), {place.column for place in places} == set(range(found.columns))
+>>> fragment = TmemFragment("tile", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "an example")
+>>> cells = [fragment.cell(m, k) for m in range(128) for k in range(16)]
+>>> len(set(cells)), {cell.column for cell in cells} == set(range(fragment.columns))
 (2048, True)
 
-Rows are arranged over lanes by one rule with four sets of parameters, for all that lies in tensor memory. PTX draws
-them as layouts A to G. In each, row m of a CTA lies in the lane of a layout of the rows, and N is cut into
-``parts`` that lie side by side in lanes: element (m, n) of N columns is in
+One rule with four parameter sets maps rows to lanes, for everything stored in tensor memory. PTX draws the results as
+layouts A to G. A layout maps row m of a CTA to a lane, and N is divided into ``parts`` in different lanes. Element
+(m, n) of N columns is in
 
     lane = rows(m) + (n / (N/parts)) * part_lanes        column = n % (N/parts)
 
 Source: PTX ISA 9.1, tcgen05 data path layouts A to G (in E the manual prints "2x3" where its figure is 2x2); CUTLASS
 ``include/cute/atom/mma_traits_sm100.hpp``, ``tmem_frg`` and ``tmem_frg_ws``.
 
-Law: rows and parts together take different lanes, all 128 of them but in the half arrangement.
+Invariant: rows and parts together use each lane at most once: all 128 lanes, or 64 in the half arrangement.
 
 >>> from layoutalg import size
 >>> for path in (FULL, HALF, PAIRS, FOURS):
@@ -46,7 +46,7 @@ from layoutalg import make_layout
 
 
 def column_step(bits: int) -> int:
-    """The stride from a column to the next, in elements of so many bits.
+    """Return the stride between adjacent columns, in elements of ``bits`` bits.
 
     >>> column_step(16)
     2
@@ -55,7 +55,7 @@ def column_step(bits: int) -> int:
 
 
 def lane_step(bits: int) -> int:
-    """The stride from a lane to the next, in elements of so many bits.
+    """Return the stride between adjacent lanes, in elements of ``bits`` bits.
 
     >>> lane_step(32), lane_step(16)
     (65536, 131072)
@@ -64,7 +64,9 @@ def lane_step(bits: int) -> int:
 
 
 def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
-    """A layout whose addresses count another unit: every stride times one number, over another that divides it.
+    """Return a layout with another unit of offsets: each stride is multiplied by ``times`` and divided by ``over``.
+
+    ``over`` must divide each product.
 
     >>> print(rescaled(Layout((4, (2, 8)), (64, (0, 32))), over=32))
     (4,(2,8)):(2,(0,1))
@@ -78,15 +80,15 @@ def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
 
 @frozen
 class TmemFragment(Told):
-    """Where something lies, relative to the address that the instruction is given.
+    """A layout of a matrix in tensor memory, relative to the address that the instruction gets.
 
     Args:
-        what: what it is, in a few words.
-        modes: names of the layout's modes; along a mode ``copy`` the same elements lie again.
+        what: short description of the contents.
+        modes: names of the layout's modes; the mode ``copy`` counts identical copies.
         layout: from a coordinate to ``lane << 16 | column``, in elements of ``bits`` bits.
-        bits: bits of an element.
-        name: what PTX or CuTe calls such an arrangement.
-        evidence: how it is known.
+        bits: bits per element.
+        name: name of the arrangement in PTX or CuTe.
+        evidence: grade of evidence.
     """
 
     what: str
@@ -103,9 +105,9 @@ class TmemFragment(Told):
 
     @property
     def columns(self) -> int:
-        """Columns from the first to the last that holds an element, those between included.
+        """Number of columns from the first to the last that contains an element, including unused ones in between.
 
-        The rule of the CuTe DSL's ``find_tmem_tensor_col_offset``: the cosize in cells, its low 16 bits.
+        This is the rule of the CuTe DSL's ``find_tmem_tensor_col_offset``: the low 16 bits of the cosize in cells.
 
         >>> TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "").columns
         8
@@ -113,23 +115,23 @@ class TmemFragment(Told):
         return ((cosize(self.layout) - 1) * self.bits // CELL_BITS & 0xFFFF) + 1
 
     def cell(self, *coordinate: Coord) -> Cell:
-        """The place of an element: its lane, its column, and its lowest bit in that cell.
+        """Return the lane, the column and the lowest bit of an element.
 
         Raises:
-            CoordinateError: if there is no such element.
-            DescriptorError: if the coordinate leaves something open.
+            CoordinateError: if the coordinate is out of range.
+            DescriptorError: if the coordinate contains a placeholder instead of a number.
 
         >>> TmemFragment("operand", ("m", "k"), Layout((128, 16), (131072, 1)), 16, "").cell(5, 3)
         Cell(lane=5, column=1, bit=16)
         """
         element: object = self.layout(*coordinate)
         if not isinstance(element, int):
-            raise DescriptorError(f"tmem: a coordinate must be of numbers, found {brief(coordinate)}")
+            raise DescriptorError(f"tmem: coordinate {brief(coordinate)} does not consist of numbers only")
         place = element * self.bits
         return Cell(place >> 21, place >> 5 & 0xFFFF, place & 31)
 
     def cells(self) -> NDArray[Any]:
-        """Every place at once: an array of (lane, column, bit), an axis for each mode before the last one.
+        """Return the lane, column and bit of all elements: an array with one axis per mode and a last axis of 3.
 
         >>> TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "").cells()[3, 7].tolist()
         [3, 7, 0]
@@ -141,29 +143,29 @@ class TmemFragment(Told):
 
 
 def need_columns(fragment: TmemFragment) -> TmemFragment:
-    """The fragment, if tensor memory can hold it.
+    """Return the fragment if it fits tensor memory.
 
     Raises:
-        DescriptorError: if it has more columns than there are.
+        DescriptorError: if it has more than 512 columns.
 
     >>> need_columns(TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
     8
     """
     if fragment.columns > COLUMNS:
-        rule = f"tmem: {fragment.what} must fit {COLUMNS} columns"
-        raise DescriptorError(f"{rule}, needs {brief(fragment.columns)}; layout = {fragment.layout}")
+        need = f"{fragment.what} needs {brief(fragment.columns)} columns"
+        raise DescriptorError(f"tmem: {need}, tensor memory has {COLUMNS}; layout = {fragment.layout}")
     return fragment
 
 
 @frozen
 class Datapath:
-    """An arrangement.
+    """An arrangement of rows over lanes (PTX: data path).
 
     Args:
-        name: PTX's words for it: warps along M by warps along N.
+        name: PTX's name: warps along M by warps along N.
         rows: row of the CTA -> lane.
-        parts: how many pieces N is cut into.
-        part_lanes: lanes from one piece to the next.
+        parts: number of parts into which N is divided.
+        part_lanes: lanes from one part to the next.
     """
 
     name: str
@@ -179,16 +181,17 @@ FOURS = Datapath("1x4", Layout(32), 4, 32)
 
 
 def spread(path: Datapath, columns: int, bits: int, step_bits: int) -> Layout:
-    """The layout (rows, columns) of elements over an arrangement.
+    """Return the layout (rows, columns) of elements in an arrangement.
 
     Args:
         path: the arrangement.
-        columns: extent of the second mode, a multiple of the parts.
-        bits: bits of an element, the unit of the layout.
-        step_bits: bits from an element to the next along the second mode: 32 for one a cell, ``bits`` where packed.
+        columns: extent of the second mode, a multiple of the number of parts.
+        bits: bits per element, the unit of the layout.
+        step_bits: distance in bits of adjacent elements along the second mode: 32 for one element per cell, ``bits`` if
+            they are packed.
 
     Raises:
-        DescriptorError: if the parts do not divide the columns.
+        DescriptorError: if the number of columns is not a multiple of the number of parts.
 
     >>> print(spread(PAIRS, 256, 32, 32))
     (64,(128,2)):(65536,(1,4194304))
@@ -196,7 +199,7 @@ def spread(path: Datapath, columns: int, bits: int, step_bits: int) -> Layout:
     ((16,4),16):((131072,4194304),1)
     """
     if columns % path.parts:
-        raise DescriptorError(f"tmem: N must be a multiple of {path.parts}, found {columns}; arrangement {path.name}")
+        raise DescriptorError(f"tmem: N is {columns}, which is not a multiple of {path.parts}; arrangement {path.name}")
     lane, step = lane_step(bits), step_bits // bits
     rows = rescaled(path.rows, times=lane)
     if path.parts == 1:

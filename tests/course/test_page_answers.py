@@ -91,19 +91,19 @@ def test_figures_are_those_of_the_lesson(lesson_: Lesson) -> None:
 @pytest.mark.parametrize(
     ("path", "question", "message"),
     [
-        ("run", {"cells": "a"}, "cells must be a list of texts, found str"),
-        ("run", {"cells": [1]}, "cells must be a list of texts, found list"),
+        ("run", {"cells": "a"}, "cells of type str is not a list of texts"),
+        ("run", {"cells": [1]}, "cells of type list is not a list of texts"),
         ("draw", {"kind": "picture", "text": "1 / 0"}, "picture: ZeroDivisionError: division by zero"),
         ("draw", {"kind": "picture", "text": "x ="}, "picture: SyntaxError: invalid syntax (line 1)"),
-        ("draw", {"kind": "picture", "text": "3"}, "the last line must be a picture, found int"),
-        ("draw", {"kind": "figure", "text": "4:" + "9" * 200_000}, "text must be a text of at most 100000 signs"),
+        ("draw", {"kind": "picture", "text": "3"}, "the last line is a value of type int, not a picture"),
+        ("draw", {"kind": "figure", "text": "4:" + "9" * 200_000}, "text has 200002 characters, and is not"),
         (
             "check",
             {"exercise": "99.1", "answer": ""},
-            "the lesson must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, found 99",
+            "lesson 99 does not exist; lessons: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
         ),
-        ("line", {"name": "", "solved": []}, "a name must be 1 to 60 signs"),
-        ("line", {"name": "Ada", "solved": ["all"]}, "an exercise must be written as 5.1, found 'all'"),
+        ("line", {"name": "", "solved": []}, "name '' is not 1 to 60 characters"),
+        ("line", {"name": "Ada", "solved": ["all"]}, "'all' is not an exercise, such as 5.1"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_one_line(path: str, question: dict[str, Any], message: str) -> None:

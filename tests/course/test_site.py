@@ -191,7 +191,7 @@ def test_progress_survives_a_reload_and_makes_a_line(home: Any, address: str) ->
     home.locator("#read .verdict.bad").wait_for()
     assert home.locator("#handed tbody tr").all_inner_texts() == [
         f"1\tAda Löwe 4711\t1\t{FIRST}",
-        f"2\tcourse: a line must have the checksum of its name and exercises, found {line[-9:]}; "
+        f"2\tcourse: checksum {line[-9:]} does not belong to this name and these exercises; "
         + line.replace("4711", "4712"),
     ]
     home.goto(address)

@@ -230,5 +230,7 @@ def test_a_derivation_and_a_plan_are_told_with_their_proofs() -> None:
 @pytest.mark.parametrize("value", [7, "text", None, (), [], (7,), object()])
 def test_what_is_no_answer_is_refused(value: object) -> None:
     for operation in (tell, record):
-        with pytest.raises(DescriptorError, match=rf"^{operation.__name__}: the operand must be an answer \(.*found"):
+        with pytest.raises(
+            DescriptorError, match=rf"^{operation.__name__}: .* is not an answer of this package; answers: "
+        ):
             operation(value)

@@ -54,12 +54,12 @@ REFUSED = [
     ("descriptors", ["draw", "all", *TILE, *MMA, "-o", "-"], "use -o DIR"),
     ("descriptors", ["draw", "all", *TILE, *MMA, "-o", ""], "use -o DIR"),
     ("descriptors", ["explore", "--site", "-", "--pyodide", "pyodide"], "--site needs a folder, not -"),
-    ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
-    ("descriptors", [*PLAN, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
-    ("descriptors", ["explain", HANG, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
-    *(("descriptors", ["tmem", *line, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -") for line in TMEM),
+    ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
+    ("descriptors", [*PLAN, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
+    ("descriptors", ["explain", HANG, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
+    *(("descriptors", ["tmem", *line, "--draw", "-"], "does not end in .svg, .tex, .txt or .html") for line in TMEM),
     ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline needs a path"),
-    ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "must end in .jsonl or .parquet, found '-'"),
+    ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "does not end in .jsonl or .parquet"),
 ]
 #: The scripts that write where they are told.
 SCRIPTS = [["build_course", "-"], ["bench_gemm", "--json", "-"], ["mutants.py", "--json", "-"]]

@@ -24,7 +24,7 @@ HEAD = """.version 9.5
 .visible .entry k(.param .u64 out) .reqntid 128
 {{
 .reg .pred %first, %low, %over;
-.reg .b32 %thread, %t, %zero, %a, %b, %at, %low_a, %low_b, %r<16>;
+.reg .b32 %thread, %t, %quarter, %zero, %a, %b, %at, %low_a, %low_b, %r<16>;
 .reg .b64 %rd<4>, %word_a, %word_b;
 mov.u32 %thread, %tid.x;
 setp.eq.u32 %first, %thread, 0;
@@ -41,6 +41,9 @@ fence.proxy.async.shared::cta;
 bar.sync 0;
 tcgen05.fence::after_thread_sync;
 ld.shared.b32 %t, [slot];
+shr.u32 %quarter, %thread, 5;
+shl.b32 %quarter, %quarter, 21;
+add.u32 %quarter, %t, %quarter;
 shr.u32 %low_a, %a, 4;
 and.b32 %low_a, %low_a, 0x3fff;
 cvt.u64.u32 %rd0, %low_a;
@@ -56,7 +59,7 @@ FILL = "".join(
 )  # fmt: skip
 COMMIT = "@%first tcgen05.commit.cta_group::1.mbarrier::arrive::one{}.shared::cluster.b64 [{}];"
 READS = ".sync_restrict::shared::read::mma::a"
-LOAD = "tcgen05.ld{}.sync.aligned.32x32b.{} {}, [%t+{}];"
+LOAD = "tcgen05.ld{}.sync.aligned.32x32b.{} {}, [%quarter+{}];"
 PARTS = {
     "mma": "", "commit": COMMIT.format("", "done"), "between": "",
     "wait": "L: mbarrier.try_wait.parity.shared::cta.b64 %over, [done], 0;\n@!%over bra L;\n"
@@ -131,7 +134,7 @@ SPOILT: dict[str, tuple[dict[str, str], list[str]]] = {
         {"load": REDUCED, "wait_load": "", "use": USE_OF_2}, ["tcgen05-wait-ld"]),
     "metadata used before the wait": ({"load": KEPT, "wait_load": "", "use": USE_OF_2}, ["tcgen05-wait-ld"]),
     "a compressing load that ends behind its columns": (
-        {"load": KEPT.replace("[%t+0]", "[%t+126]")}, ["tcgen05-unallocated"]),
+        {"load": KEPT.replace("[%quarter+0]", "[%quarter+126]")}, ["tcgen05-unallocated"]),
     "a collector that nothing fills": ({"mma": f"{multiply()}\n{KEEPS}"}, ["tcgen05-collector"]),
     "a collector that was given up": ({"mma": f"{FILLED}\n{LAST}\n{KEEPS}"}, ["tcgen05-collector"]),
     "a collector with another B": (

@@ -67,4 +67,4 @@ def test_an_output_that_cannot_be_opened_is_refused_with_what_it_must_be(
     (tmp_path / "a.jsonl").mkdir()
     assert main(["atlas", str(tmp_path / output), *ARGUMENTS]) == 2
     message = capsys.readouterr().err
-    assert refuses(message, f"atlas: the output must be a file in a folder that is there, found {reason}")
+    assert refuses(message, f"atlas: cannot open the output {tmp_path / output}: {reason}")

@@ -85,16 +85,16 @@ def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
     summary = f"Ada 4711: 3 of {total} solved: 1.1-2 5.1"
     assert say(capsys, "--verify", line) == (status, summary) == (0, summary)
     slip = line.replace("4711", "4712")
-    wrong = f"course: a line must have the checksum of its name and exercises, found {line[-9:]}; {slip}"
+    wrong = f"course: checksum {line[-9:]} does not belong to this name and these exercises; {slip}"
     assert say(capsys, "--verify", slip) == (1, wrong)
     monkeypatch.setattr("sys.stdin", StringIO(f"{line}\n\n{slip}\nnone\n"))
     status, all_of_them = say(capsys, "--verify", "-")
     assert (status, all_of_them.splitlines()[:2]) == (1, [summary, wrong])
-    assert "a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found 'none'" in all_of_them
+    assert "'none' is not a line of the form 'layoutalg-1; NAME; EXERCISES; CHECKSUM'" in all_of_them
     strange = str(Receipt("Ada", ("99.1",)))
     assert say(capsys, "--verify", strange) == (
         1,
-        f"course: a line must name exercises of the course, found 99.1; {strange}",
+        f"course: 99.1 is not an exercise of the course; {strange}",
     )
     assert say(capsys, "--hand-in", "a;b")[0] == 2
 
@@ -169,7 +169,7 @@ def test_layoutalg_course_is_the_same_command_by_its_entry_point(
     assert layoutalg_main(["course", "5.1", "6:1"]) == 1
     assert "reaches offset 2 twice" in capsys.readouterr().out
     assert layoutalg_main(["course", "77"]) == 2
-    assert refuses(capsys.readouterr().err, "the lesson must be one of 1, 2")
+    assert refuses(capsys.readouterr().err, "lesson 77 does not exist; lessons: 1, 2")
     assert layoutalg_main(["--help"]) == 0
     assert "course" in capsys.readouterr().out
 

@@ -387,5 +387,5 @@ def test_k_96_is_refused_where_the_target_has_no_such_instruction(
     for arch in ("sm100", "sm110"):
         assert main([*arguments, "--arch", arch, "--legality", legality]) == 2
         refusal = capsys.readouterr().err
-        assert f"K 96 is of sm_103a and sm_107a, found arch {arch}" in refusal and "use --arch sm103" in refusal
+        assert f"K 96 is of sm_103a and sm_107a, not arch {arch}" in refusal and "use --arch sm103" in refusal
     assert main([*arguments, "--arch", "sm103", "--legality", legality]) == 0

@@ -70,7 +70,7 @@ def test_no_mode_is_called_the_best_if_none_fits(capsys: pytest.CaptureFixture[s
     ("options", "reason"),
     [
         (["--dtype", "e2m1", "--arch", "sm90"], "legality: types must be of one kind .*, not e2m1; sm90"),
-        (["--dtype", "e3m2", "--arch", "sm90"], "found e3m2; sm90"),
+        (["--dtype", "e3m2", "--arch", "sm90"], "not e3m2; sm90"),
         (["--dtype", "e4m3", "--kind", "f16", "--arch", "sm100"], "legality: dtype must be f16, bf16, not e4m3"),
         (["--dtype", "bf16", "--cta-group", "2", "--arch", "sm90"], "legality: cta_group must be 1, not 2"),
         (["--dtype", "bf16", "--arch", "sm90"], "no sm90 instruction reads whole blocks of an MN of 100"),
@@ -98,7 +98,7 @@ def test_mn_major_is_no_first_choice_for_data_that_are_contiguous_along_k(capsys
     assert table(capsys, *tile, "--major", "MN").startswith("best: MN-major 128B")
     across = table(capsys, *tile, "--major", "MN", "--contiguous", "K")
     assert "transposed: the data must lie contiguous along MN" in across
-    with pytest.raises(DescriptorError, match="contiguous must go with the producer tma, found producer 'rows'"):
+    with pytest.raises(DescriptorError, match="contiguous is given, but the producer is 'rows'"):
         run(*tile, "--producer", "rows", "--contiguous", "K")
 
 
@@ -150,7 +150,7 @@ def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFi
 
 def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     out = table(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns", "--all")
-    assert "no boxes: tma: " in out and "no stores: a plain store must move whole bytes" in out
+    assert "no boxes: tma: " in out and "no stores: plain stores write whole bytes" in out
     first = next(line.split() for line in out.splitlines() if line.lstrip().startswith("1 "))
     assert first[4:8] == ["-", "-", "-", "-"]
 
@@ -174,8 +174,8 @@ def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.Cap
     ("arguments", "message"),
     [
         (["--dtype", "bf17"], "dtype is "),
-        (["--producer", "(32,8"], "producer must be tma, rows, columns or a layout"),
-        (["--tile", "128"], "tile must be (MN, K)"),
+        (["--producer", "(32,8"], "is not a producer; "),
+        (["--tile", "128"], "which is not (MN, K) of one stage"),
         (["--stages", "0"], "stages is "),
         (["--smem", "3"], "smem is "),
         (["--arch", "sm80"], "arch is "),

@@ -39,6 +39,6 @@ def test_whoever_notes_at_the_same_time_loses_nothing(tmp_path: Path) -> None:
 def test_another_file_is_refused_and_left_as_it_is(tmp_path: Path, text: str) -> None:
     path = tmp_path / "course.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DescriptorError, match="must be JSON of ours"):
+    with pytest.raises(DescriptorError, match="is not a progress file of this course"):
         Progress(path)
     assert path.read_text(encoding="utf-8") == text

@@ -55,7 +55,7 @@ def test_what_programs_and_hands_do_to_a_line_is_taken_back(changed: str) -> Non
 )
 def test_another_name_or_more_exercises_are_noticed(other: str) -> None:
     assert other != LINE
-    with pytest.raises(DescriptorError, match="must have the checksum of its name and exercises"):
+    with pytest.raises(DescriptorError, match="does not belong to this name and these exercises"):
         read_receipt(other)
 
 
@@ -70,7 +70,7 @@ def test_what_is_no_line_is_refused_in_one_line(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "a;b", "x" * 61, "\x07"])
 def test_a_name_that_would_break_the_line_is_refused(name: str) -> None:
-    with pytest.raises(DescriptorError, match="a name must be 1 to 60 signs"):
+    with pytest.raises(DescriptorError, match="is not 1 to 60 characters on one line"):
         Receipt(name, ())
 
 

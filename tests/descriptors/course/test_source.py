@@ -115,14 +115,14 @@ def test_a_word_that_comes_too_early_is_noticed() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "why"),
     [
-        ("```lesson\n", "```figure\n", "a block `lesson` must stand first"),
-        ("title = ", "titel = ", "a block must say aim, minutes"),
-        ("minutes = 5", "minutes = ", "a block must be TOML"),
-        ("```hint\nthree\n```\n", "", "three hints, a solution and wrong answers must follow"),
-        ("\n---\nThe second lies at 4.", "", "a solution must say why"),
-        ("2:3 -> is 3 at index 1", "2:3", "a wrong answer its words and its slip after"),
-        ("# A step\n", "", "slide 1: it must begin with a heading"),
-        ("```figure\n2:4\n```", "```hint\nlost\n```", "a block must belong to an exercise"),
+        ("```lesson\n", "```figure\n", "the first block is not `lesson`"),
+        ("title = ", "titel = ", "a block has the keys .*titel.*; the keys are aim, minutes"),
+        ("minutes = 5", "minutes = ", "a block is not TOML; "),
+        ("```hint\nthree\n```\n", "", "not three hints, a solution and wrong answers"),
+        ("\n---\nThe second lies at 4.", "", "the solution has no reason"),
+        ("2:3 -> is 3 at index 1", "2:3", "a wrong answer has no message or no mistake after"),
+        ("# A step\n", "", "slide 1: the first line .* is not a heading"),
+        ("```figure\n2:4\n```", "```hint\nlost\n```", "a block `hint` does not belong to an exercise"),
     ],
 )
 def test_a_lesson_that_is_not_well_written_is_refused(before: str, after: str, why: str) -> None:
@@ -134,13 +134,13 @@ def test_a_lesson_that_is_not_well_written_is_refused(before: str, after: str, w
 @pytest.mark.parametrize(
     ("where", "why"),
     [
-        ("99", "the lesson must be one of 1, 2, 3"),
-        ("", "the lesson must be .*, found none$"),
-        ("05.1", "the lesson must be .*, found 05$"),
-        ("5", "the exercise of lesson 5 must be one of 1 to 5, found none$"),
-        ("5.6", "the exercise of lesson 5 must be one of 1 to 5, found 6$"),
-        ("5.1.1", "found 1.1$"),
-        ("5." + "9" * 999, "found 9{20}$"),
+        ("99", "lesson 99 does not exist; lessons: 1, 2, 3"),
+        ("", "no lesson is given; lessons: 1, 2, 3"),
+        ("05.1", "lesson 05 does not exist; lessons: 1, 2, 3"),
+        ("5", "no exercise of lesson 5 is given; its exercises are 1 to 5$"),
+        ("5.6", "lesson 5 has no exercise 6; its exercises are 1 to 5$"),
+        ("5.1.1", "lesson 5 has no exercise 1.1; "),
+        ("5." + "9" * 999, "lesson 5 has no exercise 9{20}; "),
     ],
 )
 def test_a_place_that_is_none_is_refused_with_those_that_are(where: str, why: str) -> None:

@@ -49,7 +49,7 @@ def test_a_file_that_is_no_atlas_is_refused_as_it_was_found(
     assert path.read_text() == text
     captured = capsys.readouterr()
     assert captured.out == "" and refusal(captured.err)
-    assert "every line must be a row of an atlas" in captured.err and len(captured.err) < 500
+    assert "is not a row of an atlas" in captured.err and len(captured.err) < 500
 
 
 def test_a_cut_line_is_taken_away_only_when_the_next_row_is_written(tmp_path: Path) -> None:

@@ -30,5 +30,5 @@ def test_a_part_is_written_when_it_is_full(tmp_path: Path, monkeypatch: pytest.M
 def test_parquet_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     (tmp_path / "rows.parquet").write_text("")
-    with pytest.raises(DescriptorError, match="atlas: Parquet output must be a folder of parts, found a file"):
+    with pytest.raises(DescriptorError, match="is a file; Parquet output is a folder of parts"):
         atlas.atlas([], tmp_path / "rows.parquet")

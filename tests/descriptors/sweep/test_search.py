@@ -191,9 +191,9 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
 @each(
     ("changes", "message"),
     [
-        ({"tile": (128, 64, 2)}, "search: tile must be (MN, K) of one stage, found (128, 64, 2)"),
+        ({"tile": (128, 64, 2)}, "search: tile is (128, 64, 2), which is not (MN, K) of one stage"),
         ({"tile": (0, 64)}, "search: tile extent 0 is 0, but the minimum is 1"),
-        ({"tile": "128x64"}, "search: tile must be"),
+        ({"tile": "128x64"}, "search: tile is '128x64', which is not (MN, K)"),
         ({"dtype": "bf17"}, "operand: dtype is "),
         (
             {"mma": None, "tile": (100, 64)},
@@ -211,12 +211,12 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"sparse": 1}, "search: sparse is 1, which is neither"),
         ({"pad": None}, "search: pad is None, which is neither"),
         ({"legality": "loose"}, "legality is "),
-        ({"producer": "dma"}, "search: producer must be tma, rows, columns or a layout (threads, values)"),
-        ({"producer": 7}, "search: producer must have two modes (threads, values), found 7"),
-        ({"producer": "(32,8,2):(1,32,256)"}, "search: producer must have two modes"),
-        ({"producer": "(32,8):(1,8192)"}, "search: producer must stay in [0,8192), found 0 to 57375"),
-        ({"producer": "(32,8):(-1,32)"}, "search: producer must stay in"),
-        ({"producer": Layout((1 << 40, 2), (0, 0))}, "search: producer must move at most"),
+        ({"producer": "dma"}, "search: 'dma' is not a producer; "),
+        ({"producer": 7}, "search: producer 7 does not have two modes (threads, values)"),
+        ({"producer": "(32,8,2):(1,32,256)"}, "does not have two modes (threads, values)"),
+        ({"producer": "(32,8):(1,8192)"}, "search: producer has offsets 0 to 57375, outside of the tile's [0,8192)"),
+        ({"producer": "(32,8):(-1,32)"}, "search: producer has offsets -"),
+        ({"producer": Layout((1 << 40, 2), (0, 0))}, "search: producer moves "),
     ],
 )
 def test_bad_arguments_are_refused_in_one_typed_line(changes: dict[str, object], message: str) -> None:

@@ -106,12 +106,12 @@ def test_what_cute_cannot_build_is_only_documented() -> None:
     [
         ({"m": 96, "n": 64}, "M must be 64, 128"),
         ({"m": 128, "n": 260}, "N must be"),
-        ({"m": 32, "n": 64, "legality": "off"}, "M must be 64 or 128, found 32; cta_group 1"),
+        ({"m": 32, "n": 64, "legality": "off"}, "no instruction with cta_group 1 has M 32; supported: M 64 or 128"),
         ({"m": 64, "n": 96, "ws": True}, "N must be 64, 128, 256"),
         ({"m": 128, "n": 64, "dtype": "f64"}, "supported: f32, s32, f16"),
-        ({"m": 128, "n": 256, "tiles": (3, 1)}, "must fit 512 columns, needs 768"),
-        ({"m": 64, "n": 64, "tiles": (3, 1)}, "interleaved tiles along M must be 1 or even, found 3"),
-        ({"m": 128, "n": 64, "tiles": 2}, r"tiles must be two numbers \(M, N\), found 2"),
+        ({"m": 128, "n": 256, "tiles": (3, 1)}, "needs 768 columns, tensor memory has 512"),
+        ({"m": 64, "n": 64, "tiles": (3, 1)}, "tiles has 3 along M, which is odd; interleaved tiles are 1 or an even"),
+        ({"m": 128, "n": 64, "tiles": 2}, r"tiles is 2, which is not two numbers \(M, N\)"),
         ({"m": 128, "n": 64, "cta_group": 3}, "cta_group is "),
         ({"m": "x", "n": 64}, "M (?:must be|is)"),
     ],
@@ -127,7 +127,7 @@ def test_the_refusal_of_an_illegal_shape_cites_its_row() -> None:
 
 
 def test_pieces_must_divide_n() -> None:
-    with pytest.raises(DescriptorError, match="N must be a multiple of 4, found 6; arrangement 1x4"):
+    with pytest.raises(DescriptorError, match="N is 6, which is not a multiple of 4; arrangement 1x4"):
         spread(FOURS, 6, 32, 32)
     assert [size(spread(path, 8, 32, 32)) for path in (FULL, HALF, PAIRS, FOURS)] == [1024, 512, 512, 256]
 

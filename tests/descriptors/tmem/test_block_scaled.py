@@ -97,18 +97,24 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"m": 128, "n": 8, "k": 96, "a_dtype": "e2m1"}, "K must be a multiple of 64, not 96; kind mxf4"),
+        (
+            {"m": 128, "n": 8, "k": 96, "a_dtype": "e2m1"},
+            r"K is 96, which is not a multiple of the instruction's K \(64\); kind mxf4",
+        ),
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16"}, "types must be of one kind"),
-        ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16", "kind": "f16"}, "the kind must have scale factors, found f16"),
+        ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16", "kind": "f16"}, "kind f16 has no scale factors"),
         ({"m": 64, "n": 8, "k": 64, "a_dtype": "e2m1"}, "M must be 128"),
         (
             {"m": 128, "n": 8, "k": 64, "a_dtype": "e2m1", "a_swizzle": "128B"},
             "which is not a multiple of the 256 of an atom",
         ),
-        ({"m": 128, "n": 8, "k": 32, "a_dtype": "e4m3", "scale_dtype": "ue4m3"}, "scale factors must be ue8m0 by 32"),
+        (
+            {"m": 128, "n": 8, "k": 32, "a_dtype": "e4m3", "scale_dtype": "ue4m3"},
+            "no scale factors ue4m3 by any; supported: ue8m0 by 32",
+        ),
         (
             {"m": 128, "n": 96, "k": 64, "a_dtype": "e2m1", "cta_group": 2},
-            "N must be 64, 128, 192 or 256 where its halves",
+            "for which no copies .*; supported: N 64, 128, 192, 256",
         ),
     ],
 )

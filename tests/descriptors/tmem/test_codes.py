@@ -82,10 +82,10 @@ def test_what_is_beyond_the_largest_becomes_the_largest() -> None:
     [
         (lambda: decode_scale(16, "e2m1"), "a code of e2m1 is 16, but the maximum is 15"),
         (lambda: decode_scale(0, "e8m0"), "format is "),
-        (lambda: encode_scale(-1, "ue8m0"), "a value of ue8m0 must be a finite number of at least 0, found -1"),
-        (lambda: encode_scale(float("nan"), "e2m1"), "must be a finite number, found nan"),
-        (lambda: encode_scale(float("inf"), "ue4m3"), "finite number of at least 0, found inf"),
-        (lambda: encode_scale("x", "e2m1"), "must be a finite number, found 'x'"),
+        (lambda: encode_scale(-1, "ue8m0"), "-1 is negative, and ue8m0 has no sign"),
+        (lambda: encode_scale(float("nan"), "e2m1"), "nan is not a finite number, so e2m1 cannot represent it"),
+        (lambda: encode_scale(float("inf"), "ue4m3"), "inf is not a finite number, so ue4m3 cannot represent it"),
+        (lambda: encode_scale("x", "e2m1"), "'x' is not a finite number"),
         (lambda: encode_scale(1, "e2m1", "away"), "supported: nearest, up, down"),
     ],
 )

@@ -68,7 +68,7 @@ def test_the_source_of_the_refresh_is_only_believed() -> None:
         ("64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, not none"),
         ("128x256b.warpx4", "multicast must be absent, not warpx4"),
         ("256x256b", "supported: 128x256b"),
-        (None, "a shape must be a name, found None"),
+        (None, "None is not the name of a shape"),
     ],
 )
 def test_what_is_no_copy_is_refused(name: Any, message: str) -> None:

@@ -113,12 +113,18 @@ def test_a_pair_with_64_rows_each_reads_fewer_columns_than_its_copies_write() ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mn": 128, "k": 64, "vector": 16, "of_64": True}, "a CTA must have 64 rows there, found 128"),
-        ({"mn": 96, "k": 64, "vector": 16, "halves": True}, "N must be 64, 128, 192 or 256 .* lie apart, .*, not 96"),
-        ({"mn": 512, "k": 64, "vector": 16, "halves": True}, "N must be 64, 128, 192 or 256 .*, not 512"),
-        ({"mn": 128, "k": 64, "vector": 16, "step": 80}, "K of a step must be 1, 2, 3, 4, 6 or 8 times 16, not 80"),
-        ({"mn": 128, "k": 48, "vector": 16}, "K must be a multiple of 64, not 48"),
-        ({"mn": 128, "k": 96, "vector": 32, "step": 64}, "K must be a multiple of 64, not 96"),
+        ({"mn": 128, "k": 64, "vector": 16, "of_64": True}, "MN is 128, but of_64 is for a CTA with 64 rows"),
+        (
+            {"mn": 96, "k": 64, "vector": 16, "halves": True},
+            "N is 96, for which no copies .*; supported: N 64, 128, 192, 256",
+        ),
+        (
+            {"mn": 512, "k": 64, "vector": 16, "halves": True},
+            "N is 512, for which no copies .*; supported: N 64, 128, 192, 256",
+        ),
+        ({"mn": 128, "k": 64, "vector": 16, "step": 80}, "K of a step is 80, .*; supported: 16, 32, 48, 64, 96, 128"),
+        ({"mn": 128, "k": 48, "vector": 16}, r"K is 48, which is not a multiple of the K of a step \(64\)"),
+        ({"mn": 128, "k": 96, "vector": 32, "step": 64}, r"K is 96, which is not a multiple of the K of a step \(64\)"),
         ({"mn": 128, "k": 64, "vector": 16, "halves": 1}, "halves is 1, which is neither"),
     ],
 )

@@ -43,12 +43,12 @@ def test_a_cell_that_nothing_is_copied_to_is_told() -> None:
 
 def test_copies_must_stay_inside_tensor_memory() -> None:
     for step in (Step(WORD, 510), Step(WORD, 0, lane=1)):
-        with pytest.raises(DescriptorError, match="a copy must end inside tensor memory"):
+        with pytest.raises(DescriptorError, match="writes beyond tensor memory"):
             prove_landing(MEMORY, 8, scale_cells(128, 64, 16), "32x128b.warpx4", [step])
 
 
 def test_both_sides_have_one_shape() -> None:
-    with pytest.raises(DescriptorError, match="both layouts must have one shape"):
+    with pytest.raises(DescriptorError, match="the layouts in shared and in tensor memory have different shapes"):
         prove_landing(Layout((64, 64)), 8, scale_cells(128, 64, 16), "32x128b.warpx4", [Step(WORD, 0)])
 
 

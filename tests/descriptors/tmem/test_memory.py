@@ -67,7 +67,7 @@ def test_a_copy_of_two_halves_takes_two_blocks_that_touch() -> None:
     ("call", "message"),
     [
         (lambda: scale_memory(0, 64, 16), "MN is "),
-        (lambda: scale_memory(128, 64, 48), "the vector must be one of 16, 32, 64"),
+        (lambda: scale_memory(128, 64, 48), "the vector is 48, which is not supported; supported: 16, 32, 64"),
         (lambda: copy_steps(128, 64, 16, rows=128, base=8), "is not a multiple of 16"),
         (lambda: copy_steps(128, 64, 16, rows=128, base=-16), "the address is "),
         (lambda: scale_memory(128, 64, 16, rows_first=1), "rows_first is 1, which is neither"),

@@ -68,13 +68,16 @@ def test_a_move_exists_where_the_assembler_takes_it_with_as_many_registers(case:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("16x256b",), "a shape must read like 16x256b.x8, found '16x256b'"),
-        (("16x256b.x64",), "x must be one of 1, 2, 4, 8, 16, 32, found 64; .16x256b"),
-        (("32x32b.x3",), "x must be one of 1, 2, 4"),
+        (("16x256b",), "'16x256b' is not a shape with a repetition count, such as 16x256b.x8"),
+        (("16x256b.x64",), ".16x256b has no .x64; supported: x1, x2, x4, x8, x16, x32"),
+        (("32x32b.x3",), ".32x32b has no .x3; supported: x1, x2, x4"),
         (("8x32b.x1",), "supported: 32x32b"),
-        (("16x128b.x1.pack::16b", "st"), "the qualifier must be .unpack::16b, found .pack::16b"),
+        (
+            ("16x128b.x1.pack::16b", "st"),
+            r"tcgen05.st: .pack::16b is a qualifier of the other direction; use .unpack::16b",
+        ),
         (("16x128b.x1", "cp"), "supported: ld, st"),
-        ((7,), "a shape must read like"),
+        ((7,), "7 is not a shape with a repetition count"),
     ],
 )
 def test_what_is_no_move_is_refused(arguments: Any, message: str) -> None:
@@ -83,7 +86,7 @@ def test_what_is_no_move_is_refused(arguments: Any, message: str) -> None:
 
 
 def test_an_offset_goes_with_one_shape_only() -> None:
-    with pytest.raises(DescriptorError, match=r"an offset must come with .16x32bx2, found 8"):
+    with pytest.raises(DescriptorError, match=r".32x32b has no offset; offset = 8; only .16x32bx2 has one"):
         tmem_move("32x32b.x8", offset=8)
     with pytest.raises(ChoiceError):
         tmem_move("32x32b.x8", "load")

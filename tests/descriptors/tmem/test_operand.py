@@ -45,7 +45,7 @@ def test_a_k_step_of_an_instruction_is_8_columns_of_every_type() -> None:
 def test_for_the_ws_form_nothing_says_which_rows_a_lane_holds() -> None:
     for m in (32, 64, 128):
         with pytest.raises(
-            DescriptorError, match=r"A of the .ws form must lie in shared memory, .* found tensor memory"
+            DescriptorError, match=r"A of the .ws form is not supported in tensor memory, because no source"
         ):
             operand_a(m, 16, "f16", ws=True)
         with pytest.raises(DescriptorError, match=r"A of the .ws form"):
@@ -61,10 +61,10 @@ def test_narrow_elements_in_bytes_are_only_documented() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((128, 24, "f16"), "K must be a multiple of 16, found 24; dtype = f16"),
-        ((96, 16, "f16"), "M must be 64 or 128, found 96"),
+        ((128, 24, "f16"), "K is 24, which is not a multiple of 16; dtype = f16"),
+        ((96, 16, "f16"), "no instruction with cta_group 1 has M 96; supported: M 64 or 128"),
         ((128, 16, "f17"), "is "),
-        ((128, 16384, "f16"), "must fit 512 columns, needs 8192"),
+        ((128, 16384, "f16"), "needs 8192 columns, tensor memory has 512"),
     ],
 )
 def test_what_is_no_operand_is_refused(arguments: Any, message: str) -> None:

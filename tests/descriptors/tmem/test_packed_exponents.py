@@ -66,14 +66,14 @@ def test_the_transposed_words_are_the_blocks_that_the_host_packs() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pack_exponents([[256]]), "must be a matrix of bytes"),
-        (lambda: pack_exponents([[1], [2, 3]]), "must be a matrix of bytes"),
-        (lambda: unpack_exponents(np.zeros((1, 8), int), 3, 4), "must be 1 x 4, found \\(1, 8\\)"),
-        (lambda: transpose_exponents(np.zeros((1, 3), int)), "rows are multiples of 4"),
+        (lambda: pack_exponents([[256]]), "codes is not a matrix of integers from 0 to 255"),
+        (lambda: pack_exponents([[1], [2, 3]]), "codes is not a matrix of integers from 0 to 255"),
+        (lambda: unpack_exponents(np.zeros((1, 8), int), 3, 4), r"has shape \(1, 8\); .* have shape \(1, 4\)"),
+        (lambda: transpose_exponents(np.zeros((1, 3), int)), "second extent is a multiple of 4; shape"),
         (lambda: exponent_places(2**62), "K is 4611686018427387904, but the maximum is 65536"),
         (lambda: exponent_places(2**62, 2**62), "K is "),
-        (lambda: exponent_places(48), "multiples of a step's 32, found 48"),
-        (lambda: exponent_places(64, 16), "multiples of a step's 32, found 64 and 16"),
+        (lambda: exponent_places(48), r"K is 48, which is not a multiple of the K of a step \(32\)"),
+        (lambda: exponent_places(64, 16), r"the vector is 16, which is not a multiple of the K of a step \(32\)"),
         (lambda: exponents_layout(0, 128), "M is "),
     ],
 )

@@ -31,18 +31,18 @@ def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        ([], {}, "there must be a part, found none"),
+        ([], {}, "the plan has no parts"),
         (
             [Part("D0", 256), Part("D1", 256), Part("SFA", 4)],
             {},
-            "must fit 512 columns, need 516; D0 256, D1 256, SFA 4",
+            "the parts need 516 columns, sm100 has 512; D0 256, D1 256, SFA 4",
         ),
-        ([Part("D", 256)], {"ctas": 3}, "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
+        ([Part("D", 256)], {"ctas": 3}, "3 CTAs need 768 columns, an SM has 512; D 256 columns"),
         ([Part("D", 256)], {"ctas": 17}, "CTAs is "),
-        ([Part("D", 513)], {}, "need 513; D 513 columns; an exclusive allocation of sm107 has 576"),
-        ([Part("D", 513)], {"arch": "sm110"}, "must fit 512 columns, need 513"),
-        ([Part("D", 577)], {"arch": "sm107"}, "must fit 576 columns, need 577"),
-        ([Part("D", 544)], {"arch": "sm107", "ctas": 2}, "2 CTAs must fit 512 columns, find 544 each"),
+        ([Part("D", 513)], {}, "need 513 columns, .*; D 513 columns; an exclusive allocation of sm107 has 576"),
+        ([Part("D", 513)], {"arch": "sm110"}, "the parts need 513 columns, sm110 has 512"),
+        ([Part("D", 577)], {"arch": "sm107"}, "the parts need 577 columns, sm107 has 576"),
+        ([Part("D", 544)], {"arch": "sm107", "ctas": 2}, "2 CTAs need 1088 columns, an SM has 512"),
         ([Part("D", 32)], {"arch": "sm120"}, "sm120"),
     ],
 )
@@ -60,5 +60,5 @@ def test_beyond_512_columns_an_allocation_is_the_least_multiple_of_32_and_alone(
 def test_a_part_is_found_by_its_name() -> None:
     plan = plan_columns([Part("D", 8), Part("E", 1, 4)])
     assert plan.part("E").column == 8
-    with pytest.raises(DescriptorError, match="a part must be one of D, E, found 'A'"):
+    with pytest.raises(DescriptorError, match="'A' is not a part of this plan; its parts: D, E"):
         plan.part("A")

@@ -85,7 +85,7 @@ def test_what_goes_where(arguments: dict[str, Any], columns: dict[str, tuple[int
 def test_without_what_depends_on_it_k_may_be_left_out() -> None:
     assert tmem_plan(128, 256, accumulators=2).parts == tmem_plan(128, 256, 64, accumulators=2).parts
     for needs in ({"a_source": "tmem"}, {"sparse": True}, {"dtype": "e2m1", "scale_dtype": "ue4m3"}):
-        with pytest.raises(DescriptorError, match="K must be given"):
+        with pytest.raises(DescriptorError, match="K of the tile is missing"):
             tmem_plan(128, 64, **needs)  # type: ignore[arg-type]
 
 
@@ -134,23 +134,26 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
 @each(
     ("arguments", "message"),
     [
-        ({"m": 128, "n": 256, "k": 64, "accumulators": 3}, "need 768; D0 256, D1 256, D2 256 columns"),
-        ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs must fit 512 columns, find 256 each"),
-        ({"m": 128, "n": 64, "k": 64, "interleaved": True}, "interleaved accumulators must have M 64, found 128"),
+        (
+            {"m": 128, "n": 256, "k": 64, "accumulators": 3},
+            "need 768 columns, sm100 has 512; D0 256, D1 256, D2 256 columns",
+        ),
+        ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs need 768 columns, an SM has 512"),
+        ({"m": 128, "n": 64, "k": 64, "interleaved": True}, "M is 128, with which accumulators cannot be interleaved"),
         (
             {"m": 64, "n": 64, "k": 64, "accumulators": 2, "interleaved": True, "a_source": "tmem"},
-            "interleaved accumulators must have A in smem, found tmem",
+            "accumulators cannot be interleaved if A is in tmem",
         ),
-        ({"m": 64, "n": 64, "k": 64, "sparse": True}, "a CTA must have 128 rows of A, found 64"),
+        ({"m": 64, "n": 64, "k": 64, "sparse": True}, "A has 64 rows per CTA, for which .*; supported: 128"),
         ({"m": 128, "n": 64, "k": 64, "a_source": "rmem"}, "supported: smem, tmem"),
         ({"m": 128, "n": 64, "k": 0}, "K is "),
         ({"m": 128, "n": 64, "k": 64, "sparse": "no"}, "sparse is .no., which is neither True nor False"),
         ({"m": 128, "n": 100, "k": 64}, "N must be"),
-        ({"m": 128, "n": 64, "k": 64, "blocks": 2}, "blocks must be along M and along N, found 2"),
+        ({"m": 128, "n": 64, "k": 64, "blocks": 2}, "blocks is 2, which is not two numbers"),
         ({"m": 128, "n": 64, "k": 64, "blocks": (1, 0)}, "blocks is "),
         (
             {"m": 128, "n": 256, "k": 64, "cta_group": 2, "dtype": "e2m1", "scale_vector": 16, "blocks": (1, 2)},
-            "one instruction where its halves lie apart, found 2 of them",
+            "the tile has 2 instructions along N; .*, only one along N is supported",
         ),
     ],
 )

@@ -79,13 +79,13 @@ def test_warps_read_the_halves_of_n_where_they_lie_apart() -> None:
 @pytest.mark.parametrize(
     ("fragment", "name", "message"),
     [
-        (accumulator(128, 24), "32x32b.x16", "must be a multiple of the load's 16, found 24"),
-        (accumulator(128, 24), "16x256b.x2", "must be a multiple of the load's 16, found 24"),
-        (accumulator(128, 64), "32x32b.x8.pack::16b", "must read 16-bit elements, found 32 bits"),
-        (accumulator(64, 64, tiles=(2, 1)), "32x32b.x8", r"an accumulator must be one tile \(m, n\)"),
-        (operand_a(128, 16, "f16"), "32x32b.x8", r"an accumulator must be one tile \(m, n\)"),
-        ("d", "32x32b.x8", "must be one tile"),
-        (accumulator(128, 64), 7, "a shape must read like"),
+        (accumulator(128, 24), "32x32b.x16", "has 24 columns, which is not a multiple of the load's 16"),
+        (accumulator(128, 24), "16x256b.x2", "has 24 columns, which is not a multiple of the load's 16"),
+        (accumulator(128, 64), "32x32b.x8.pack::16b", "elements have 32 bits, but .pack::16b reads 16-bit elements"),
+        (accumulator(64, 64, tiles=(2, 1)), "32x32b.x8", r"is not an accumulator of one tile \(m, n\)"),
+        (operand_a(128, 16, "f16"), "32x32b.x8", r"is not an accumulator of one tile \(m, n\)"),
+        ("d", "32x32b.x8", "'d' is not an accumulator of one tile"),
+        (accumulator(128, 64), 7, "7 is not a shape with a repetition count"),
     ],
 )
 def test_what_does_not_fit_is_refused(fragment: Any, name: Any, message: str) -> None:

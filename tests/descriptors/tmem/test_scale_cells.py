@@ -31,9 +31,9 @@ def test_rows_are_padded_to_whole_copies() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((100, 64, 16), "MN must be a multiple of 32, found 100"),
-        ((128, 64, 8), "the vector must be one of 16, 32"),
-        ((128, 65536, 16), "must fit 512 columns"),
+        ((100, 64, 16), "MN is 100, which is not a multiple of 32"),
+        ((128, 64, 8), "the vector is 8, which is not supported; supported: 16, 32"),
+        ((128, 65536, 16), "columns, tensor memory has 512"),
         ((128, 0, 16), "K is "),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
     command = f"{sys.executable} -m descriptors {line} | head -n 1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout == "read model: documented, not measured on a Blackwell GPU\n"
+    assert ended.stdout.startswith("read model: ") and ended.stdout.count("\n") == 1
 
 
 @NEEDS_FULL

@@ -84,7 +84,7 @@ def test_loads_of_one_row_a_thread_hold_the_row() -> None:
     ("arch", "change", "draw", "message"),
     [
         ("sm90", {}, tensor_memory, "sm90 has no tensor memory"),
-        ("sm90", {"across": 12}, registers, "N 8 to 256 by 8"),
+        ("sm90", {"across": 12}, registers, "N = 8, 16, ..., 256"),
         ("sm100", {"across": 7}, tensor_memory, "n"),
     ],
 )

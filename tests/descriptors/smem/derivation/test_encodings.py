@@ -77,7 +77,7 @@ def test_the_type_of_a_print_need_not_be_typed(capsys: pytest.CaptureFixture[str
     assert main(["match", f"{text} 128x64xbf16"]) == 0
     assert "128B" in capsys.readouterr().out
     assert main(["candidates", f"#shared = {text} 64x16"]) == 2  # 64 columns are a row
-    assert "must have 64 elements" in capsys.readouterr().err
+    assert "the smallest tile with a swizzle of 128 bytes has 8 rows of 64 elements" in capsys.readouterr().err
     assert main(["derive", "--layout", f"#shared = {text} 128x64", "--mma", "64x16"]) == 0
     answer = capsys.readouterr().out
     assert "0x4000404000010000" in answer and "assuming dtype f16" in answer
