@@ -67,7 +67,7 @@ def test_more_than_512_columns_are_an_exclusive_allocation_of_sm107() -> None:
     made = tmem_plan(256, 256, 128, **arguments, arch="sm107")
     assert (made.used, made.allocate, made.exclusive, made.ctas) == (536, 544, True, 1)
     assert tmem_plan(256, 256, 256, **arguments, arch="sm107").allocate == 576
-    with pytest.raises(DescriptorError, match="must fit 576 columns, need 608"):
+    with pytest.raises(DescriptorError, match="the parts need 608 columns, sm107 has 576"):
         tmem_plan(256, 256, 512, **arguments, arch="sm107")
     with pytest.raises(DescriptorError, match="must fit 512 columns, need 536"):
         tmem_plan(256, 256, 128, **arguments)
