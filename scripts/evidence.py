@@ -43,15 +43,15 @@ def measurements(gpu: str) -> list[str]:
     d = record(gpu, "gemm_derived")
     lines.append(
         f"{d['date']}  products from derived layouts and words: {d['products']:,}; {len(d['wrong_products'])} wrong; "
-        f"{d['controls_run']:,} spoilt words, {len(d['controls_that_passed'])} unnoticed"
+        f"{d['controls_run']:,} faulty descriptors, {len(d['controls_that_passed'])} undetected"
     )
     d = record(gpu, "main_loops")
     rows, twins = d["programs"], [row for row in d["programs"] if "twin" in row]
     lines.append(
         f"{d['date']}  programs emitted from plans: {len(rows):,}, "
         f"{sum(row['elements'] for row in rows):,} elements of products; "
-        f"{sum(not row['exact'] for row in rows)} wrong; {len(twins)} spoilt ones, "
-        f"{sum(not row['twin_fails'] for row in twins)} unnoticed"
+        f"{sum(not row['exact'] for row in rows)} wrong; {len(twins)} faulty ones, "
+        f"{sum(not row['twin_fails'] for row in twins)} undetected"
     )
     d = record(gpu, "tma_derived")
     lines.append(f"{d['date']}  TMA plans: {d['tiles']:,} tiles, {d['elements']:,} elements; {d['failed']} tiles wrong")
@@ -87,8 +87,8 @@ def main() -> None:
     text = sum(all(one.startswith(("agrees", "not ")) for one in row["peers"].values()) for row in rows)
     wrong = sum(any("wrong: " in one for one in row["peers"].values()) for row in rows)
     print(
-        f"docs/divergences.md: {len(rows)} inputs on which implementations of the algebra differ, on {text} only in "
-        f"the text; on {wrong} some answer violates the tool's own documentation"
+        f"docs/divergences.md: implementations of the algebra differ on {len(rows)} inputs: on {text} only in the "
+        f"text; on {wrong}, an implementation contradicts its own documentation"
     )
     print(f"tests/vectors/conformance.json: {len(cases):,} cases, {refused} of them refused, with the reason")
     for who, counted in conformance["asked"].items():
@@ -100,9 +100,9 @@ def agreement(cases: list[dict[str, Any]], who: str) -> str:
     number = Counter((case[who], "refused" in case) for case in cases)
     functions, refusals = number["same", False] + number["form", False], number["same", True]
     parts = {
-        "other answers": number["other", False],
-        "answers where the suite refuses": number["other", True],
-        "refused where the suite has an answer": number["refused", False],
+        "different answers": number["other", False],
+        "answered, but the suite refuses": number["other", True],
+        "refused, but the suite answers": number["refused", False],
         "crashed": number["crash", False] + number["crash", True],
     }
     others = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)

@@ -109,7 +109,7 @@ def test_a_program_that_fails_has_no_row_and_the_others_are_written(
 
 def test_what_the_readme_says_of_cublas_is_what_the_records_hold(bench: ModuleType) -> None:
     page = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    (sentence,) = re.findall(r"For 20 bf16 products that a seed drew.*?\(`scripts/bench_gemm", page)
+    (sentence,) = re.findall(r"We measured the programs that.*?\(`scripts/bench_gemm", page)
     wanted = []
     for gpu, name, dtype, c in (
         ("h200", "bench_gemm_drawn", "bf16", "f32"),
