@@ -57,5 +57,5 @@ def test_the_wheel_has_the_name_that_the_build_gives_it() -> None:
 
 
 def test_an_exercise_that_is_not_there_is_refused() -> None:
-    with pytest.raises(DescriptorError, match="the lesson must be one of 1, 2"):
+    with pytest.raises(DescriptorError, match="lesson 99 does not exist; lessons: 1, 2"):
         check("99.1", "2:1")

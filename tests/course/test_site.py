@@ -224,7 +224,7 @@ def test_an_error_is_the_engines_own_sentence_in_one_line(home: Any) -> None:
     assert (
         lines[0] == "1"
         and lines[-1].startswith("layoutalg.errors.")
-        and "complement: a mode's stride must" in lines[-1]
+        and "complement: stride 3 is less than 4" in lines[-1]
     )
 
 

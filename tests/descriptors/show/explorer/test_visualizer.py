@@ -93,7 +93,7 @@ def test_6_a_slot_is_highlighted(home: Any) -> None:
 
 
 def test_7_colours_by_logical_column(home: Any) -> None:
-    assert "Colour and number: the logical column of 16 bytes" in text(home, "#said")
+    assert "Color and number: the logical column of 16 bytes" in text(home, "#said")
     assert table(home)[1][:8] == list("01234567")
     seen = [[fill(home, "tile", row, 8 * column + 2, colour="column") for column in range(8)] for row in (2, 13, 77)]
     assert len(set(seen[0])) == 8 and seen[0] == seen[1] == seen[2], "a colour a column, whatever the row"
