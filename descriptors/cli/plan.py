@@ -193,7 +193,12 @@ def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapp
         raise click.UsageError(
             "an INSTRUCTION and --problem cannot be combined without --tile, because --problem chooses the instruction"
         )
-    if (tile is None) == (problem is None) and (tile is not None or named or options["conv"] is None):
+    if tile is not None and problem is not None:
+        raise click.UsageError(
+            "--tile and --problem cannot be combined; use --tile for one main loop, or --problem to have the tile "
+            "chosen"
+        )
+    if tile is None and problem is None and (named or options["conv"] is None):
         raise click.UsageError(
             "no tile is given; use --tile MxNxK, or leave out INSTRUCTION and use --problem MxNxK or --conv NxHxWxC "
             "to have one chosen"

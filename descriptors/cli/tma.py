@@ -32,7 +32,12 @@ from layoutalg import rank, size
 from layoutalg.cli.console import Status, json_text, say, standard_input
 
 
-@click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
+@click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma") and one.name != "mma"])
+@option(
+    "mma",
+    metavar="MNxK",
+    help="What one instruction reads of this operand from one CTA, in elements. Without it, no instruction is checked.",
+)
 @click.option(
     "--rank",
     type=int,
