@@ -186,7 +186,9 @@ def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapp
     Raises:
         click.UsageError: if what was typed is none of the forms.
     """
-    if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
+    if len(words) == 1 and is_instruction(words[0]):
+        raise click.UsageError(f"DTYPE is missing after {words[0][:60]}, as in m64n128k16 bf16")
+    if len(words) > 2:
         raise click.UsageError(f"{' '.join(words)[:60]!r} is not [INSTRUCTION] DTYPE, such as m64n128k16 bf16")
     tile, named = options["tile"], len(words) == 2
     if tile is None and problem is not None and named:

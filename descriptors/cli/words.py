@@ -75,8 +75,8 @@ def derived_tile(
         one: options[one] if one in own else options.pop(one) for one in ("tile", "stages", "swizzle", "order")
     }
     if (tile_options["tile"] is None) == (instead is None):
-        count = "neither" if instead is None else "both"
-        raise click.UsageError(f"give either {name} or --tile, not {count}")
+        fact = f"{name} or --tile is missing" if instead is None else f"{name} and --tile cannot be combined"
+        raise click.UsageError(fact)
     tile = staged(tile_options["tile"], tile_options["stages"])
     if tile is None:
         for one in ("swizzle", "order"):
