@@ -21,10 +21,23 @@ from layoutalg.cli.console import Status, say
 
 @click.command()
 @click.argument("links", nargs=-1, required=True, metavar="FILE.toml|LINK...")
-@click.option("--tile", metavar="MNxK", help="Rows and columns of the tile that links move; of a file its key tile.")
-@click.option("--dtype", shell_complete=complete, help="Type of an element where the chain begins.  [default: bf16]")
-@click.option("--arch", shell_complete=complete, help="Of words.  [default: as they say]")
-@click.option("--strict", is_flag=True, help="Exit status 1 also where a link was not decided, or a leg is not given.")
+@click.option(
+    "--tile",
+    metavar="MNxK",
+    help="Rows and columns of the tile that the links move; required, unless a FILE contains it.",
+)
+@click.option(
+    "--dtype", metavar="DTYPE", shell_complete=complete, help="Element type at the start of the chain.  [default: bf16]"
+)
+@click.option(
+    "--arch",
+    metavar="ARCH",
+    shell_complete=complete,
+    help="Architecture of the descriptors.  [default: from the descriptor]",
+)
+@click.option(
+    "--strict", is_flag=True, help="Also exit with 1 if a link is undecided or a chain of the product is missing."
+)
 @json_option("Write the verdict as JSON.")
 def chain(
     links: tuple[str, ...], tile: str | None, dtype: str | None, arch: str | None, strict: bool, as_json: bool
@@ -59,10 +72,10 @@ def chain(
     shift BITS                                     shift of narrow elements to the left in their bytes
 
     A fragment smaller than the tile is repeated over RxC warps: each warp has one contiguous part, rows first
-    (tiling=blocked), or the warps alternate as in a TiledMMA (tiling=raked). A FILE contains dtype, tile and
-    links = ["LINK", ...]; or the chains A, B and D of a product, with tile = "MxNxK", d_dtype (default f32) and
-    instruction = "m64n128k16". A word link without a number is derived from the layout before it. The exit status is 1
-    if a link is wrong, and 2 if one is impossible.
+    (tiling=blocked), or the warps alternate as in a TiledMMA (tiling=raked). A FILE of one chain contains dtype, tile
+    and links = ["LINK", ...]. A FILE of a product contains the chains A, B and D, tile = "MxNxK", d_dtype (default
+    f32) and instruction = "m64n128k16". A word link without a number is derived from the layout before it. The exit
+    status is 1 if a link is wrong, and 2 if one is impossible.
     """
     if len(links) == 1 and links[0].endswith((".toml", "-")):
         for name, value in (("--tile", tile), ("--dtype", dtype), ("--arch", arch)):

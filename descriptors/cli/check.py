@@ -75,7 +75,8 @@ _LAUNCH = together(
     ),
     _option(
         "--tensormap", "Launch", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=named_texts,
-        help="Box of the tensor map in a parameter, or behind one: 64x128xbf16, or its bytes; may be repeated.",
+        help="Box of the tensor map in a parameter, or in memory that a parameter points to: 64x128xbf16, or bytes; "
+        "may be repeated.",
     ),
 )  # fmt: skip
 
@@ -108,7 +109,7 @@ _SHOWN = together(
     _option("--all", "Findings", "everything", is_flag=True, help="Show each finding instead of grouping equal ones."),
     _option(
         "--baseline", "Findings", "known", metavar="FILE",
-        help="Count the findings of this file instead of showing them; --strict accepts what it left undecided.",
+        help="Only count findings that FILE already lists. With --strict, undecided items in FILE do not fail.",
     ),
     _option(
         "--write-baseline", "Findings", "write", metavar="FILE",
@@ -132,7 +133,7 @@ _SHOWN = together(
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_LAUNCH
 @_SHOWN
-@_option("--init", "Expected values", is_flag=True, help="Print the tables that a .toml file lacks.")
+@_option("--init", "Expected values", is_flag=True, help="Print the missing `expect` tables of a .toml file.")
 @_ARCH
 @_INCLUDE
 @_option("--sarif", "Output", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
@@ -163,8 +164,8 @@ def check(
     missing; the highest of all files.
 
     A .toml file lists what a project relies on: sections [operand.NAME] with arguments of descriptors derive, or
-    [plan.NAME] with those of descriptors plan, each with a table expect of values under the keys of --json. check
-    derives the values again and reports those that differ, with exit status 1.
+    [plan.NAME] with those of descriptors plan. Each section has a table `expect`, whose keys are those of --json. check
+    derives the values again, reports those that differ, and then exits with 1.
     """
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif cannot be combined")

@@ -149,13 +149,13 @@ def plan(instruction_and_dtype: tuple[str, ...], problem: tuple[int, ...] | None
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
-    INSTRUCTION is its shape, alone or in a name as in PTX (tcgen05.mma.cta_group::2.kind::f16.m256n128k16), of which
-    every part is used. DTYPE is the element type of A. With an INSTRUCTION and a --tile one main loop is planned.
-    Without an INSTRUCTION all instructions that divide the tile are tried, and the best are shown. With --problem or
-    --conv alone, tiles, clusters and parts along K are chosen too.
+    INSTRUCTION is a shape or a PTX instruction name (tcgen05.mma.cta_group::2.kind::f16.m256n128k16). All qualifiers of
+    the name are used. DTYPE is the element type of A. With an INSTRUCTION and a --tile, plan plans one main loop.
+    Without an INSTRUCTION, it tries all instructions that divide the tile and shows the best plans. With --problem or
+    --conv alone, it also chooses tiles, clusters and parts along K.
 
-    A plan is proved as a product: shared memory is filled by the copies of the plan and read by its descriptors, small
-    integers are multiplied exactly, and every accumulator is compared with A @ B.
+    To prove a plan, the tool simulates it with small integers: it fills shared memory with the copies, reads it with
+    the descriptors, and compares every accumulator with A @ B.
     """
     output = Output(**{name: options.pop(name) for name in Output._fields})
     words = instruction_and_dtype
@@ -186,14 +186,21 @@ def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapp
     Raises:
         click.UsageError: if what was typed is none of the forms.
     """
-    if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
+    if len(words) == 1 and is_instruction(words[0]):
+        raise click.UsageError(f"DTYPE is missing after {words[0][:60]}, as in m64n128k16 bf16")
+    if len(words) > 2:
         raise click.UsageError(f"{' '.join(words)[:60]!r} is not [INSTRUCTION] DTYPE, such as m64n128k16 bf16")
     tile, named = options["tile"], len(words) == 2
     if tile is None and problem is not None and named:
         raise click.UsageError(
             "an INSTRUCTION and --problem cannot be combined without --tile, because --problem chooses the instruction"
         )
-    if (tile is None) == (problem is None) and (tile is not None or named or options["conv"] is None):
+    if tile is not None and problem is not None:
+        raise click.UsageError(
+            "--tile and --problem cannot be combined; use --tile for one main loop, or --problem to have the tile "
+            "chosen"
+        )
+    if tile is None and problem is None and (named or options["conv"] is None):
         raise click.UsageError(
             "no tile is given; use --tile MxNxK, or leave out INSTRUCTION and use --problem MxNxK or --conv NxHxWxC "
             "to have one chosen"

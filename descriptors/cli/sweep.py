@@ -37,7 +37,11 @@ from layoutalg.cli.console import Status, json_text, say
 @click.command(cls=OptionsOnly)
 @option("tile", required=True, metavar="MNxK", help="Tile of one stage, in elements.")
 @dtype_option()
-@option("mma", help="What one instruction reads, or its name.  [default: the most that one reads of the tile]")
+@option(
+    "mma",
+    help="Part of the tile that one instruction reads, or its name.  "
+    "[default: the largest part of the tile that one instruction reads]",
+)
 @option("arch")
 @option("major", help="Only this major.  [default: both]")
 @option("operand")
@@ -87,10 +91,11 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     descriptors search --tile 64x64 --dtype bf16 --mma 64x16 --producer "((8,4),8):((512,1),64)"
 
     Each (major, swizzle, stacking order of the atoms) is checked against the tables of instructions, derived, and
-    compared with what the tensor core reads, element by element, at every stage. What fits, does not carry, is as
-    contiguous as the data and is not padded comes first; then, with --producer tma, the fewest boxes and waste; with
-    plain stores the fewest wavefronts, waste and boxes. --all says what the columns mean. Exit status 1 if no result
-    fits.
+    compared with what the tensor core reads, element by element, at every stage. Candidates come first that fit the
+    shared memory, whose subtile addresses never carry out of the 14-bit address field, that keep the contiguous
+    dimension of global memory (TMA does not transpose), and that need no padding. Ties are ordered by boxes and waste
+    (--producer tma), or by wavefronts, waste and boxes (plain stores). --all prints all columns with their meaning. The
+    exit status is 1 if no candidate fits.
     """
     result_table = survey(**options)
     if options["mma"] is None:

@@ -32,7 +32,13 @@ from layoutalg import rank, size
 from layoutalg.cli.console import Status, json_text, say, standard_input
 
 
-@click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
+@click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma") and one.name != "mma"])
+@option(
+    "mma",
+    metavar="MNxK",
+    help="Part of the operand that one instruction reads from one CTA, in elements. Without it, no instruction is "
+    "checked.",
+)
 @click.option(
     "--rank",
     type=int,
@@ -49,11 +55,11 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 2
 
     The plan contains the arguments of cuTensorMapEncodeTiled (data type, swizzle, box), the number of boxes, and the
-    source and destination of each. With --rank 2, the dimensions of the map are those of the tensor; with more, one
-    dimension of the tensor may be split into several of the map, for fewer and larger boxes. The verification follows
-    each element of each box to shared memory and compares its address with the tile's layout.
-    --mma and --legality only check that an instruction can read the tile; a copy does not depend on them. Without
-    --mma, a layout may be partitioned or not.
+    source and destination of each. With --rank 2, the dimensions of the map are those of the tensor. With a
+    higher rank, one dimension of the tensor may become several dimensions of the map, so that fewer, larger boxes
+    suffice. The verification follows each element of each box to shared memory and compares its address with the tile's
+    layout. --mma and --legality only check that an instruction can read the tile; a copy does not depend on them. A
+    LAYOUT does not have to be partitioned.
     """
     with advising_tile(options, lambda changed: tma_plan(_filled(changed), rank)):
         tile = filled_tile({**options})

@@ -75,8 +75,8 @@ def derived_tile(
         one: options[one] if one in own else options.pop(one) for one in ("tile", "stages", "swizzle", "order")
     }
     if (tile_options["tile"] is None) == (instead is None):
-        count = "neither" if instead is None else "both"
-        raise click.UsageError(f"give either {name} or --tile, not {count}")
+        fact = f"{name} or --tile is missing" if instead is None else f"{name} and --tile cannot be combined"
+        raise click.UsageError(fact)
     tile = staged(tile_options["tile"], tile_options["stages"])
     if tile is None:
         for one in ("swizzle", "order"):
@@ -241,7 +241,7 @@ _STATUS = {"same": Status.ANSWER, "different": Status.DIFFERENCE, "undecided": S
 @click.option(
     "--symbolic",
     is_flag=True,
-    help="Also let z3 or cvc5 decide the question for all addresses to which both are moved together.",
+    help="Also let z3 or cvc5 decide whether the two agree at all addresses to which both are moved together.",
 )
 @smt2_option
 def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: bool, **options: Any) -> Status:
@@ -254,14 +254,14 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     descriptors diff 0x4000404000010004 --tile 64x64 --swizzle 128B --mma 64x16 --subtile 0,2 --dtype bf16 --major K
 
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
-    first elements that differ, and a picture of all of them. LAYOUT is where elements are stored: with --swizzle the
-    swizzle is applied to a plain layout, without it a plain layout has none.
-    Without --base the first line names the address that was assumed for the tile. The first subtile is then right for a
-    tile at that address. Another subtile is undecided (exit status 0) if that address is not 0 and a tile can start
-    there, because an advance that is wrong by a multiple of the tile's alignment looks like another address: give
-    --base. If no tile can start there, it is different (exit status 1).
-    --symbolic puts it to a solver, if one is installed: an element that is read from elsewhere, or none wherever both
-    are moved by a multiple of 1024 bytes; --smt2 writes the question down.
+    first elements that differ, and a picture of all of them. --swizzle applies a swizzle to a plain LAYOUT; without it,
+    a plain LAYOUT is not swizzled.
+    Without --base, the first line names the address that was assumed for the tile. The first subtile is then right for
+    a tile at that address. For another subtile, diff cannot tell a wrong advance from another tile address if they
+    differ by a multiple of the tile's alignment. If the assumed address is not 0, it then reports undecided (exit
+    status 0); pass --base to decide. If no tile can start at that address, it reports different (exit status 1).
+    --symbolic asks an installed solver whether the two agree when both move by any multiple of 1024 bytes, and prints a
+    differing element if not. --smt2 prints the query.
     """
     if smt2 and (symbolic or as_json):
         raise click.UsageError(f"--smt2 and {'--json' if as_json else '--symbolic'} cannot be combined")

@@ -159,14 +159,14 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     about = f"{counted(each, 'accumulator')} of {loop.extents[0]}x{loop.extents[1]} {loop.d} a warpgroup"
     if registers > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: the accumulators need {registers} registers a thread, a thread has at most {THREAD_REGISTERS}; "
-            f"{about}",
+            f"plan: the accumulators need {registers} registers per thread, but a thread has at most "
+            f"{THREAD_REGISTERS}; {about}",
             proposals=roomier(loop, count),
         )
     total = registers * WARPGROUP * count
     if total >= SM_REGISTERS:
         raise DescriptorError(
-            f"plan: the accumulators need {total} registers, an SM has {SM_REGISTERS} for everything; {about}, "
+            f"plan: the accumulators need {total} registers, but an SM has {SM_REGISTERS} for everything; {about}, "
             f"{counted(count, 'warpgroup')}",
             proposals=roomier(loop, count),
         )
@@ -178,7 +178,7 @@ def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
     a_registers = 4 * loop.blocks[2] * blocks
     if registers + a_registers > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators and A need {registers} + {a_registers} registers a thread, a thread has at most "
+            f"plan: accumulators and A need {registers} + {a_registers} registers per thread, but a thread has at most "
             f"{THREAD_REGISTERS}; {counted(loop.blocks[2], 'K block')} of {counted(blocks, 'M block')} a warpgroup",
             proposals=roomier(loop, loop.blocks[0] // blocks),
         )

@@ -24,6 +24,7 @@ tma puts (4,0) at byte 0x240, layout has it at byte 0x200, where (4,32) is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -298,19 +299,35 @@ class _Walk:
                 reports.append(LinkReport(_name(link), str(link), "incomplete", because=reason))
                 continue
             try:
-                reports.append(self._link(index, link))
+                after = self._after(index)
+                with self._located(index):
+                    reports.append(self._link(index, link, after))
             except UndecidedLinkError as error:
                 reports.append(LinkReport(_name(link), str(link), "incomplete", because=str(error)))
                 reason = f"not reached, because {_name(link)} is not decided"
-            except LayoutError as error:
-                where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
-                raise DescriptorError(f"chain: {where}, {link.noun}: {error}") from None
         elements = 0 if self.carried is None else int(self.carried.sum())
         return LegReport(self.leg.name, self.leg.tile, elements, tuple(reports), self._shared())
 
-    def _link(self, index: int, link: Link) -> LinkReport:
-        """Follow the elements through one link, and return the verdict on it."""
-        tile = replace(self.tile, after=self._after(index))
+    @contextmanager
+    def _located(self, index: int) -> Iterator[None]:
+        """Add the number and the noun of a link to the errors of a block."""
+        try:
+            yield
+        except UndecidedLinkError:
+            raise
+        except LayoutError as error:
+            where, noun = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}", self.leg.links[index].noun
+            raise DescriptorError(f"chain: {where}, {noun}: {str(error).removeprefix(f'{noun}: ')}") from None
+
+    def _link(self, index: int, link: Link, after: Home | None) -> LinkReport:
+        """Follow the elements through one link, and return the verdict on it.
+
+        Args:
+            index: position of the link in its leg.
+            link: the link.
+            after: where the next link states that the elements are in memory; None if it does not.
+        """
+        tile = replace(self.tile, after=after)
         remark = getattr(link, "remark", None)
         if remark is not None and remark(tile):
             self.remarks.append(remark(tile))
@@ -462,10 +479,13 @@ class _Walk:
 
     def _after(self, index: int) -> Home | None:
         """Return where the next link states that the elements are in memory; None if it does not."""
-        following = next((link for link in self.leg.links[index + 1 :] if not isinstance(link, Conversion)), None)
-        memory = getattr(following, "memory", None)
-        home: Home | None = memory(self.tile) if memory else None
-        return home
+        for number, link in enumerate(self.leg.links[index + 1 :], index + 1):
+            if not isinstance(link, Conversion):
+                memory = getattr(link, "memory", None)
+                with self._located(number):
+                    home: Home | None = memory(self.tile) if memory else None
+                return home
+        return None
 
     def _pass(self, link: Link, tile: Tile) -> None:
         """Record what the next link needs to know about this one."""

@@ -214,6 +214,8 @@ def _link(link: object, before: Sequence[Link], block: tuple[int, int] | None) -
         names = [*(name for name in _LINKS if name not in ("matrix", "tcgen05")), "ldmatrix.x4", "tcgen05.ld.32x32b.x8"]
         raise ChoiceError("a link", noun, names)
     build, known = _LINKS[head]
+    if head == "tma":
+        known = (*known, *ARGUMENTS)
     for name in options:
         if name not in known and not (head == "tma" and name.casefold() in _MAP_NAMES):
             raise ChoiceError(f"{noun}: an option", name, known)

@@ -582,7 +582,8 @@ class Words:
         if self.advance is None and len(pairs) > 1:
             raise DescriptorError(
                 f"word: the tile has {len(pairs)} blocks, and no advance is given; give (row block, column block) to "
-                f"16-byte units, like advance=({counts[0]},{counts[1]}):(512,2), which `descriptors derive` prints"
+                f"16-byte units, like advance=({counts[0]},{counts[1]}):(512,2), which "
+                "`descriptors derive --steps` prints"
             )
         word = self._typed(tile)
         if self.advance is None:
@@ -640,10 +641,8 @@ def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
     value: Any = evaluated(layout) if isinstance(layout, str) else layout
     modes = [int(size(value, mode=[i])) for i in range(2)] if _has_two_modes(value) else []
     if modes != list(extents):
-        raise DescriptorError(
-            f"{what}: {value} does not have two modes of {extents[0]} and {extents[1]} elements"
-            + (f" but of {modes[0]} and {modes[1]}" if modes else "")
-        )
+        found = f"has modes of {modes[0]} and {modes[1]} elements, not" if modes else "does not have two modes,"
+        raise DescriptorError(f"{what}: {value} {found} of {extents[0]} and {extents[1]}")
     table: Any = offsets(value).astype(np.int64).reshape(extents)
     if table.size and int(np.abs(table).max()) > FARTHEST:
         raise DescriptorError(f"{what}: {value} has offsets above {FARTHEST}")

@@ -133,7 +133,7 @@ ARGUMENTS = (
     ),
     PlanArgument(
         "warpgroups", "integer", _TILE, "Schedule", "N",
-        "Warpgroups that multiply, sm90.  [default: 2 or 3 if they divide the M blocks]",
+        "Number of MMA (consumer) warpgroups, sm90.  [default: 2 or 3 if they divide the M blocks]",
     ),
     PlanArgument(
         "warps", "extents", ("warps",), "Schedule", "MxN",

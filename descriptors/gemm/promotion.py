@@ -110,7 +110,7 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
     needed = 2 * accumulators.registers + 2 * accumulators.each + loop.blocks[1]
     if needed > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators, their sums and factors need {needed} registers a thread, a thread has at most "
+            f"plan: accumulators, their sums and factors need {needed} registers per thread, but a thread has at most "
             f"{THREAD_REGISTERS}",
             proposals=roomier(loop, accumulators.warpgroups),
         )

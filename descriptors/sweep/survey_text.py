@@ -159,7 +159,7 @@ def _best(survey: Survey, one: Finding, because: str) -> Iterator[str]:
     if one.transposes:
         yield f"   transposed: the data must lie contiguous along {one.major}, as TMA copies them"
     yield f"   {derive_command(one, survey.asked)}"
-    yield f"   proved, as every row below (read model: {one.proof.evidence})"
+    yield f"   proved, like every row below (read model: {one.proof.evidence})"
 
 
 def _title(survey: Survey) -> str:

@@ -43,7 +43,8 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     layoutalg eval --file expressions.txt --json
 
     `layoutalg ops` lists the operations. If a line is refused, the error with the line number goes to standard error,
-    the other lines are evaluated, and the exit status is 2. For a Triton dump, each tensor is printed once.
+    the other lines are evaluated, and the exit status is 2. If the input is a Triton IR dump, each
+    distinct tensor layout is printed once.
     """
     if (expression is None) == (path is None):
         raise click.UsageError("give one of EXPRESSION, - (lines of standard input) and --file (lines of a file)")

@@ -32,10 +32,11 @@ def banks(
     """Count the shared-memory wavefronts of an access to the tile LAYOUT.
 
     \b
-    Each lane reads one row of a 64x64 tile of 2-byte elements, 16 bytes at a time; the same with a swizzle; the whole
-    tile with ldmatrix:
+    Each lane reads one row of a 64x64 tile of 2-byte elements, 16 bytes at a time:
     layoutalg banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
+    The same with a swizzle:
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)@16B,load" --element-bytes 2
+    The whole tile with ldmatrix:
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access ldmatrix.x4 --element-bytes 2
     """
     tile = layout_of(layout, "banks")

@@ -388,7 +388,9 @@ def usage_message(error: click.ClickException, place: str) -> Message:
     more = f"see `{place} --help`"
     if not isinstance(error, click.MissingParameter) or error.param is None:
         sentence = re.sub(r"(?<!\.)\.$", "", error.format_message())
-        return Message.parse(sentence[:1].lower() + sentence[1:], (more,))
+        if not sentence[:2].isupper():  # the name of an argument keeps its case
+            sentence = sentence[:1].lower() + sentence[1:]
+        return Message.parse(sentence, (more,))
     values = (getattr(error.param, "help", None) or "").split("  [default")[0].rstrip(".")
     name = error.param.human_readable_name if isinstance(error.param, click.Argument) else error.param.opts[0]
     return Message(f"{name} is missing", (f"{name}: {values}",) if values else (), (more,))

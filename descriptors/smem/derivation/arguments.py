@@ -112,8 +112,8 @@ _ROWS = (
     ),
     Argument(
         "mma", "instruction", ("reader", "symbolic", "tma"), "MNxK|m64n128k16", "Instruction",
-        "What one instruction reads of this operand from one CTA, in elements, or, with --operand, the instruction's "
-        "name. Without it, the layout must be partitioned: ((MN,K), subtiles...).",
+        "Part of the operand that one instruction reads from one CTA, in elements (64x16); or, with --operand, the "
+        "instruction (m64n128k16). Without it, the layout must be partitioned: ((MN,K), subtiles...).",
         "MNxK that one instruction reads.",
     ),
     Argument(
@@ -127,7 +127,8 @@ _ROWS = (
     ),
     Argument(
         "order", "positions", ("request", "symbolic", "tma"), "0,1|1,0", "Tile",
-        "Stacking order of the atoms: 0,1 along MN first, 1,0 along K first.  [default: the contiguous one last]",
+        "Stacking order of the atoms: 0,1 along MN first, 1,0 along K first.  "
+        "[default: 0,1 if K-major; 1,0 if MN-major]",
         "The order in which atoms are stacked: 1,0.",
     ),
     Argument(
@@ -157,7 +158,8 @@ _ROWS = (
     Argument("sparse", "flag", ("reader",), "", "Instruction", "The instruction is sparse.", default=False),
     Argument(
         "legality", "name", ("reader", "symbolic", "tma"), "LEVEL", "Instruction",
-        "strict: all sources allow the operand; lenient: at least one source does; off: it divides the tile.",
+        "strict: all sources allow the operand; lenient: at least one source does; off: only check that it divides "
+        "the tile.",
         default="strict", choices=tuple(MODES),
     ),
     Argument(

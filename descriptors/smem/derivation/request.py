@@ -307,7 +307,7 @@ def _check_capacity(
             Advice({"tile": (n, k)}, "if you wrote M x N x K, for B"),
         ]
     raise DescriptorError(
-        f"derive: the tile needs {text} bytes{staged}, a CTA has {capacity} bytes of shared memory; {about}",
+        f"derive: the tile needs {text} bytes{staged}, but a CTA has {capacity} bytes of shared memory; {about}",
         proposals=proposals,
     )
 

@@ -550,7 +550,7 @@ def _refusals(map_: TensorMap) -> Iterator[MapRefusal]:
             yield MapRefusal(f"globalDim[{i}]", f"is {extent}, which is not in [1, 2^32]", rule)
     for i, stride in enumerate(map_.strides):
         if stride % align or stride >> 40:
-            message = f"is {stride}, which is not a multiple of {align} below 2^40"
+            message = f"is {stride}, but it must be a multiple of {align} and less than 2^40"
             yield MapRefusal(f"globalStrides[{i}]", message, rule)
     for i, step in enumerate(map_.element_strides):
         if not 1 <= step <= 8:

@@ -319,8 +319,8 @@ def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
 @pytest.mark.parametrize(
     ("line", "refusal"),
     [
-        ([*BF16_K], "give either LAYOUT or --tile, not neither"),
-        ([SW128, "--tile", "64x16", *BF16_K], "give either LAYOUT or --tile, not both"),
+        ([*BF16_K], "LAYOUT or --tile is missing"),
+        ([SW128, "--tile", "64x16", *BF16_K], "LAYOUT and --tile cannot be combined"),
         ([SW128, "--order", "0,1", *BF16_K], "--order needs --tile"),
         ([SW128, "--stages", "2", *BF16_K], "--stages needs --tile"),
         (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "the stages are given twice"),

@@ -204,3 +204,8 @@ def test_what_a_choice_of_tiles_does_not_take_has_another_way(
 ) -> None:
     assert main(f"plan e4m3 --problem 512x512x512 {option}".split()) == 2
     assert instead in capsys.readouterr().err
+
+
+def test_a_tile_and_a_problem_are_refused_together(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("plan bf16 --problem 3000x3000x3000 --tile 128x128x64".split()) == 2
+    assert refusal(capsys.readouterr().err).startswith("--tile and --problem cannot be combined; use --tile for")

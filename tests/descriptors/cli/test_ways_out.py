@@ -278,7 +278,7 @@ def test_one_is_one(capsys: pytest.CaptureFixture[str]) -> None:
             "derive --cp 128x256b --tile 64x64 --dtype bf16 --major K --swizzle none",
             "tile MN is 64, which is not a multiple of the 128 that tcgen05.cp.128x256b copies of bf16; tile = (64,64)",
         ),
-        ("search --tile 128x64x4 --dtype bf16", "found (128, 64, 4); use --tile 128x64 --stages 4"),
+        ("search --tile 128x64x4 --dtype bf16", "which is not (MN, K) of one stage; use --tile 128x64 --stages 4"),
     ],
 )
 def test_a_tile_is_refused_in_the_words_of_the_command(

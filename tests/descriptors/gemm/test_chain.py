@@ -538,9 +538,17 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     )
     yield [layout, "word 0xz mma=64x16"], "link 2: word '0xz' is not a number"
     yield [layout, "word 0x1"], "link 2: word: mma is missing, what one instruction reads"
-    yield [layout, "word 0x1 mma=64x8"], "the tile has 2 blocks, and no advance is given"
+    yield [layout, "word 0x1 mma=64x8"], "the tile has 2 blocks, and no advance is given; .* derive --steps` prints"
     yield ["word mma=64x16"], "no number is given, and no layout is before it"
-    yield ["layout (64,8):(8,1)"], "does not have two modes of 64 and 16 elements but of 64 and 8"
+    yield ["layout (64,8):(8,1)"], r"link 1, layout: \(64,8\):\(8,1\) has modes of 64 and 8 elements, not of 64 and 16"
+    yield (
+        ["tensor (64,16):(16,1)", "layout (64,8):(8,1)"],
+        r"link 2, layout: \(64,8\):\(8,1\) has modes of 64 and 8 elements, not of 64 and 16",
+    )
+    yield (
+        ["tma type=bf16 extents=64x64 strides=128 box=16x64 swizle=128B"],
+        r"an option is .swizle., which is not supported \(did you mean swizzle.\); supported: boxes, .*, strides, ",
+    )
     yield ["ldmatrix.x4"], "link 1, ldmatrix: ldmatrix.x4: no layout of shared memory is before it"
     yield [layout, "stmatrix.x4"], "no layout of shared memory is after it"
     yield [layout, "ldmatrix.x4 warps=3x1"], "pieces of 16x16 in 3x1 warps do not cover the tile of 64x16"
@@ -588,7 +596,7 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     )
     yield ["load"], "no fragment says what each thread loads"
     yield [""], "a link is .*, which is not supported"
-    yield ["tcgen05.ld.32x32b"], "a shape must read like 16x256b.x8, found .32x32b"
+    yield ["tcgen05.ld.32x32b"], ".32x32b. is not a shape with a repetition count, such as 16x256b.x8"
 
 
 @each(("links", "said"), list(refusals()), ids=lambda one: str(one)[:40])

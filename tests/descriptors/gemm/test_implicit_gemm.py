@@ -201,7 +201,11 @@ def test_convolutions_that_are_drawn_are_proved(seed: int) -> None:
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"stride": 9}, "elementStrides[1] is 9, which is not in [1, 8]"),
-    ({}, {"activations": (2, 9, 7, 20)}, "is 40, which is not a multiple of 16 below 2^40; pad C to 24, with zeros"),
+    (
+        {},
+        {"activations": (2, 9, 7, 20)},
+        "is 40, but it must be a multiple of 16 and less than 2^40; pad C to 24, with zeros",
+    ),
     ({}, {"padding": 129}, "pixelBoxLowerCorner is (-129, -129), which is not in [-128, 127]"),
     ({}, {"activations": (1, 9, 999, 24), "filters": (8, 1, 9), "dilation": 32, "padding": (1, 128)}, "more than 255"),
     ({}, {"filters": (8, 9, 9), "padding": 0}, "taps along W span 17 activations, more than the 7"),

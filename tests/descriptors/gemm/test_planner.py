@@ -94,10 +94,10 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "8 stages need 262272 bytes of shared memory, 232448 are available" in refused(stages=8)
     assert "use stages=7" in refused(stages=8)
     assert "use tile=(128, 256, 160)" in refused(tile=(128, 256, 640), instruction="m64n256k16")
-    assert "need 512 registers a thread, a thread has at most 255" in refused(
+    assert "need 512 registers per thread, but a thread has at most 255" in refused(
         instruction="m64n256k16", tile=(256, 256, 64), warpgroups=1
     )
-    assert "need 65536 registers, an SM has 65536 for everything" in refused(
+    assert "need 65536 registers, but an SM has 65536 for everything" in refused(
         instruction="m64n256k16", tile=(256, 256, 64), warpgroups=4
     )
     assert "2 M blocks, which 3 warpgroups cannot share evenly; use warpgroups=2 or warpgroups=1" in refused(
@@ -122,8 +122,9 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "N of the instruction is 32, which is not a multiple of 64; with scale factors, several N blocks" in refused(
         instruction="m128n32k64", tile=(128, 64, 64), **nvf4
     )
-    assert "one instruction where its halves lie apart, found 2 of them" in refused(
-        instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4
+    assert (
+        "the tile has 2 instructions along N; with scale factors, cta_group 2 and M 128, only one along N is supported"
+        in refused(instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4)
     )
     k96 = refused(instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient")
     assert "K 96 is of sm_103a and sm_107a, not arch sm100" in k96 and "use arch='sm103'" in k96
@@ -136,7 +137,7 @@ def test_what_is_refused_and_the_way_out() -> None:
     e4m3 = {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 128, 128)}
     assert "kind f8f6f4 have no scale factors; use scale_vector=32" in refused(**e4m3, scale_vector=64)
     e2m1 = {"instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256)}
-    assert "kind mxf4; use scale_vector=16 or scale_vector=32" in refused(**e2m1, scale_vector=64)
+    assert "supported: ue8m0 by 32; use scale_vector=16 or scale_vector=32" in refused(**e2m1, scale_vector=64)
 
 
 def test_an_illegal_shape_keeps_what_is_known_of_it() -> None:

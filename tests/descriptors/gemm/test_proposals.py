@@ -109,7 +109,7 @@ def test_twelve_reasons_are_told_and_the_others_counted() -> None:
         ((100, 256, 64), "no sm90 instruction fits the tile 100x256x64; tile M is 100, which is not a multiple of 64"),
         ((64, 20, 64), "tile N is 20, which is not a multiple of 8"),
         ((64, 64, 24), "tile K is 24, which is not a multiple of 16"),
-        ((256, 512, 64), "registers a thread, a thread has at most 255"),
+        ((256, 512, 64), "registers per thread, but a thread has at most 255"),
         ((128, 256, 6400), "need. 4915216 bytes of shared memory"),
         ((128, 64), "M x N x K"),
     ],

@@ -159,9 +159,9 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"cp": "128x256b"}, "derive: both mma and cp are given; "),
         ({"mma": None, "cp": "128x512b"}, "derive: cp is '128x512b', which is not supported"),
         ({"mma": None, "cp": "128x256b", "arch": "sm90"}, "derive: sm90 has no tcgen05.cp; "),
-        ({"capacity": 1024}, "derive: the tile needs 32768 bytes, a CTA has 1024 bytes of shared memory; "),
+        ({"capacity": 1024}, "derive: the tile needs 32768 bytes, but a CTA has 1024 bytes of shared memory; "),
         ({"capacity": "all"}, "derive: capacity is 'all', which is not an integer"),
-        ({"tile": (1024, 128)}, "derive: the tile needs 262144 bytes, a CTA has 232448 bytes of shared memory; "),
+        ({"tile": (1024, 128)}, "derive: the tile needs 262144 bytes, but a CTA has 232448 bytes of shared memory; "),
         (
             {"tile": (2**60, 2**60)},
             "derive: the tile needs more than 2**121 bytes, ",

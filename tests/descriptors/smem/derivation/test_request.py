@@ -59,7 +59,7 @@ def test_the_capacity_that_is_left_out_is_that_of_the_architecture() -> None:
     tile: dict[str, Any] = {"dtype": "bf16", "major": "K", "swizzle": "128B", "tile": (1024, 128), "mma": (64, 16)}
     assert derive(**tile, arch="sm107").capacity == 334848
     for options, most in (({"arch": "sm103"}, 232448), ({"arch": "sm107", "capacity": 232448}, 232448)):
-        with pytest.raises(DescriptorError, match=f"needs 262144 bytes, a CTA has {most} bytes of shared memory"):
+        with pytest.raises(DescriptorError, match=f"needs 262144 bytes, but a CTA has {most} bytes of shared memory"):
             derive(**tile, **options)
     large = derive(**tile, arch="sm107", capacity=None)
     assert large.advance_report(65536).fits_memory and not large.advance_report(131072).fits_memory
