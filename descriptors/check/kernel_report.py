@@ -361,7 +361,7 @@ def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
 
     Args:
         names: the names.
-        where: the option or comment that has them, for the message.
+        where: the option or comment that has them, for the message; "" if the user sees it.
 
     Raises:
         DescriptorError: if there is no rule with one of the names.
@@ -374,8 +374,9 @@ def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
     for name in sorted(found - ALL_RULES.keys()):
         near = get_close_matches(name, ALL_RULES, 1)
         close = f" (did you mean {near[0]}?)" if near else ""
+        place = f"; {where}" if where else ""
         raise DescriptorError(
-            f"check: {brief(name)} is not a rule{close}; {where}; descriptors check --rules lists the rules"
+            f"check: {brief(name)} is not a rule{close}{place}; descriptors check --rules lists the rules"
         )
     return found
 
