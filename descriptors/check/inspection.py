@@ -12,6 +12,7 @@ Invariant: a text without tensor-core instructions has no finding.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -139,6 +140,8 @@ def _checked(
             unresolved += _unresolved(one)
         for row in words_undecided(function, found, graph):
             line = function.code[row.place].line
+            if any(_decides_advance(finding, line, row.what) for finding in made):
+                continue
             undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
         undecided += _not_understood(function, found)
     shown, formed = [], list[Finding]()
@@ -181,6 +184,13 @@ def _checked(
         launches=run.launches,
     )
     return report, differing
+
+
+def _decides_advance(finding: Finding, line: int, what: str) -> bool:
+    """Return whether a finding of the same line reports that the advance, which is undecided otherwise, is wrong."""
+    matrix = what.removeprefix("advance of ")
+    about = matrix != what and finding.line == line and finding.rule.name == "word-advance"
+    return about and bool(re.search(rf"(^|of ){matrix} ", finding.found))
 
 
 def _with_differences(

@@ -347,12 +347,20 @@ def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple
         known = before.word.mask & after.word.mask & _read_bits(before)
         changed = (before.word.value ^ after.word.value) & known
         if changed and before.word.base == after.word.base:
-            names = [f.name for f in smem_word(after.arch).fields if f.mask & changed] or ["bits of no field"]
-            fact = f"the descriptor of {matrix} has another {', '.join(names)} than in the first instruction"
+            fields = [f.name for f in smem_word(after.arch).fields if f.mask & changed]
+            values = [f"{name} {_shown_field(after, name)} instead of {_shown_field(before, name)}" for name in fields]
+            differing = ", ".join(values) or "in bits of no field"
+            fact = f"the descriptor of {matrix} differs from the one in the first instruction: {differing}"
             yield index, "word-advance", fact
         elif before.major != after.major and before.dtype == after.dtype and not changed:
             fact = f"{matrix} is {after.major}-major, but {before.major}-major in the first instruction"
             yield index, "word-transpose", fact
+
+
+def _shown_field(operand: SmemOperand, name: str) -> str:
+    """Return the value of a descriptor field as text."""
+    value = field_value(operand, name)
+    return "a partly unknown value" if value is None else str(value)
 
 
 def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOperand, int]]]:

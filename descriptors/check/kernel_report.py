@@ -65,13 +65,18 @@ class Moment:
         """The moment as text; "" if every instruction is executed once.
 
         >>> Moment(5, 7, 30, 1, "k = 448").clause, Moment(1, 1, 0, 0, "k = 448").clause
-        ('iteration 5 of 7, after line 30 in iteration 1, k = 448', '')
+        ('in a run with k = 448: this instruction in iteration 5 of 7, after line 30 in iteration 1', '')
         """
         if max(self.round, self.rounds, self.other_round) < 2:
             return ""
-        made = [f"iteration {self.round}{f' of {self.rounds}' if self.rounds else ''}"] if self.round else []
+        run = f"in a run with {self.parameters}: " if self.parameters else ""
+        made = (
+            [f"this instruction in iteration {self.round}{f' of {self.rounds}' if self.rounds else ''}"]
+            if self.round
+            else []
+        )
         other = [f"after line {self.other_line} in iteration {self.other_round}"] if self.other_round else []
-        return ", ".join([*made, *other, *([self.parameters] if self.parameters else [])])
+        return run + ", ".join([*made, *other])
 
 
 @frozen
@@ -106,7 +111,7 @@ class Finding:
         """Details of the fact, and the moment of the run in which it is so.
 
         >>> replace(finding(7, "form-limit", "the limit is 24; m64n8k16 needs 30"), moment=Moment(2, 4, 0, 0, "")).notes
-        ['m64n8k16 needs 30', 'iteration 2 of 4']
+        ['m64n8k16 needs 30', 'this instruction in iteration 2 of 4']
         """
         clause = self.moment.clause if self.moment else ""
         return self.found.split("; ")[1:] + ([clause] if clause else [])
@@ -361,7 +366,7 @@ def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
 
     Args:
         names: the names.
-        where: the option or comment that has them, for the message.
+        where: the option or comment that has them, for the message; "" if the user sees it.
 
     Raises:
         DescriptorError: if there is no rule with one of the names.
@@ -374,8 +379,9 @@ def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
     for name in sorted(found - ALL_RULES.keys()):
         near = get_close_matches(name, ALL_RULES, 1)
         close = f" (did you mean {near[0]}?)" if near else ""
+        place = f"; {where}" if where else ""
         raise DescriptorError(
-            f"check: {brief(name)} is not a rule{close}; {where}; descriptors check --rules lists the rules"
+            f"check: {brief(name)} is not a rule{close}{place}; descriptors check --rules lists the rules"
         )
     return found
 

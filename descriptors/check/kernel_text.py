@@ -189,15 +189,19 @@ def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -
     unchecked = {one.property for one in report.properties if one.result == NOT_LOOKED_AT}
     items = [item for item in report.undecided if item.property not in unchecked]
     lines = []
+    merged: dict[Hashable, tuple[list[str], list[Undecided]]] = {}  # properties with equal items share a line
     for group in _grouped(
         items, lambda item: (item.property, item.function, item.what, item.why, item.decides), everything
     ):
-        first = group[0]
+        key = [(item.line, item.function, item.what, item.why, item.decides) for item in group]
+        merged.setdefault(tuple(key), ([], group))[0].append(group[0].property)
+    for properties, group in merged.values():
+        first, names = group[0], ", ".join(dict.fromkeys(properties))
         about = _short(printable(f"{first.what}: {first.why}" if first.why else first.what)) + _times(group)
         place = _lit(f"{name}:{first.line}:", _PLACE, color)
-        lines.append(f"{place} {_lit(f'undecided[{first.property}]:', _OPEN, color)} {about}")
+        lines.append(f"{place} {_lit(f'undecided[{names}]:', _OPEN, color)} {about}")
         if first.decides:
-            lines.append(_lit(f"    help: decided by {printable(first.decides)}", _FAINT, color))
+            lines.append(_lit(f"    help: to decide this, the check needs {printable(first.decides)}", _FAINT, color))
     if len(lines) > MOST_OPEN and not everything:
         more = f"{len(lines) - MOST_OPEN} more lines (--all)"
         lines[MOST_OPEN:] = [f"{_lit(f'{name}:', _PLACE, color)} {_lit('undecided:', _OPEN, color)} {more}"]

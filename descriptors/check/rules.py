@@ -421,7 +421,8 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-unallocated", _E, _TENSOR, "tensor memory must be allocated before it is used",
-        "insert tcgen05.alloc, and a barrier, before the first use", _ALLOC, NVIDIA, "columns",
+        "insert tcgen05.alloc and a barrier before the first use, or raise nCols of a tcgen05.alloc that is too small",
+        _ALLOC, NVIDIA, "columns",
     ),
     Rule(
         "tcgen05-bounds", _E, _TENSOR, "an address must name one of the 128 lanes and 512 columns of tensor memory",
@@ -511,7 +512,8 @@ _ROWS = (
     ),
     Rule(
         "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",
-        "raise the count of mbarrier.init, or let fewer threads arrive", _MBARRIER, MANUAL,
+        "wait for the phase before this arrival, raise the count of mbarrier.init, or let fewer threads arrive",
+        _MBARRIER, MANUAL,
     ),
     Rule(
         "barrier-parity", _E, _BARRIERS, "the parity of a wait must be 0 or 1",

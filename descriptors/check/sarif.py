@@ -146,7 +146,7 @@ def _notifications(name: str, report: Report) -> list[dict[str, Any]]:
 
 
 def _undecided(name: str, one: Undecided) -> dict[str, Any]:
-    decides = f"; decided by {one.decides}" if one.decides else ""
+    decides = f"; to decide this, the check needs {one.decides}" if one.decides else ""
     return {
         "level": "note",
         "descriptor": {"id": f"undecided/{one.property.replace(' ', '-')}"},

@@ -148,8 +148,11 @@ def _of_chain(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]
         for held in together[1:]:
             bases = list(dict.fromkeys(_base(group[0][1]) for group in (together[0], held)))
             apart = f"its start addresses are based on {' and '.join(bases)}, whose distance is not known"
-            why = apart if len(bases) > 1 else "its descriptors differ in more than the start address"
-            yield held[0][0], f"advance of {matrix}", why, "start addresses that are based on one address"
+            why, decides = apart, "start addresses that are based on one address"
+            if len(bases) == 1:
+                why = "its descriptors differ in more than the start address"
+                decides = "descriptors that differ only in the start address"
+            yield held[0][0], f"advance of {matrix}", why, decides
         for held in together:
             if _either_major(held):
                 other = "a K-major" if held[0][1].major == "MN" else "an MN-major"

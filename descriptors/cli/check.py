@@ -89,7 +89,7 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 
 def _explain_rule(context: click.Context, _: click.Parameter, name: str | None) -> None:
     if name is not None:
-        (rule,) = rule_names([name], "--explain")
+        (rule,) = rule_names([name], "")
         say(rule_text(ALL_RULES[rule]))
         context.exit()
 

@@ -188,7 +188,9 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         padded: whether some of the bytes need not be written.
     """
     if runs is None:
-        machine.note_skipped(step, "its descriptor describes no operand")
+        machine.note_skipped(
+            step, "the bytes that it reads are not known, because its descriptors do not determine them"
+        )
         return
     if machine.launch.sizes is None:
         machine.notes.footprints.update(runs)

@@ -35,6 +35,7 @@ from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import check_whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
+from descriptors.text import counted
 
 # -- mbarriers
 
@@ -137,10 +138,11 @@ def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mba
 
 def finish_arrival(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
     """Wake the waiting threads after an arrival or bytes, and report too many arrivals."""
-    if barrier.over:
-        barrier.over = False
+    if barrier.excess:
+        excess, barrier.excess = counted(barrier.excess, "arrival"), 0
         place = address_text(barrier.address, machine.launch)
-        fact = f"this arrival exceeds the count of the mbarrier at {place}, which is {barrier.count}"
+        phase = f"a phase of the mbarrier at {place}"
+        fact = f"with this arrival, {phase} has {excess} too many (its count is {barrier.count})"
         machine.report("barrier-count", step, fact, barrier.line)
     if ended:
         machine.wake(Wait(Awaited.MBARRIER, (barrier.address,)))

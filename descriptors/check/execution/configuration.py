@@ -172,9 +172,16 @@ def _parse_extents(given: Sequence[int] | None, name: str, most: int) -> tuple[i
     if not isinstance(given, tuple | list):
         raise DescriptorError(f"check: {name} is {brief(given)}, which is not a list of 1 to 3 extents")
     extents = [as_integer(extent, f"check: {name}", minimum=1) for extent in given]
-    if not extents or len(extents) > 3 or prod(extents) > most:
-        shown = brief("x".join(map(str, extents)))
-        raise DescriptorError(f"check: {name} is {shown}, which is not 1 to 3 extents; their product is at most {most}")
+    shown = brief("x".join(map(str, extents))).strip("'")
+    if not extents or len(extents) > 3:
+        raise DescriptorError(
+            f"check: {name} has {len(extents)} extents, which is not 1 to 3; it is {shown or 'empty'}"
+        )
+    if (number := prod(extents)) > most:
+        group = "a CTA" if name == "threads" else "a cluster"
+        unit = name if name == "threads" else "CTAs"
+        value = shown if len(extents) == 1 else f"{shown}, which is {number} {unit}"
+        raise DescriptorError(f"check: {name} is {value}, but {group} has at most {most} {unit}")
     x, y, z = (*extents, 1, 1)[:3]
     return x, y, z
 

@@ -26,6 +26,8 @@ Invariant: a store over the bytes of a copy is ordered if the group of the copy 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from descriptors.check.execution.accesses import (
     THREAD_COPY,
     Operation,
@@ -37,14 +39,14 @@ from descriptors.check.execution.accesses import (
 from descriptors.check.execution.barrier_events import arrive_at, find_barrier, finish_arrival
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.launch import RANK, multicast, of_cta
+from descriptors.check.execution.launch import PARAMETERS, RANK, multicast, of_cta
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.mbarrier import Box, Landing
 from descriptors.check.execution.memory_events import lane_addresses
 from descriptors.check.execution.origins import carry_bulk, carry_copied
 from descriptors.check.execution.outcomes import Stop
-from descriptors.check.execution.program import Step
-from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
+from descriptors.check.execution.program import Program, Step
+from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
 
 # -- cp.async
 
@@ -193,7 +195,20 @@ def _tensor_map_of(machine: Machine, fragment: Fragment, source: Operand) -> Box
     if not isinstance(source, Address):
         return Box(True, 0)
     value = machine.value(fragment, source)
-    return Box(True, value if isinstance(value, int) else source.base)
+    if not isinstance(value, int):
+        return Box(True, source.base)
+    if value >> 16 in _narrow_parameters(machine.program):  # ``mov.b32`` cut its address, which ``cvta`` extends
+        value += PARAMETERS
+    return Box(True, value)
+
+
+@lru_cache(maxsize=8)
+def _narrow_parameters(kernel: Program) -> frozenset[int]:
+    """Return the numbers of the parameters whose addresses the kernel takes with 32 bits."""
+    moves = [one for one in kernel.function.code if one.opcode in ("mov.b32", "mov.u32")]
+    return frozenset(
+        kernel.parameters[name] for move in moves for name in names(move.operands[1]) if name in kernel.parameters
+    )
 
 
 def _bulk_across(machine: Machine, fragment: Fragment, step: Step) -> None:

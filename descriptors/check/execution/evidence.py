@@ -39,7 +39,7 @@ from descriptors.text import ranges_text, some_texts
 #: The properties that a run decides for every kernel.
 ALL = ("barriers", "bytes", "proxies", "reuse")
 #: What is undecided about a multiplication whose operands nothing writes, and why.
-UNFILLED = "the contents of the operands", "no instruction of this file writes the shared memory of an operand"
+UNFILLED = "the contents of the operands", "no instruction in this file writes the shared memory that the MMA reads"
 #: What is undecided if a run cannot continue.
 AFTER = "the code after this line"
 #: What is undecided about an address of tensor memory on which sources disagree; the run follows it all the same.
@@ -423,11 +423,11 @@ def _unknown_boxes(machine: Machine) -> Iterator[Blind]:
                 )
             continue
         size = machine.launch.bytes_of(name)
-        why = "its tensor map is a parameter"
+        why = "its size is not in the file, because its tensor map is not in the file"
         if size:
-            why += f"; what barriers expect and multiplications read is consistent with {size} bytes"
+            why += f"; {size} bytes would match the barriers and the MMA operands"
         else:
-            why += "; what barriers expect and multiplications read does not determine its size"
+            why += "; the barriers and the MMA operands do not determine it"
         instruction, properties = (
             _instruction(machine, index),
             ("bytes",) if size else ("barriers", "bytes", "proxies", "reuse"),

@@ -317,8 +317,8 @@ class _Record:
         """Record a violation in a launch that may never occur."""
         line = self.function.code[witness.place].line
         properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
-        why = f"{witness.fact}, where scalar parameters are {size}"
-        blind = Blind(properties, line, f"{witness.rule} of a launch with few iterations", why)
+        why = f"{witness.fact} (scalar parameters: {size})"
+        blind = Blind(properties, line, f"possible {witness.rule}, seen only in a short run", why)
         self.blind.setdefault((line, witness.rule), blind)
 
     def record_stop(self, stop: Stop) -> None:

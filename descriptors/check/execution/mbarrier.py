@@ -105,7 +105,7 @@ class Mbarrier:
         self.next_known = self.next_published = 0
         self.known = self.published = 0
         self.events = self.events_before = 0  # arrivals and copies of this phase and of the previous one, as bits
-        self.over = False
+        self.excess = 0  # arrivals beyond the count of the phase, until they are reported
         self.ended: list[Phase] = []
 
     @property
@@ -131,7 +131,7 @@ class Mbarrier:
         """Count arrivals; return whether the phase ends."""
         self.pending -= count
         if self.pending < 0:
-            self.over, self.pending = True, 0
+            self.excess, self.pending = -self.pending, 0
         return self._end()
 
     def expect(self, size: int, line: int = 0) -> bool:

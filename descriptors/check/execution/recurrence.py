@@ -240,7 +240,7 @@ class _States:
                 barrier.line,
                 barrier.pending,
                 barrier.phase & 1,
-                barrier.over,
+                barrier.excess,
             ),
             (tuple(barrier.expected), barrier.came, copies),
             tuple(map(self._number, knowledge)),

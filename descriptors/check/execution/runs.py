@@ -54,7 +54,7 @@ from descriptors.errors import DescriptorError, brief
 CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
 
 #: What is assumed if neither the text nor the user gives the threads of a CTA.
-ASSUMED_THREADS = "128 threads a CTA"
+ASSUMED_THREADS = "128 threads per CTA"
 
 #: Largest size and address of a shared variable; the rank of the CTA is in the address bits above.
 _LARGEST, _FARTHEST = 1 << 40, 1 << 23

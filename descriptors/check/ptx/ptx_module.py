@@ -115,7 +115,7 @@ def statements(text: str) -> Iterator[Statement]:
         line = text.count("\n", 0, found.start()) + 1
         name = brief(found[0])
         raise DescriptorError(f"ptx: the name {name} has more than {NAME_LETTERS} characters; line {line}")
-    place, line, depth, counted = 0, 1, 0, 0
+    place, line, opened, counted = 0, 1, list[int](), 0
     while True:
         if found := _CODE.match(text, place):
             start, place = found.start(1), found.end()
@@ -128,15 +128,18 @@ def statements(text: str) -> Iterator[Statement]:
             break
         line, counted = line + text.count("\n", counted, place), place
         kind, body, place = _next(text, place, line)
-        depth += {"open": 1, "close": -1}.get(kind, 0)
-        if depth < 0 or depth > DEPTH:
-            what = "a '}' closes no block" if depth < 0 else f"more than {DEPTH} blocks are nested"
-            raise DescriptorError(f"ptx: {what}; line {line}")
+        if kind == "close" and not opened:
+            raise DescriptorError(f"ptx: a '}}' closes no block; line {line}")
+        if kind == "open":
+            opened.append(line)
+        elif kind == "close":
+            opened.pop()
+        if len(opened) > DEPTH:
+            raise DescriptorError(f"ptx: more than {DEPTH} blocks are nested; line {line}")
         yield Statement(kind, body, line)
-    if depth:
-        raise DescriptorError(
-            f"ptx: {depth} {'block is' if depth == 1 else 'blocks are'} not closed at the end of the text"
-        )
+    if opened:
+        places = f"opened in line {opened[0]}" if len(opened) == 1 else f"the first is opened in line {opened[0]}"
+        raise DescriptorError(f"ptx: {len(opened)} '{{' {'is' if len(opened) == 1 else 'are'} not closed ({places})")
 
 
 def _next(text: str, place: int, line: int) -> tuple[str, str, int]:
@@ -574,7 +577,11 @@ class _Reader:
     def code(self, one: Statement) -> None:
         """Process an instruction."""
         if self.open is None:
-            shown = brief(one.text)
+            shown = brief(one.text.split("\n")[0])
+            if not self.version:
+                raise DescriptorError(
+                    f"ptx: this is not PTX: it begins with {shown} and has no .version directive; line {one.line}"
+                )
             raise DescriptorError(f"ptx: the instruction {shown} is outside of a function; line {one.line}")
         found = _PARTS.match(one.text)
         assert found is not None  # every part may be empty

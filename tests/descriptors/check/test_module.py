@@ -128,11 +128,13 @@ def test_devices_functions_and_declarations() -> None:
     ("text", "told"),
     [
         ("", "begins with '', not with .version"),
-        ("hello world;", "the instruction 'hello world' is outside of a function"),
+        ("hello world;", "begins with 'hello world' and has no .version directive"),
         ("L:", "the label 'L' is outside of a function"),
         (".version 8.8\n{ }", "a block is outside of a function"),
         (".entry k() { }", "begins with .*, not with .version"),
-        ("\x00\x01\x02;", "is outside of a function"),
+        (".version 8.8\nhello world;", "the instruction 'hello world' is outside of a function"),
+        ("\x00\x01\x02;", "has no .version directive"),
+        ("# title\n\ntext;", "begins with '# title' and has no .version directive; line 1"),
     ],
 )
 def test_what_is_no_ptx_is_refused(text: str, told: str) -> None:

@@ -92,7 +92,8 @@ def test_a_qualifier_with_two_colons_is_no_label() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "1 block is not closed"),
+        ("a;\n{", r"1 '{' is not closed \(opened in line 2\)"),
+        ("{ a; {", r"2 '{' are not closed \(the first is opened in line 1\)"),
         ("}", "a '}' closes no block"),
         ("{" * 100, "more than 64 blocks are nested"),
         ("mov.b32 a, b", "does not end with a semicolon"),

@@ -46,6 +46,19 @@ def test_a_suggestion_has_the_parameter_a_box_of_the_bytes_and_the_swizzle() -> 
     assert all("(8192 bytes, swizzle 128B)" in one.decides for one in report.undecided)
 
 
+def test_a_parameter_whose_address_has_32_bits_is_named_and_its_box_is_used() -> None:
+    text = ring()
+    for number in (2, 3):
+        wide = f"mov.b64 x, k_param_{number};"
+        assert wide in text
+        narrow = f"mov.b32 low, k_param_{number};\ncvt.u64.u32 x, low;\ncvta.param.u64 x, x;"
+        text = text.replace(wide, narrow)
+    options = suggested(check_ptx(text))
+    assert options == {"k_param_2": "64x64xbf16", "k_param_3": "64x64xbf16"}
+    properties = {one.property: one.verdict for one in check_ptx(text, tensor_maps=options).properties}
+    assert properties["bytes"] == "clean"
+
+
 @pytest.mark.parametrize("stages", [1, 2, 4])
 def test_a_suggestion_that_is_followed_makes_the_bytes_of_a_right_kernel_clean(stages: int) -> None:
     report = check_ptx(ring(stages), tensor_maps=suggested(check_ptx(ring(stages))))
