@@ -174,8 +174,17 @@ def _without_cluster_errors(judgement: RunJudgement, function: Function) -> RunJ
     )
 
 
+#: Families of rules whose violations further threads could prevent.
+_OF_SEVERAL_THREADS = ("barrier-", "reuse-")
+
+
 def _without_thread_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
-    """Return a judgement whose violations are undecided, because a launch may have another number of threads."""
+    """Return a judgement whose violations that other threads could prevent are undecided.
+
+    A launch with more threads may have further arrivals and further accesses, which change the violations of barriers
+    and of the order of accesses. A missing proxy fence, for example, is one of the thread itself.
+    """
+    uncertain = [witness for witness in judgement.witnesses if witness.rule.startswith(_OF_SEVERAL_THREADS)]
     rows = [
         Blind(
             PROPERTIES_OF[witness.rule.partition("-")[0]],
@@ -184,9 +193,10 @@ def _without_thread_errors(judgement: RunJudgement, function: Function) -> RunJu
             f"{witness.fact}, if a CTA has {judgement.launch.threads[0]} threads",
             decides="the launch: --threads N",
         )
-        for witness in judgement.witnesses
+        for witness in uncertain
     ]
-    return judgement._replace(witnesses=(), blind=(*judgement.blind, *rows))
+    certain = tuple(witness for witness in judgement.witnesses if witness not in uncertain)
+    return judgement._replace(witnesses=certain, blind=(*judgement.blind, *rows))
 
 
 class _Record:
