@@ -46,5 +46,7 @@ def test_a_wrong_word_is_no_answer_of_the_command(capsys: pytest.CaptureFixture[
 def test_a_search_finds_nothing_whose_words_are_wrong() -> None:
     outcome = survey((128, 64), "bf16", (64, 16), major="K")
     assert outcome.findings == ()
-    disproved = [one for one in outcome.refusals if one.reason.startswith("search: the words must read the tile, ")]
+    disproved = [
+        one for one in outcome.refusals if one.reason.startswith("search: the descriptors do not read the tile; ")
+    ]
     assert disproved and all("are read from elsewhere" in one.reason for one in disproved)

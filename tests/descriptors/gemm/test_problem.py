@@ -218,7 +218,7 @@ def test_a_convolution_that_has_no_program_is_refused_with_the_reason() -> None:
         propose_tiles("bf16", (64, 64, 64), convolution=one)
     with pytest.raises(DescriptorError, match=r"the output pixels are in B, .* only with the pixels in A"):
         propose_tiles("bf16", convolution={**one, "operand": "B"})
-    with pytest.raises(DescriptorError, match=r"globalStrides\[0\] is 40, which is not a multiple of 16"):
+    with pytest.raises(DescriptorError, match=r"globalStrides\[0\] is 40, but it must be a multiple of 16"):
         propose_tiles("bf16", convolution={**one, "activations": (2, 9, 7, 20)})
     with pytest.raises(DescriptorError, match=r"elementStrides\[1\] is 9, which is not in"):
         propose_tiles("bf16", convolution={**one, "activations": (2, 90, 70, 24), "stride": 9})

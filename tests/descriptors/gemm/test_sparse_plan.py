@@ -169,7 +169,7 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
         ),
         (
             {"dtype": "e4m3", "instruction": "m128n32k64", "sparse": True, "scale_vector": 64, "kind": "mxf8f6f4"},
-            "must be ue8m0 by 32.*scale_vector counts stored elements",
+            "supported: ue8m0 by 32; scale_vector counts stored elements",
         ),
         (
             {"dtype": "e4m3", "instruction": "wgmma.sp.m64n32k64", "scale_vector": 128},

@@ -77,7 +77,7 @@ def test_the_order_follows_from_the_columns_whatever_is_shared(step: int) -> Non
     ("asked", "rule"),
     [
         (OWN | {"instruction": "m64n128k16", "arch": "sm90"}, "accumulators 2 is not supported on sm90"),
-        (OWN | {"instruction": "m128n256k16", "tile": (256, 256, 64)}, "must have columns of their own, need 1024"),
+        (OWN | {"instruction": "m128n256k16", "tile": (256, 256, 64)}, "the parts need 1024 columns, sm100 has 512"),
     ],
 )
 def test_what_has_no_two_sets_is_refused_with_a_way(asked: dict[str, Any], rule: str) -> None:

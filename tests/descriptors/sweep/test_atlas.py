@@ -314,7 +314,7 @@ def test_the_command_hands_the_work_to_a_dask_cluster(tmp_path: Path, capsys: py
         assert main(["atlas", str(tmp_path / "both.jsonl"), *lattice_of, *there, "--workers", "2"]) == 2
     assert main(["atlas", str(tmp_path / "here.jsonl"), *lattice_of]) == 0
     assert sorted(rows_of(tmp_path / "there.jsonl"), key=str) == sorted(rows_of(tmp_path / "here.jsonl"), key=str)
-    assert "exclude each other" in capsys.readouterr().err and not (tmp_path / "both.jsonl").exists()
+    assert "cannot be combined" in capsys.readouterr().err and not (tmp_path / "both.jsonl").exists()
 
 
 def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,7 +334,7 @@ def test_without_dask_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(dask_cluster, "import_module", missing)
     with (
-        pytest.raises(DescriptorError, match=r"is not installed: pip install '.*\[dask\]'"),
+        pytest.raises(DescriptorError, match=r"is not installed; use pip install '.*\[dask\]'"),
         dask_cluster.dask_executor("tcp://x:1"),
     ):
         pass

@@ -69,8 +69,8 @@ def test_more_than_512_columns_are_an_exclusive_allocation_of_sm107() -> None:
     assert tmem_plan(256, 256, 256, **arguments, arch="sm107").allocate == 576
     with pytest.raises(DescriptorError, match="the parts need 608 columns, sm107 has 576"):
         tmem_plan(256, 256, 512, **arguments, arch="sm107")
-    with pytest.raises(DescriptorError, match="must fit 512 columns, need 536"):
+    with pytest.raises(DescriptorError, match="the parts need 536 columns, sm100 has 512"):
         tmem_plan(256, 256, 128, **arguments)
-    with pytest.raises(DescriptorError, match="2 CTAs must fit 512 columns"):
+    with pytest.raises(DescriptorError, match="2 CTAs need 1088 columns, an SM has 512"):
         tmem_plan(256, 256, 128, **arguments, arch="sm107", ctas=2)
     assert not tmem_plan(128, 256, arch="sm107", accumulators=2).exclusive

@@ -27,7 +27,7 @@ def test_the_cells_are_those_of_the_accumulators(m: int, pair: int) -> None:
 
 
 def test_an_arrangement_that_is_not_modelled_is_refused() -> None:
-    with pytest.raises(DescriptorError, match="M must be 64, 128 or 256, found 32"):
+    with pytest.raises(DescriptorError, match="M 32 with cta_group 1 is not supported"):
         tcgen05_cells(32, 64, 1)
 
 
