@@ -67,7 +67,7 @@ def changed(call: ast.Call, function: Any) -> Iterator[tuple[str, ast.Expression
             yield parameter.name, ast.fix_missing_locations(ast.Expression(other))
 
 
-@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("share", [6, pytest.param(1, marks=pytest.mark.exhaustive)])
 @each("name", sorted(set(callables()) - RECORDS))
 def test_an_argument_of_another_kind_is_taken_or_refused_in_words(name: str, share: int) -> None:
     """Each argument meets one in ``share`` of the garbage, and the next argument the next."""
