@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 #: The longest message, in characters. A longer one repeats input, and its middle is left out.
 MOST_OF_A_MESSAGE = 2000
 
-#: Operations that say nothing to the user of a command: the parts of the library that check every argument.
+#: Operations that the user of a command does not call: shared parts of the library that check arguments and texts.
 _INTERNAL = frozenset({"answer", "canonical", "check", "legality", "notation", "operand", "ptx", "save"})
 
 #: The verbs that open a way out.

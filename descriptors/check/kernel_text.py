@@ -98,10 +98,11 @@ def tell_refused(name: str, error: Exception, color: bool = False) -> str:
     k.ptx: error: no .version directive
       note: line 1
     """
-    first, *rest = Message.of(error).text(name).split("\n")
-    place, refused = _lit(f"{printable(name)}:", _PLACE, color), _lit("error:", _LIT[Level.ERROR], color)
-    fact = printable(first.removeprefix(f"{name}: error: "))
-    return "\n".join([f"{place} {refused} {fact}", *map(printable, rest)])
+    place = printable(name)
+    first, *rest = map(printable, Message.of(error).text(place).split("\n"))
+    fact = first.removeprefix(f"{place}: error: ")
+    head = [_lit(f"{place}:", _PLACE, color), _lit("error:", _LIT[Level.ERROR], color), fact]
+    return "\n".join([" ".join(head), *rest])
 
 
 def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, color: bool = False) -> str:

@@ -51,7 +51,7 @@ def emit(
     header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time. constexpr has no
     operands: it is the derivation itself, a header of C++17 by which a compiler derives the words of any tile of atoms.
     """  # noqa: E501 - a command is one line
-    language = choose("emit: language", language, {one: one for one in (*LANGUAGES, "constexpr")})
+    language = choose("emit: language", language, {name: name for name in (*LANGUAGES, "constexpr")})
     if language == "constexpr":
         if operands or name or any(common.values()):
             raise click.UsageError(

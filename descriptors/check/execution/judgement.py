@@ -181,10 +181,11 @@ _OF_SEVERAL_THREADS = ("barrier-", "reuse-")
 def _without_thread_errors(judgement: RunJudgement, function: Function) -> RunJudgement:
     """Return a judgement whose violations that other threads could prevent are undecided.
 
-    A launch with more threads may have further arrivals and further accesses, which change the violations of barriers
-    and of the order of accesses. A missing proxy fence, for example, is one of the thread itself.
+    Further threads may arrive at barriers and may order accesses. They cannot prevent other violations: a thread that
+    lacks a proxy fence, for example, still lacks it.
     """
     uncertain = [witness for witness in judgement.witnesses if witness.rule.startswith(_OF_SEVERAL_THREADS)]
+    certain = [witness for witness in judgement.witnesses if not witness.rule.startswith(_OF_SEVERAL_THREADS)]
     rows = [
         Blind(
             PROPERTIES_OF[witness.rule.partition("-")[0]],
@@ -195,8 +196,7 @@ def _without_thread_errors(judgement: RunJudgement, function: Function) -> RunJu
         )
         for witness in uncertain
     ]
-    certain = tuple(witness for witness in judgement.witnesses if witness not in uncertain)
-    return judgement._replace(witnesses=certain, blind=(*judgement.blind, *rows))
+    return judgement._replace(witnesses=tuple(certain), blind=(*judgement.blind, *rows))
 
 
 class _Record:

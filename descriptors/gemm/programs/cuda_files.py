@@ -40,7 +40,7 @@ _RESERVED = frozenset(
     stdin stdout uint ulong unix ushort va_list warpSize
     """.split()
 )
-#: Families of such names: reserved ones, types of C, vectors of CUDA, and what CUDA's headers begin their names with.
+#: Patterns of such names: reserved identifiers, C types, CUDA vector types, and the prefixes of CUDA's headers.
 _RESERVED_FAMILY = re.compile(
     r"_[_A-Z]\w*|\w*__\w*|\w+_t|u_\w+|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4](?:_\w+)?|nv_\w+"
     r"|(?:CU|cu[A-Z]|cuda|cuuint|PFN_)\w*"
@@ -80,7 +80,7 @@ def assemble(name: str, pieces: Mapping[str, str], options: Mapping[str, int], k
 
 
 def _is_used(name: str, program: str) -> bool:
-    """Whether C++, CUDA or a program uses a name.
+    """Return whether C++, CUDA or a program uses a name.
 
     >>> [_is_used(name, "int a = 'b'; // c") for name in ("a", "b", "c", "class", "uint4")]
     [True, False, False, True, True]
