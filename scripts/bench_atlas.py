@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Prove the strict lattice, whole or in part, and say what it costs: points, rate, memory, and a million and a billion.
+"""Prove the strict lattice, whole or in part, and print the number of points, the rates and the memory.
 
-Usage: python scripts/bench_atlas.py [--engine inline|processes|dask] [--workers N] [--every N] [--kill]
+Usage: python scripts/bench_atlas.py [--workers N] [--every N]
 
-Every operand that an instruction reads, with every tile of it to 256 x 256 and 8 stages, in both stacking orders
-(``scripts/lib/strict.py``); ``--every 10`` takes every tenth kind of operand. ``dask`` needs dask[distributed], as
-it stands: a local cluster of one-thread workers. ``--kill`` ends one of its workers in the middle of the run, which
-must then count what it counts without. Rates are given by the clock and by the time of the processors: on a machine
-that other work shares only the latter says what a core does.
+The lattice has each operand that an instruction reads, with tiles up to 256 x 256 and 8 stages, in both stacking orders
+(``scripts/lib/strict.py``). ``--every 10`` takes every tenth kind of operand. Rates are given per second of wall-clock
+time and per second of processor time, because other work on the machine affects the first one.
 """
 
 from __future__ import annotations
@@ -15,12 +13,11 @@ from __future__ import annotations
 import argparse
 import os
 import resource
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -30,92 +27,67 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 from ended import end  # noqa: E402
 from strict import Tally, kinds, prove_all, summary_line  # noqa: E402
 
-#: Empty tasks by which the cost of handing one over is measured.
+#: Number of empty tasks with which the cost of a task is measured.
 EMPTY = 500
 
 
-def nothing(number: int) -> int:
-    """An empty task."""
+def return_number(number: int) -> int:
+    """Do nothing: an empty task."""
     return number
 
 
-def used(number: int) -> tuple[int, float, int]:
-    """A worker's process, the seconds of processor that it has used, and the most memory that it had, in KiB."""
-    mine = resource.getrusage(resource.RUSAGE_SELF)
-    return os.getpid(), mine.ru_utime + mine.ru_stime, mine.ru_maxrss
+def usage(number: int) -> tuple[int, float, int]:
+    """Return the process number, the processor seconds and the largest memory in KiB of the process that runs this."""
+    resources = resource.getrusage(resource.RUSAGE_SELF)
+    return os.getpid(), resources.ru_utime + resources.ru_stime, resources.ru_maxrss
 
 
-@contextmanager
-def inline(workers: int) -> Iterator[tuple[Executor | None, Callable[[], list[tuple[int, float, int]]]]]:
-    yield None, lambda: [used(0)]
-
-
-@contextmanager
-def processes(workers: int) -> Iterator[tuple[Executor | None, Callable[[], list[tuple[int, float, int]]]]]:
-    with ProcessPoolExecutor(workers) as pool:
-        yield pool, lambda: list({row[0]: row for row in pool.map(used, range(64 * workers))}.values())
-
-
-@contextmanager
-def dask(workers: int) -> Iterator[tuple[Executor | None, Callable[[], list[tuple[int, float, int]]]]]:
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
-        Client(cluster) as client,
-    ):
-        client.wait_for_workers(workers)
-        yield client.get_executor(pure=False), lambda: list(client.run(used, 0).values())
-
-
-def seconds_a_task(pool: Executor | None) -> float:
-    """What it costs to hand over one task and take its result, by the clock."""
+def task_seconds(pool: Executor | None) -> float:
+    """Return the wall-clock seconds that it takes to send one task and receive its result."""
     if pool is None:
         return 0.0
-    list(pool.map(nothing, range(EMPTY)))
-    begun = time.perf_counter()
-    list(pool.map(nothing, range(EMPTY)))
-    return (time.perf_counter() - begun) / EMPTY
+    list(pool.map(return_number, range(EMPTY)))
+    start = time.perf_counter()
+    list(pool.map(return_number, range(EMPTY)))
+    return (time.perf_counter() - start) / EMPTY
+
+
+def worker_usage(pool: Executor | None, workers: int) -> dict[int, tuple[float, int]]:
+    """Return the processor seconds and the largest memory in KiB of each worker process."""
+    rows = [usage(0)] if pool is None else pool.map(usage, range(64 * workers))
+    return {process: (seconds, memory) for process, seconds, memory in rows}
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:
-    """One run, told line by line."""
-    with {"inline": inline, "processes": processes, "dask": dask}[options.engine](options.workers) as (pool, workers):
-        handing = seconds_a_task(pool)
-        before = {pid: spent for pid, spent, _ in workers()}
-        begun, total, killed = time.perf_counter(), Tally(), 0
-        sampled = islice(kinds(), 0, None, options.every)
-        early = 0
-        for count, tally in enumerate(prove_all(sampled, executor=pool), 1):
+    """Prove the lattice and yield the lines of the report."""
+    workers = options.workers
+    with nullcontext() if workers == 1 else ProcessPoolExecutor(workers) as pool:
+        seconds_per_task = task_seconds(pool)
+        usage_before = worker_usage(pool, workers)
+        start, total, early_memory = time.perf_counter(), Tally(), 0
+        for count, tally in enumerate(prove_all(islice(kinds(), 0, None, options.every), executor=pool), 1):
             total += tally
             if count == 40:
-                early = max(row[2] for row in workers())
-                if options.kill:
-                    killed = min(before)
-                    os.kill(killed, signal.SIGKILL)
-        wall = time.perf_counter() - begun
-        after = workers()
-        cpu = sum(spent - before.get(pid, 0.0) for pid, spent, _ in after)
-    yield f"{options.engine}, {options.workers} worker(s), every {options.every}: {summary_line(total, wall)}"
-    yield f"  {cpu:.1f} s of processor in the workers left at the end: {total.points / cpu:.0f} points a second a core"
-    yield f"  a task handed over and back: {1e6 * handing:.0f} us; {count} tasks; load {os.getloadavg()[0]:.1f}"
-    late = max(row[2] for row in after)
-    yield f"  most memory of a worker: {early / 1024:.0f} MB after 40 kinds, {late / 1024:.0f} MB at the end"
+                early_memory = max(memory for _, memory in worker_usage(pool, workers).values())
+        wall = time.perf_counter() - start
+        usage_after = worker_usage(pool, workers)
+    before = {process: seconds for process, (seconds, _) in usage_before.items()}
+    cpu = sum(seconds - before.get(process, 0.0) for process, (seconds, _) in usage_after.items())
+    late_memory = max(memory for _, memory in usage_after.values())
+    yield f"{workers} process(es), every {options.every}: {summary_line(total, wall)}"
+    yield f"  {cpu:.1f} s of processor time: {total.points / cpu:.0f} points a second and core"
+    yield f"  {1e6 * seconds_per_task:.0f} us to send a task and receive its result; {count} tasks"
+    yield f"  memory of a worker: {early_memory / 1024:.0f} MB after 40 kinds, {late_memory / 1024:.0f} MB at the end"
     for points, name in ((10**6, "a million"), (10**9, "a billion")):
-        hours = points * cpu / total.points / 3600
-        yield f"  {name} points: {hours:.2f} hours of one core"
-    if killed:
-        yield f"  worker {killed} was killed in the middle"
+        yield f"  {name} points: {points * cpu / total.points / 3600:.2f} hours of one core"
     for line in total.wrong:
         yield f"  WRONG {line}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", choices=["inline", "processes", "dask"], default="processes")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2, help="number of processes (default: 2)")
     parser.add_argument("--every", type=int, default=1, help="take every N-th kind of operand (default: all)")
-    parser.add_argument("--kill", action="store_true", help="end a worker in the middle of the run")
     for line in run(parser.parse_args()):
         print(line, flush=True)
     return 0

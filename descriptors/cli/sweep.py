@@ -1,4 +1,4 @@
-"""The commands over many operands: ``search`` for a tile, ``formulas`` for every tile, ``atlas`` for a lattice."""
+"""The commands about many operands: ``search``, ``formulas`` and ``atlas``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
-from descriptors.sweep.dask_cluster import dask_executor
 from descriptors.sweep.formulas import formulas as every_row
 from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
 from descriptors.sweep.lattice import lattice
@@ -221,44 +220,35 @@ def _wanted(major: str | None, swizzle: str | None, bits: str | None) -> str:
 @click.option(
     "--workers", default=1, show_default=True, type=click.IntRange(1, 4096), metavar="N", help="Number of processes."
 )
-@click.option(
-    "--dask",
-    "cluster",
-    metavar="ADDRESS",
-    help="Scheduler of a Dask cluster that does the work, for example tcp://host:8786; needs the extra dask.",
-)
 @click.option("--no-verify", "unproved", is_flag=True, help="Do not verify the descriptors.")
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def atlas(
     output: str, tile: str, mma: str, dtype: str, major: str, swizzle: str, order: str, arch: str, operand: str,
-    legality: str, workers: int, cluster: str | None, unproved: bool, quiet: bool,
+    legality: str, workers: int, unproved: bool, quiet: bool,
 ) -> Status:  # fmt: skip
-    """Derive and verify a range of operands; write one row for each to OUTPUT (.jsonl, or .parquet: a folder).
+    """Derive and verify a range of operands; write one row for each to OUTPUT (.jsonl).
 
     \b
     descriptors atlas rows.jsonl --tile 64:256:64x64:256:64 --dtype bf16,e4m3 --workers 2
-    descriptors atlas rows.parquet --tile 128x64x1:4 --mma 64,128xauto --arch sm100 --swizzle 128B
+    descriptors atlas rows.jsonl --tile 128x64x1:4 --mma 64,128xauto --arch sm100 --swizzle 128B
 
-    A run that was killed goes on where it stopped when it is started again, and loses no row; one run at a time writes
-    to an output, and what is no atlas is never touched. A tile that is no multiple of the operand of an instruction
-    makes no point with it; a point that has no descriptor is a row with the reason. Exit status 1 if a proof failed, in
-    this run or in one before it.
+    If a run is killed, start it again: it keeps the existing rows and continues. Only one run at a time can write to
+    an output, and a file that is not an atlas is never changed. A tile and an instruction are combined only if the tile
+    is a multiple of the instruction's operand. If a combination has no descriptor, its row contains the reason. The
+    exit status is 1 if a proof failed, in this run or in an earlier one.
     """
     points = lattice(
         tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,
         legality=as_mode(legality),
     )  # fmt: skip
-    if cluster is not None and workers > 1:
-        raise click.UsageError("--dask and --workers cannot be combined, because the cluster has its own workers")
-    shown = not quiet and sys.stderr.isatty()
+    shows_progress = not quiet and sys.stderr.isatty()
     with (
-        dask_executor(cluster) if cluster is not None else nullcontext() as executor,
-        click.progressbar(length=len(points), label="atlas", file=sys.stderr) if shown else nullcontext() as bar,
-    ):
-        watched = {"progress": bar.update} if bar is not None else {}
-        done = make(points, output, prove=not unproved, workers=workers, executor=executor, **watched)
-    say(tell(done))
-    return Status.ANSWER if done.ok else Status.DIFFERENCE
+        click.progressbar(length=len(points), label="atlas", file=sys.stderr) if shows_progress else nullcontext()
+    ) as bar:
+        progress = None if bar is None else bar.update
+        summary = make(points, output, prove=not unproved, workers=workers, progress=progress)
+    say(tell(summary))
+    return Status.ANSWER if summary.ok else Status.DIFFERENCE
 
 
 #: The commands that the group registers.

@@ -3,6 +3,5 @@
 #: The open modules of this wing, and what they give other wings. From its other modules, other wings import only the
 #: public names of `descriptors`.
 INTERFACE = {
-    "dask_cluster": "the workers of a Dask cluster",
     "formulas": "the table of formulas as text and as data",
 }

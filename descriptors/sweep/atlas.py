@@ -2,7 +2,7 @@
 
 A run can be killed at any time and started again: rows are written in batches, existing rows are kept, and a failed
 proof among them still counts. Only one run at a time writes to an output. The work can be distributed by any
-``concurrent.futures.Executor``, such as a process pool or Dask's ``client.get_executor()``.
+``concurrent.futures.Executor``, such as a process pool or the executor of a Dask client.
 
 Invariant: each point has its own key, which identifies its row.
 
@@ -93,7 +93,7 @@ def atlas(
 
     Args:
         points: arguments of ``derive`` as plain data, such as a ``Lattice``.
-        output: a file ``*.jsonl``, or a folder ``*.parquet`` of parts (needs pyarrow). Existing rows are kept.
+        output: a file ``*.jsonl``. Existing rows are kept.
         prove: whether to verify every descriptor.
         workers: number of processes to start if no executor is given; 1 uses this process. A program that uses more
             calls this function under ``if __name__ == "__main__":``, since Python may start a worker by running the
@@ -102,8 +102,8 @@ def atlas(
         progress: function that is called with the number of points completed since the last call.
 
     Raises:
-        DescriptorError: if the output is not such a file or folder, contains other data, or is in use by another run,
-            or if Parquet is requested without pyarrow; then nothing is changed. Also if a worker process is killed.
+        DescriptorError: if the output is not such a file, contains other data, or is in use by another run; then
+            nothing is changed. Also if a worker process is killed.
         OSError: if the output cannot be written.
 
     >>> import tempfile
@@ -204,7 +204,7 @@ class _Todo:
         progress: Callable[[int], object] | None,
     ) -> None:
         self.points, self.progress, self.skipped, self.disproved = points, progress, 0, 0
-        # A row that was derived only is made again when proofs are asked for; the later row of a key counts.
+        # A row without a proof is made again if proofs are requested; the last row of a key is the valid one.
         self.done = {key: status for key, status in statuses.items() if status != "derived" or not prove}
 
     def __iter__(self) -> Iterator[Point]:

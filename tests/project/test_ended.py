@@ -21,7 +21,7 @@ LINES = [
     ["bench_gemm", "--show", str(ROOT / "tests/vectors/hopper/h200/bench_gemm.json")],
     ["bench_growth.py", "--repeats", "1", "--least", "0"],
     ["bench.py", "--help"],
-    ["bench_atlas.py", "--engine", "inline", "--every", "5000"],
+    ["bench_atlas.py", "--workers", "1", "--every", "5000"],
     ["attack.py", "api", "--cases", "2", "--json"],
     ["make_commands.py", "--check"],
     ["mutants.py", "--help"],

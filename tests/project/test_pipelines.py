@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from kernels import kernels
 from places import ROOT
-
-yaml = pytest.importorskip("yaml", reason="dask brings yaml")
 
 ACTION = ROOT / ".github" / "actions" / "check"
 

@@ -11,14 +11,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from each import each
 from places import ROOT
 
 from builder.notebooks import notebook
 from descriptors.course.catalog import lessons
 from layoutalg import __version__, oracle
-
-yaml = pytest.importorskip("yaml", reason="dask brings yaml")
 
 #: What the packages import at first.
 IMPORTED = "import sys; was = set(sys.modules); import layoutalg, descriptors; print(*sorted(set(sys.modules) - was))"

@@ -59,7 +59,7 @@ REFUSED = [
     ("descriptors", ["explain", HANG, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
     *(("descriptors", ["tmem", *line, "--draw", "-"], "does not end in .svg, .tex, .txt or .html") for line in TMEM),
     ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline needs a path"),
-    ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "does not end in .jsonl or .parquet"),
+    ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "does not end in .jsonl"),
 ]
 #: The scripts that write where they are told.
 SCRIPTS = [["build_course", "-"], ["bench_gemm", "--json", "-"], ["mutants.py", "--json", "-"]]

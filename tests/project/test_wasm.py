@@ -16,7 +16,7 @@ import pytest
 from places import ROOT
 
 #: What says that a library is not there that a browser does not have.
-ABSENT = re.compile(r"No module named '(numpy|sympy|portalocker)|needs pyarrow|must have markdown-it-py")
+ABSENT = re.compile(r"No module named '(numpy|sympy|portalocker)|must have markdown-it-py")
 #: Modules whose functions a page calls, and which therefore need neither.
 NEEDED = (
     "layoutalg.layouts.offsets.offset_table",

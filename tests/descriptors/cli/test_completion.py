@@ -54,7 +54,7 @@ def options(name: str) -> list[click.Option]:
 
 #: What takes any identifier, or any folder: nothing is offered, and nothing refused.
 FREE = {("emit", "--name"), ("check", "-I"), ("explain", "-I"), ("check", "--baseline"), ("check", "--write-baseline")}
-FREE |= {("atlas", "--dask"), ("atlas", "--order"), ("atlas", "--operand")}
+FREE |= {("atlas", "--order"), ("atlas", "--operand")}
 FREE |= {("explore", f"--{name}") for name in ("html", "site", "pyodide", "url")}
 FREE |= {("course", "--hand-in"), ("course", "--verify"), ("course", "--seed"), ("course", "--grade")}
 #: Whose refusal names the command that lists them: they are many.

@@ -22,8 +22,6 @@ from refusals import refusal
 import descriptors
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
-from descriptors.sweep import atlas_files as parquet_parts
-from descriptors.sweep import dask_cluster
 from descriptors.sweep.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweep.lattice import Lattice, lattice
 from descriptors.text import word_text
@@ -117,23 +115,16 @@ class InOrder(Executor):
         return future
 
 
-@pytest.fixture(params=["in order", "threads", "processes", "dask"])
+@pytest.fixture(params=["in order", "threads", "processes"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     if request.param == "in order":
         yield InOrder()
     elif request.param == "threads":
         with ThreadPoolExecutor(2) as pool:
             yield pool
-    elif request.param == "processes":
+    else:
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
             yield pool
-    else:
-        distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-        with (
-            distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client.get_executor()
 
 
 def test_any_executor_makes_the_rows(executor: Executor, tmp_path: Path) -> None:
@@ -161,26 +152,6 @@ def test_an_executor_that_breaks_ends_the_run_and_keeps_the_rows(tmp_path: Path)
         atlas(points, path, executor=Breaks())
     atlas(points, path)
     assert sorted(row["key"] for row in rows_of(path)) == sorted(map(key_of, points))
-
-
-def test_parquet_parts_hold_the_same_rows_and_are_added_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    monkeypatch.setattr(parquet_parts, "PART_ROWS", 5)
-    atlas(small(archs="sm90"), tmp_path / "rows.parquet")
-    summary = atlas(small(archs="sm90,sm100"), tmp_path / "rows.parquet")
-    assert summary.skipped == len(small())
-    table = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
-    atlas(small(archs="sm90,sm100"), tmp_path / "rows.jsonl")
-    assert sorted(table, key=str) == sorted(rows_of(tmp_path / "rows.jsonl"), key=str)
-
-
-def test_parquet_without_pyarrow_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(parquet_parts, "import_module", missing)
-    with pytest.raises(DescriptorError, match="atlas: Parquet needs pyarrow, which is not installed"):
-        atlas(small(), tmp_path / "rows.parquet")
 
 
 def test_a_proof_that_fails_is_a_row_and_a_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,49 +272,3 @@ def test_progress_counts_the_rows_that_were_there_too(tmp_path: Path) -> None:
     atlas([point], tmp_path / "rows.jsonl", progress=progress.append)
     atlas([point, {**point, "swizzle": "64B"}], tmp_path / "rows.jsonl", progress=progress.append)
     assert progress == [1, 1, 1]
-
-
-def test_the_command_hands_the_work_to_a_dask_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-    lattice_of = ["--tile", "64x64,128", "--dtype", "bf16", "--arch", "sm90"]
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-    ) as cluster:
-        there = ["--dask", cluster.scheduler_address]
-        assert main(["atlas", str(tmp_path / "there.jsonl"), *lattice_of, *there]) == 0
-        assert main(["atlas", str(tmp_path / "both.jsonl"), *lattice_of, *there, "--workers", "2"]) == 2
-    assert main(["atlas", str(tmp_path / "here.jsonl"), *lattice_of]) == 0
-    assert sorted(rows_of(tmp_path / "there.jsonl"), key=str) == sorted(rows_of(tmp_path / "here.jsonl"), key=str)
-    assert "cannot be combined" in capsys.readouterr().err and not (tmp_path / "both.jsonl").exists()
-
-
-def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-    monkeypatch.setattr(dask_cluster, "__version__", "0.0.7")
-    with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
-        pytest.raises(DescriptorError, match=r"worker .* has .*, but this is 0\.0\.7"),
-        dask_cluster.dask_executor(cluster.scheduler_address),
-    ):
-        pass
-
-
-def test_without_dask_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(dask_cluster, "import_module", missing)
-    with (
-        pytest.raises(DescriptorError, match=r"is not installed; use pip install '.*\[dask\]'"),
-        dask_cluster.dask_executor("tcp://x:1"),
-    ):
-        pass
-
-
-def test_nobody_at_the_address_of_a_scheduler_is_told() -> None:
-    pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-    with (
-        pytest.raises(DescriptorError, match=r"needs a scheduler, and none answers at tcp://127\.0\.0\.1:9"),
-        dask_cluster.dask_executor("tcp://127.0.0.1:9", timeout=0.1),
-    ):
-        pass

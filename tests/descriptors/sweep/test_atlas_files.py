@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,12 +19,10 @@ from refusals import refusal
 
 from descriptors import DescriptorError
 from descriptors.cli.command import main
-from descriptors.sweep import atlas_files as parquet_parts
 from descriptors.sweep.atlas import atlas, key_of
 from descriptors.sweep.atlas_files import open_rows
 from descriptors.sweep.lattice import Lattice, lattice
 
-FORMATS = ["jsonl", "parquet"]
 OPTIONS = ["--tile", "64x64", "--mma", "64xauto", "--dtype", "bf16", "--arch", "sm100"]
 WIDE = ["--tile", "64:256:64x64:256:64", "--arch", "sm90"]
 
@@ -34,17 +31,8 @@ def points() -> Lattice:
     return lattice("64x64", "64xauto", dtypes="bf16", archs="sm100")
 
 
-def needs(kind: str) -> None:
-    if kind == "parquet":
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-
-
 def rows_at(path: Path) -> list[tuple[str, str]]:
     """Key and status of every row, read without the code under test."""
-    if path.suffix == ".parquet":
-        parquet = pytest.importorskip("pyarrow.parquet")
-        table = parquet.read_table(path, columns=["key", "status"]).to_pylist()
-        return [(row["key"], row["status"]) for row in table]
     return [(row["key"], row["status"]) for row in map(json.loads, path.read_text().splitlines())]
 
 
@@ -77,45 +65,8 @@ def wait_for(condition: Any, run: subprocess.Popen[bytes], seconds: float = 300)
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "part-abc.parquet", "part-00000.csv", "table.parquet"])
-def test_a_folder_that_holds_something_else_is_refused(name: str, tmp_path: Path) -> None:
-    needs("parquet")
-    folder = tmp_path / "rows.parquet"
-    folder.mkdir()
-    (folder / name).write_text("mine")
-    with pytest.raises(DescriptorError, match=rf"contains '{name}', which is not a part of an atlas"):
-        atlas(points(), folder)
-    assert [entry.name for entry in folder.iterdir()] == [name]
-
-
-@pytest.mark.parametrize("spoil", ["truncated", "garbage", "empty", "other columns"])
-def test_a_part_that_is_no_part_of_an_atlas_is_refused_by_its_name(spoil: str, tmp_path: Path) -> None:
-    needs("parquet")
-    import pyarrow
-    from pyarrow import parquet
-
-    folder = tmp_path / "rows.parquet"
-    atlas(points(), folder)
-    part = folder / "part-00000.parquet"
-    match spoil:
-        case "truncated":
-            part.write_bytes(part.read_bytes()[:-100])
-        case "garbage":
-            part.write_bytes(b"not parquet at all, but long enough to look at")
-        case "empty":
-            part.write_bytes(b"")
-        case _:
-            parquet.write_table(pyarrow.table({"a": [1]}), part)
-    before = part.read_bytes()
-    with pytest.raises(DescriptorError, match=r"part-00000.* is not a Parquet file with the columns key and status"):
-        atlas(points(), folder)
-    assert part.read_bytes() == before
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_a_second_run_on_the_same_output_is_told_and_changes_nothing(kind: str, tmp_path: Path) -> None:
-    needs(kind)
-    path = tmp_path / f"rows.{kind}"
+def test_a_second_run_on_the_same_output_is_told_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
     with open_rows(path) as rows:
         rows.write([{"key": "tile=8x8", "status": "refused"}])
         with pytest.raises(DescriptorError, match="another run is writing to "):
@@ -124,12 +75,8 @@ def test_a_second_run_on_the_same_output_is_told_and_changes_nothing(kind: str, 
     assert len(rows_at(path)) == len(points()) + 1
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(
-    kind: str, tmp_path: Path, begin: Begin
-) -> None:
-    needs(kind)
-    path = tmp_path / f"rows.{kind}"
+def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(tmp_path: Path, begin: Begin) -> None:
+    path = tmp_path / "rows.jsonl"
     runs = [begin(path, *WIDE) for _ in range(2)]
     outputs = [run.communicate(timeout=300) for run in runs]
     statuses = sorted(run.returncode for run in runs)
@@ -140,17 +87,14 @@ def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(
     assert len(keys) == len(set(keys)) == len(lattice(WIDE[1], archs="sm90"))
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_a_run_that_is_killed_leaves_its_rows_and_no_worker_behind(kind: str, tmp_path: Path, begin: Begin) -> None:
-    needs(kind)
-    path = tmp_path / f"rows.{kind}"
-    journal = path / ".journal.jsonl" if kind == "parquet" else path
+def test_a_run_that_is_killed_leaves_its_rows_and_no_worker_behind(tmp_path: Path, begin: Begin) -> None:
+    path = tmp_path / "rows.jsonl"
     run = begin(path, "--workers", "2", *WIDE)
-    wait_for(lambda: journal.exists() and journal.stat().st_size > 50_000, run)
+    wait_for(lambda: path.exists() and path.stat().st_size > 50_000, run)
     workers = children(run.pid)
     run.kill()
     run.communicate(timeout=300)
-    count = journal.read_bytes().count(b"\n")
+    count = path.read_bytes().count(b"\n")
     assert count > 50 and len(workers) >= 2
     deadline = time.monotonic() + 30
     while any(map(alive, workers)) and time.monotonic() < deadline:
@@ -198,36 +142,8 @@ def test_a_worker_that_is_killed_ends_the_run_in_a_sentence_and_the_rows_are_kep
     assert len(rows_at(path)) > 20
 
 
-def test_rows_that_had_become_a_part_when_the_run_was_killed_are_not_doubled(tmp_path: Path) -> None:
-    needs("parquet")
-    folder = tmp_path / "rows.parquet"
-    with open_rows(folder) as rows:
-        rows.write([{"key": "tile=8x8", "status": "refused"}])
-        shutil.copy(folder / ".journal.jsonl", tmp_path / "journal")
-    shutil.copy(tmp_path / "journal", folder / ".journal.jsonl")  # killed after the part stood, before the journal went
-    with open_rows(folder) as rows:
-        assert rows.statuses() == {"tile=8x8": "refused"}
-    assert rows_at(folder) == [("tile=8x8", "refused")]
-
-
-def test_parts_are_made_while_a_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs("parquet")
-    monkeypatch.setattr(parquet_parts, "PART_ROWS", 5)
-    folder = tmp_path / "rows.parquet"
-    with open_rows(folder) as rows:
-        rows.write([{"key": f"tile={n}", "status": "refused"} for n in range(4)])
-        assert not list(folder.glob("part-*.parquet"))
-        rows.write([{"key": "tile=4", "status": "refused"}])
-        assert len(rows_at(folder)) == 5
-        assert (folder / ".journal.jsonl").stat().st_size == 0
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_a_proof_that_failed_in_an_earlier_run_still_counts(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    needs(kind)
-    path = tmp_path / f"rows.{kind}"
+def test_a_proof_that_failed_in_an_earlier_run_still_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rows.jsonl"
     with open_rows(path) as rows:
         rows.write([{"key": key_of(next(iter(points()))), "status": "disproved"}])
     assert main(["atlas", str(path), *OPTIONS]) == 1
