@@ -23,7 +23,6 @@ from descriptors.cli.values import address, complete
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
-from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
 from descriptors.sweep.formulas import formulas as every_row
 from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
@@ -49,11 +48,9 @@ from layoutalg.cli.console import Status, json_text, say
 )
 @click.option(
     "--smem",
-    default=str(SMEM_BYTES),
-    show_default=True,
     metavar="BYTES",
     callback=address,
-    help="Shared memory for the stages.",
+    help="Shared memory for the stages.  [default: that of the architecture, 232448 for sm90 and sm100]",
 )
 @click.option(
     "--producer",

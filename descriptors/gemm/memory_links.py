@@ -41,9 +41,9 @@ from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import check_destination
-from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, smem_word, with_version, word_format
+from descriptors.smem.words.descriptor import assumed_architecture, smem_word, with_version, word_format
 from descriptors.smem.words.tensor_map import MEASURED, Im2colWindow, TensorMap, TmaError
-from descriptors.targets import has_tcgen05, has_wgmma, known
+from descriptors.targets import has_tcgen05, has_wgmma, known, shared_bytes
 from descriptors.text import DOCUMENTED, extents_text, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen, replace
@@ -121,8 +121,9 @@ class BulkCopy:
         for what, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
             if number % BULK_BYTES:
                 raise DescriptorError(f"bulk: {what} is {number}, which is not a multiple of {BULK_BYTES}")
-        if not 0 < self.bytes <= SMEM_BYTES:
-            raise DescriptorError(f"bulk: the number of bytes is {self.bytes}, not 16 to {SMEM_BYTES}")
+        limit = shared_bytes(tile.arch or "sm90")
+        if not 0 < self.bytes <= limit:
+            raise DescriptorError(f"bulk: the number of bytes is {self.bytes}, not 16 to {limit}")
         places = np.arange(0, 8 * self.bytes, tile.element.storage_bits, dtype=np.int64)
         yield Move(GLOBAL, SHARED, places + 8 * self.source, places + 8 * self.target)
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.words.descriptor import SMEM_BYTES
 
 #: Which planner: ``plan``, ``propose``, ``mma_plan`` or ``propose_tiles``.
 Planner: TypeAlias = Literal["plan", "propose", "warps", "tiles"]
@@ -125,7 +124,7 @@ ARGUMENTS = (
     ),
     PlanArgument(
         "smem", "integer", _WARPS, "Schedule", "BYTES",
-        f"Shared memory of the CTA.  [default: {SMEM_BYTES}; for mma.sync that of the architecture]", SMEM_BYTES,
+        "Shared memory of the CTA.  [default: that of the architecture, 232448 for sm90 and sm100]",
     ),
     PlanArgument(
         "splits", "integer", _TILE, "Schedule", "N",

@@ -54,7 +54,7 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
 )
 from descriptors.smem.tma.convolution import Convolution, as_convolution
-from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
+from descriptors.smem.words.descriptor import architecture, assumed_architecture
 from descriptors.targets import has, has_tcgen05, has_wgmma
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
@@ -91,7 +91,7 @@ def plan(
     sparse: bool = False,
     accumulators: int = 1,
     convolution: Convolution | Mapping[str, Any] | None = None,
-    smem: int = SMEM_BYTES,
+    smem: int | None = None,
     legality: Legality = "strict",
     verify: bool = True,
 ) -> Plan:
@@ -135,7 +135,7 @@ def plan(
             tile is read from the other. The sets share columns if tensor memory is too small for both.
         convolution: a ``convolution``, or its arguments. Its output pixels are the rows, its filters the columns, and
             its taps and channels are K. A tile has pixels, filters, and channels of one tap.
-        smem: shared memory of the CTA, in bytes.
+        smem: shared memory of the CTA, in bytes; by default that of the architecture.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
 
@@ -250,7 +250,9 @@ def _metadata(loop: MainLoop, accumulators: Registers | TensorColumns, base: int
     return metadata_of(loop, column=first.column, base=base)
 
 
-def _budget(loop: MainLoop, scales: Scales | None, extra: int, stages: int | None, smem: int, pieces: int) -> Budget:
+def _budget(
+    loop: MainLoop, scales: Scales | None, extra: int, stages: int | None, smem: int | None, pieces: int
+) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
@@ -260,8 +262,9 @@ def _budget(loop: MainLoop, scales: Scales | None, extra: int, stages: int | Non
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
     if loop.sparse and has_tcgen05(loop.arch):
         parts.append(("E", metadata_of(loop).bytes))
-    most = targets.architecture(loop.arch).shared
-    return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most, pieces=pieces, alignment=_ALIGNMENT)
+    most = targets.shared_bytes(loop.arch)
+    capacity = most if smem is None else smem
+    return budget(tuple(parts), stages, extra=extra, capacity=capacity, most=most, pieces=pieces, alignment=_ALIGNMENT)
 
 
 @frozen

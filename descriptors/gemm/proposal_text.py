@@ -26,8 +26,7 @@ from descriptors.records import PAIR, TEXT, TRIPLE, Option, Record, Row, attribu
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.tma.convolution import Convolution
-from descriptors.smem.words.descriptor import SMEM_BYTES
-from descriptors.targets import has_wgmma
+from descriptors.targets import has_wgmma, shared_bytes
 from descriptors.text import aligned, counted, extents_text
 from descriptors.tmem.block_scaled import factors_of
 
@@ -118,7 +117,7 @@ def plan_command(one: Plan) -> str:
     words += ["--accumulators 2"] if isinstance(one.accumulators, TensorColumns) and one.accumulators.sets > 1 else []
     if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
         words.append(f"--warpgroups {one.accumulators.warpgroups}")
-    words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
+    words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != shared_bytes(loop.arch) else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
     return " ".join([*words, *_kind_words(loop)])
 

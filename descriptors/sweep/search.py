@@ -51,10 +51,10 @@ from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch, window_bytes
+from descriptors.smem.words.descriptor import WINDOW_BYTES, Arch, window_bytes
 from descriptors.smem.words.tensor_map import TmaError
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
-from descriptors.targets import generation
+from descriptors.targets import generation, shared_bytes
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import contents, frozen, replace
 
@@ -231,7 +231,7 @@ def search(
     major: Major | MajorName | None = None,
     operand: Matrix | None = None,
     stages: int = 1,
-    smem: int = SMEM_BYTES,
+    smem: int | None = None,
     producer: Producer = "tma",
     kind: str | None = None,
     cta_group: int | None = None,
@@ -271,7 +271,7 @@ def survey(
     major: Major | MajorName | None = None,
     operand: Matrix | None = None,
     stages: int = 1,
-    smem: int = SMEM_BYTES,
+    smem: int | None = None,
     producer: Producer = "tma",
     kind: str | None = None,
     cta_group: int | None = None,
@@ -292,7 +292,8 @@ def survey(
         major: the only major to try; by default both.
         operand: as for ``derive``.
         stages: number of stages of the tile, each at an aligned address.
-        smem: available bytes of shared memory; layouts that do not fit are ranked last.
+        smem: available bytes of shared memory, by default those of the architecture; layouts that do not fit are
+            ranked last.
         producer: producer of the tile, see ``descriptors.sweep.search``: ``"tma"``, ``"rows"``, ``"columns"``, or a
             thread-value layout or its notation. It determines the order of the findings: ``KEYS``.
         kind: as for ``derive``.
@@ -335,7 +336,7 @@ def survey(
         producer=as_producer(producer, extents),
         majors=tuple(Major) if major is None else (as_major(major),),
         stages=as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16),
-        smem=as_integer(smem, "search: smem", minimum=16),
+        smem=shared_bytes(by.arch) if smem is None else as_integer(smem, "search: smem", minimum=16),
         pad=as_flag(pad, "search: pad"),
         contiguous=as_major(next((one for one in (contiguous, major) if one is not None), Major.K)),
     )

@@ -20,10 +20,11 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.operand import as_major
-from descriptors.smem.words.descriptor import SMEM_BYTES, window_bytes
+from descriptors.smem.words.descriptor import window_bytes
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.sweep.search import found_with_pad
+from descriptors.targets import shared_bytes
 from descriptors.text import aligned, counted, extents_text, word_text
 
 #: Refused candidates that are listed, unless all are asked for.
@@ -124,7 +125,7 @@ def derive_command(finding: Finding, request: Asked) -> str:
         f"--cta-group {request.cta_group}" if request.cta_group else "",
         "--sparse" if request.sparse else "",
         f"--legality {request.legality}" if request.legality != "strict" else "",
-        "--capacity none" if bytes_needed > SMEM_BYTES else "",
+        "--capacity none" if bytes_needed > shared_bytes(d.arch) else "",
     ]
     return " ".join(word for word in words if word)
 

@@ -153,3 +153,11 @@ def test_padding_is_counted_once() -> None:
     """The end of B, of 32 bytes, is followed by the barriers at the next multiple of 1024."""
     made = plan("m64n8k16", "bf16", tile=(64, 8, 16), stages=1, smem=4096, arch="sm90", verify=False)
     assert (made.a.base, made.b.base, made.barriers, made.budget.used) == (0, 2048, 3072, 3088)
+
+
+@pytest.mark.parametrize(("arch", "capacity"), [("sm90", 232448), ("sm100", 232448), ("sm107", 334848)])
+def test_the_default_shared_memory_is_that_of_the_architecture(arch: str, capacity: int) -> None:
+    m = 64 if arch == "sm90" else 128
+    assert plan(f"m{m}n128k16", "bf16", tile=(128, 128, 64), arch=arch, verify=False).budget.capacity == capacity
+    with pytest.raises(DescriptorError, match=f"plan: shared memory is {capacity + 1}, but the maximum is {capacity}"):
+        plan(f"m{m}n128k16", "bf16", tile=(128, 128, 64), arch=arch, smem=capacity + 1, verify=False)

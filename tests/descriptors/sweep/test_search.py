@@ -253,3 +253,9 @@ def test_without_an_instruction_the_most_that_one_reads_is_assumed(
     found = survey(tile, dtype, arch=arch, **options)
     assert found.asked.mma == reads and found.findings
     assert found.findings == survey(tile, dtype, reads, arch, **options).findings
+
+
+def test_the_default_shared_memory_is_that_of_the_architecture() -> None:
+    stages = {arch: survey((128, 64), "bf16", (128, 16), arch, stages=16).findings[0] for arch in ("sm100", "sm107")}
+    assert [finding.fits for finding in stages.values()] == [False, True]
+    assert "--capacity" not in derive_command(stages["sm107"], survey((128, 64), "bf16", (128, 16), "sm107").asked)
