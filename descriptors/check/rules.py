@@ -578,6 +578,12 @@ _ROWS = (
         "let the second wait for the first: an mbarrier, a wait_group, or bar.sync between them", _MEMORY, MANUAL,
     ),
     Rule(
+        "reuse-bounds", _E, _REUSE, "an access must be in the shared memory of a CTA of the cluster",
+        "use an address below the size of the shared memory, and a mask that names only CTAs of the cluster",
+        "CUDA programming guide, Compute Capabilities (shared memory per thread block); PTX ISA 9.1, "
+        "cp.async.bulk.tensor (ctaMask)", MANUAL,
+    ),
+    Rule(
         "reuse-unwritten", _E, _REUSE, "bytes that a multiplication reads must be written",
         "copy or store the whole operand before the multiplication", _MEMORY, MANUAL,
     ),

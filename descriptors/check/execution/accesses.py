@@ -33,6 +33,7 @@ from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
+from descriptors.text import counted
 
 #: Ranges of bytes: start, and end after the last byte.
 Runs = Iterable[tuple[int, int]]
@@ -106,13 +107,30 @@ def check_access(
         _check_order(machine, step, runs, access, fragment.known, writes=writes, is_doubtful=is_doubtful)
 
 
+def check_mask(machine: Machine, step: Step, mask: int) -> None:
+    """Report a mask of CTAs that names a CTA which the cluster does not have."""
+    absent = [rank for rank in range(machine.ctas, mask.bit_length()) if mask >> rank & 1]
+    if absent:
+        fact = f"the mask {mask:#x} names CTA {absent[0]}, but the cluster has {counted(machine.ctas, 'CTA')}"
+        machine.report("reuse-bounds", step, fact)
+
+
 def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> None:
-    """Report an access of bytes that a live mbarrier has."""
+    """Report an access beyond shared memory, or of bytes that a live mbarrier has."""
     for start, end in runs:
+        _check_bounds(machine, step, start, end, access)
         if (barrier := machine.barriers.overlapping(start, end)) is not None:
             place = address_text(barrier.address, machine.launch)
             fact = f"{access.this} accesses bytes of the live mbarrier at {place}; its init is in line {barrier.line}"
             machine.report("barrier-storage", step, fact, barrier.line)
+
+
+def _check_bounds(machine: Machine, step: Step, start: int, end: int, access: Access) -> None:
+    """Report an access beyond the shared memory of a CTA."""
+    limit, place = machine.program.shared_bytes, start & (1 << RANK) - 1
+    if place + end - start > limit:
+        fact = f"{access.this} accesses byte {place + end - start - 1} of shared memory, but a CTA has {limit} bytes"
+        machine.report("reuse-bounds", step, fact)
 
 
 def check_async_write(machine: Machine, fragment: Fragment, step: Step, runs: Runs, access: Access) -> None:
@@ -128,6 +146,7 @@ def check_async_read(machine: Machine, step: Step, runs: Runs, operation: Operat
         return
     access, known, published = operation
     for start, end in runs:
+        _check_bounds(machine, step, start, end, access)
         _check_order(machine, step, [(start, end)], access, known, writes=False)
         for _, _, writer in machine.memory.shared.writers_in(start, end):
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:

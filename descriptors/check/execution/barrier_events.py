@@ -1,7 +1,7 @@
 r"""Execute barriers: mbarriers, the barriers of a CTA and of a cluster, and the proxy fence.
 
 Source: PTX ISA 9.1, mbarrier.init, inval, expect_tx, complete_tx, arrive, test_wait, try_wait; barrier,
-barrier.cluster; fence.proxy.async.
+barrier.cluster; fence.proxy.async; Memory Consistency Model (release and acquire patterns, scopes).
 
 Invariant: a wait ends when as many threads have arrived as the count of the barrier, and not before.
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from descriptors.check.execution.accesses import check_mask
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
 from descriptors.check.execution.launch import RANK, address_text, multicast
@@ -65,6 +66,7 @@ def _targets(machine: Machine, fragment: Fragment, step: Step) -> list[tuple[int
     value, mask = machine.value(fragment, operand), None
     if _is_multicast(step):
         mask = machine.require_scalar(fragment, step.instruction.operands[-1], step, "the CTAs of a multicast")
+        check_mask(machine, step, mask)
     if type(value) is int:
         return [(place, fragment.lane_count) for place in multicast(value, mask, machine.ctas)]
     named = Counter(machine.require_lanes(fragment, operand, step, "the address of an mbarrier"))
@@ -107,11 +109,17 @@ def _init(machine: Machine, fragment: Fragment, step: Step) -> None:
         elif lanes > 1:
             machine.report("barrier-init-again", step, f"{lanes} threads of a warp execute this init")
         bit = machine.access(fragment, step, "init", generic=True).bit
+        machine.unfenced_inits |= 1 << bit
         machine.barriers.add(Mbarrier(address, bit, count, step.instruction.line))
 
 
 def _invalidate(machine: Machine, fragment: Fragment, step: Step) -> None:
     for address, _ in _targets(machine, fragment, step):
+        barrier = machine.barriers.find(address)
+        if barrier is not None and (barrier.events | barrier.events_before) & ~fragment.known:
+            place = address_text(address, machine.launch)
+            why = f"nothing orders it after the last arrivals at the mbarrier at {place}"
+            machine.notes.unordered.setdefault(step.place, ("the end of an mbarrier", why))
         machine.barriers.retire(address)
 
 
@@ -130,7 +138,7 @@ def _note_arrival(machine: Machine, fragment: Fragment, step: Step, barrier: Mba
     if barrier.events_before & ~known:
         place = address_text(barrier.address, machine.launch)
         why = f"nothing orders it after the end of the previous phase of the mbarrier at {place}"
-        machine.notes.unordered.setdefault(step.place, why)
+        machine.notes.unordered.setdefault(step.place, ("the phase of an arrival", why))
     bit = machine.new_bit()
     fragment.known |= 1 << bit
     barrier.note(bit)
@@ -148,6 +156,18 @@ def finish_arrival(machine: Machine, step: Step, barrier: Mbarrier, ended: bool)
         machine.wake(Wait(Awaited.MBARRIER, (barrier.address,)))
 
 
+def _released(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrier) -> tuple[int, int]:
+    """Return the accesses that an arrival signals: complete ones, and published ones.
+
+    An arrival that is relaxed, or whose scope does not contain the CTA of the mbarrier, does not order the accesses
+    before it; only a fence before it does.
+    """
+    words, is_remote = step.instruction.qualifiers, barrier.address >> RANK != fragment.cta
+    if "relaxed" in words or (is_remote and "cta" in words):
+        return fragment.fenced, fragment.fenced_published
+    return machine.release_set(fragment)
+
+
 def _arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
     words, operand = step.instruction.qualifiers, _operand_after_address(step)
     expects = "expect_tx" in words
@@ -157,7 +177,7 @@ def _arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
         barrier = find_barrier(machine, fragment, step, address)
         fragment.known |= _note_remote_use(machine, fragment, step, barrier)
         _note_arrival(machine, fragment, step, barrier, fragment.known)
-        barrier.learn(*machine.release_set(fragment))
+        barrier.learn(*_released(machine, fragment, step, barrier))
         fragment.epoch = -1
         state, ended, arrivals = barrier.phase, False, lanes if expects else number * lanes
         if expects:
@@ -167,6 +187,9 @@ def _arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
         ended |= barrier.arrive(arrivals)
         if isinstance(step.instruction.operands[0], str):
             machine.set(fragment, step.instruction.operands[0], state)
+        if ended and "noComplete" in words:
+            fact = "this arrival is .noComplete, but it completes the phase"
+            machine.report("barrier-count", step, fact, barrier.line)
         finish_arrival(machine, step, barrier, ended)
 
 
@@ -175,7 +198,7 @@ def _expect(machine: Machine, fragment: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, fragment, step):
         barrier = find_barrier(machine, fragment, step, address)
         fragment.known |= _note_remote_use(machine, fragment, step, barrier)
-        barrier.learn(*machine.release_set(fragment))
+        barrier.learn(*_released(machine, fragment, step, barrier))
         fragment.epoch = -1
         finish_arrival(machine, step, barrier, barrier.expect(number * lanes, step.instruction.line))
 
@@ -205,7 +228,12 @@ def _wait(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
     is_repeated = fragment.failed == (fragment.pc, last_barrier.address, last_barrier.phase)
     if passed and (is_repeated or not has_news):
         for barrier in barriers:
-            fragment.learn(barrier.known, barrier.published)
+            if "relaxed" in step.instruction.qualifiers:
+                fragment.known |= barrier.events_before & ~barrier.copies
+                fragment.unacquired |= barrier.known
+                fragment.unacquired_published |= barrier.published
+            else:
+                fragment.learn(barrier.known, barrier.published)
             machine.barriers.touches.append(_touch(fragment, step, barrier, passed=True))
         machine.set(fragment, name, 1)
         fragment.count(step.place)
@@ -230,6 +258,7 @@ def _note_remote_use(machine: Machine, fragment: Fragment, step: Step, barrier: 
         return 0
     reach = machine.new_bit()
     machine.notes.reach(step.place, barrier.address >> RANK, reach)
+    barrier.note(reach)
     return 1 << reach
 
 
@@ -292,7 +321,10 @@ def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
         machine.report("barrier-cluster", step, second_arrival if arrives else early_wait)
     if arrives:
         fragment.cluster_phase = rendezvous.phase + 1
-        rendezvous.arrive(fragment, *machine.release_set(fragment))
+        known, published = machine.release_set(fragment)
+        if "relaxed" in step.instruction.qualifiers:
+            known &= ~machine.unfenced_inits
+        rendezvous.arrive(fragment, known, published)
         machine.gather(rendezvous)
         return None
     fragment.cluster_waits = fragment.cluster_phase
@@ -309,6 +341,21 @@ def _publish(machine: Machine, fragment: Fragment, step: Step) -> None:
         fragment.epoch = -1
 
 
+def _fence(machine: Machine, fragment: Fragment, step: Step) -> None:
+    """Execute a fence of memory accesses: it orders what relaxed operations before and after it do not."""
+    machine.unfenced_inits &= ~fragment.known
+    fragment.learn(fragment.unacquired, fragment.unacquired_published)
+    if not step.instruction.opcode.startswith(_NARROW_FENCES):
+        fragment.fenced, fragment.fenced_published = machine.release_set(fragment)
+        fragment.epoch = -1
+
+
+#: Fences that order only the init of mbarriers, or only accesses of tensor memory, before later signals.
+_NARROW_FENCES = ("fence.mbarrier_init", "tcgen05.fence")
+#: Fences; one whose guard is unknown is taken as absent.
+FENCES: dict[str, Handler] = dict.fromkeys(
+    (*_NARROW_FENCES, "fence.acq_rel", "fence.sc", "fence.acquire", "fence.release", "membar"), _fence
+)
 BARRIERS: dict[str, Handler] = {
     "mbarrier.init": _init,
     "mbarrier.inval": _invalidate,

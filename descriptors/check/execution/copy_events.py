@@ -34,6 +34,7 @@ from descriptors.check.execution.accesses import (
     check_access,
     check_async_read,
     check_async_write,
+    check_mask,
     runs_of,
 )
 from descriptors.check.execution.barrier_events import arrive_at, find_barrier, finish_arrival
@@ -65,6 +66,7 @@ def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, iteration=machine.iteration(fragment, step))
     check_access(machine, fragment, step, runs_of(places, size), access, writes=True)
     fragment.groups.add("cp", bit)
+    machine.notes.load(step.place, fragment.cta, bit)
     machine.lanes.record_copy(fragment, bit, places, size)
 
 
@@ -143,6 +145,7 @@ def _bulk_in(machine: Machine, fragment: Fragment, step: Step) -> None:
     mask = None
     if any(word.startswith("multicast::cluster") for word in words) and options:
         mask = machine.require_scalar(fragment, options[0], step, "the CTAs of a multicast")
+        check_mask(machine, step, mask)
     for place, address in _routes(machine, fragment, step, target, barrier):
         parity = address >> RANK & 1
         destinations, barriers = (multicast(a, mask, machine.ctas) for a in (place, address))
@@ -173,14 +176,14 @@ def _deliver(machine: Machine, fragment: Fragment, step: Step, copy: Landing, ad
         machine.memory.origins.clear()
     else:
         machine.memory.origins.forget(copy.place, size)
-    machine.notes.load_bulk(step.place, copy.place >> RANK, copy.issue)
+    machine.notes.load(step.place, copy.place >> RANK, copy.issue)
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
         if reached >> RANK != fragment.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)
     barrier = find_barrier(machine, fragment, step, address)
     known, published = machine.release_set(fragment)
     barrier.learn(known, published)
-    barrier.note(copy.issue)
+    barrier.note(copy.issue, is_copy=True)
     fragment.epoch = -1
     if copy.map.of_tensor_map:
         machine.notes.copies.append((step.place, copy.map, copy.place))
@@ -276,12 +279,12 @@ def _cancel(machine: Machine, fragment: Fragment, step: Step) -> None:
         kind, iteration = "an answer of clusterlaunchcontrol", machine.iteration(fragment, step)
         access = Access(machine.new_bit(), step.instruction.line, kind, iteration=iteration)
         check_async_write(machine, fragment, step, [(destination, destination + 16)], access)
-        machine.notes.load_bulk(step.place, destination >> RANK, access.bit)
+        machine.notes.load(step.place, destination >> RANK, access.bit)
         machine.memory.bytes.store(destination, 16, request if request <= TILES else 0)
         barrier = find_barrier(machine, fragment, step, of_cta(address, destination >> RANK))
         known, published = machine.release_set(fragment)
         barrier.learn(known, published)
-        barrier.note(access.bit)
+        barrier.note(access.bit, is_copy=True)
         finish_arrival(machine, step, barrier, barrier.complete(16))
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from descriptors.check.execution.barrier_events import BARRIERS
+from descriptors.check.execution.barrier_events import BARRIERS, FENCES
 from descriptors.check.execution.branches import BRANCHES, JUMPS
 from descriptors.check.execution.copy_events import COPIES
 from descriptors.check.execution.fragment import Fragment
@@ -48,6 +48,7 @@ _HANDLERS: Mapping[str, Handler] = {
     **BRANCHES,
     **JUMPS,
     **BARRIERS,
+    **FENCES,
     **WARPS,
     **REGISTERS,
     **MEMORY,
@@ -81,5 +82,7 @@ def execution(opcode: str) -> Execution:
         if (handler := _HANDLERS.get(name)) is not None:
             if name in BRANCHES:
                 return Execution(handler, Guard.OWN)
+            if name in FENCES:
+                return Execution(handler, Guard.RESULT)
             return Execution(handler, Guard.PASSED if name in _PASSED else Guard.NEEDED)
     return Execution(integer_handler(opcode), Guard.RESULT)

@@ -371,8 +371,14 @@ def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Ite
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
-_UNAWAITED = "a bulk load that nothing waits for before its CTA exits"
-_UNAWAITED_WHY = "no thread of the CTA waits for the phase of its mbarrier"
+#: An asynchronous load without a wait, and why, by whether it is a bulk copy.
+_UNAWAITED = {
+    True: (
+        "a bulk load that nothing waits for before its CTA exits",
+        "no thread of the CTA waits for the phase of its mbarrier",
+    ),
+    False: ("a cp.async that nothing waits for before its CTA exits", "no wait_group or mbarrier covers it"),
+}
 _UNREAD = "a bulk store without a wait before its CTA exits"
 _UNREAD_WHY = "no cp.async.bulk.wait_group waits until it has read shared memory"
 
@@ -382,8 +388,8 @@ def _doubts(run: Run) -> Iterator[Blind]:
     machine = run.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _instruction(machine, index).line, what, why)
-    for index, why in machine.notes.unordered.items() if not machine.hung else ():
-        yield Blind(("barriers",), _instruction(machine, index).line, "the phase of an arrival", why)
+    for index, (what, why) in machine.notes.unordered.items() if not machine.hung else ():
+        yield Blind(("barriers",), _instruction(machine, index).line, what, why)
     # Lanes that met share their groups: a group is complete if the lane that waited for it knows so.
     pending = waited = 0
     known = [0] * machine.ctas
@@ -395,11 +401,11 @@ def _doubts(run: Run) -> Iterator[Blind]:
     for index, bits in machine.notes.bulk_stores.items():
         if bits & pending & ~waited:  # kernels in use omit the wait
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
-    for (index, rank), bits in machine.notes.bulk_loads.items() if at_end else ():
+    for (index, rank), bits in machine.notes.loads.items() if at_end else ():
         if rank < machine.ctas and bits & ~known[rank]:
-            values = _parameters_text(machine)
-            why = f"{_UNAWAITED_WHY}{f' ({values})' if values else ''}"
-            yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, why)
+            values, instruction = _parameters_text(machine), _instruction(machine, index)
+            what, why = _UNAWAITED["bulk" in instruction.qualifiers]
+            yield Blind(("reuse",), instruction.line, what, f"{why}{f' ({values})' if values else ''}")
     for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if witness.rule in (
             "barrier-hang",

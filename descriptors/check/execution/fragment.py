@@ -53,6 +53,10 @@ class Awaited(Enum):
     REGISTERS = "registers"  # CTA, registers per thread
 
 
+#: The instruction in the wait of a ``bar.warp.sync``, which meets those of other lines.
+ANY_SYNC = -1
+
+
 class Wait(NamedTuple):
     """What a fragment waits for, and where: the numbers that the comment in ``Awaited`` lists."""
 
@@ -200,6 +204,10 @@ class Fragment:
     apart: Accesses  #: ordinary accesses by their lanes, if no barrier of the warp followed
     loose: Accesses  #: those after which the lanes met in an instruction that does not order memory
     copies: Accesses  #: cp.async by their lanes
+    fenced: Bits  #: accesses that it knew at its last fence, which a relaxed arrival signals
+    fenced_published: Bits  #: those of them that were published
+    unacquired: Bits  #: accesses that relaxed waits ended after; known after the next fence
+    unacquired_published: Bits  #: those of them that were published
     cluster_waits: Count  #: 1 + the phase of the cluster barrier that it waited for last
     times: Times  #: numbers of executed events and of waits that are over
     groups: CommitGroups
@@ -219,6 +227,14 @@ class Fragment:
         self.alone = False  # whether it executes an instruction alone that lanes of a warp execute together
         self.released = False  # whether it continues without lanes that it waited for
         self.done = False
+
+    @property
+    def access_sets(self) -> tuple[int, ...]:
+        """The accesses that the fragment knows, issued or has to wait for, as bits."""
+        return (
+            self.known, self.published, self.issued, self.issued_known, self.issued_published, self.loads, self.stores,
+            self.fenced, self.fenced_published, self.unacquired, self.unacquired_published,
+        )  # fmt: skip
 
     @property
     def lane_count(self) -> int:

@@ -133,6 +133,7 @@ class Machine(Schedule):
         self.bits = 0  # number of accesses so far
         self.hung = False  # whether the run ended with threads that wait
         self.barriers = Mbarriers()
+        self.unfenced_inits = 0  # accesses that initialized mbarriers and that no fence of their thread follows
         self.issues = Issues()
         self.pools: dict[int, RegisterPool] = {}  # register pools by CTA
         self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by CTA and warp: count, instruction

@@ -105,6 +105,7 @@ class Mbarrier:
         self.next_known = self.next_published = 0
         self.known = self.published = 0
         self.events = self.events_before = 0  # arrivals and copies of this phase and of the previous one, as bits
+        self.copies = 0  # those of all phases that are copies
         self.excess = 0  # arrivals beyond the count of the phase, until they are reported
         self.ended: list[Phase] = []
 
@@ -122,9 +123,10 @@ class Mbarrier:
         self.next_known |= known
         self.next_published |= published
 
-    def note(self, bit: int) -> None:
+    def note(self, bit: int, *, is_copy: bool = False) -> None:
         """Add an arrival or a copy to the phase; a thread that waits for the phase knows of it."""
         self.events |= 1 << bit
+        self.copies |= is_copy << bit
         self.learn(1 << bit, 0)
 
     def arrive(self, count: int) -> bool:

@@ -99,8 +99,8 @@ class Notes:
         self.turns: dict[tuple[int, int, int], int] = {}  # all backward branches, by CTA, warp and target block
         self.doubts: dict[int, tuple[str, str]] = {}  # accesses of undecided order: subject, and why
         self.apart: dict[int, bool] = {}  # allocations that waited: whether enough columns were free, but apart
-        self.unordered: dict[int, str] = {}  # why an arrival may belong to an earlier phase
-        self.bulk_loads: dict[tuple[int, int], int] = {}  # accesses of bulk loads, as bits, by instruction and CTA
+        self.unordered: dict[int, tuple[str, str]] = {}  # uses of barriers in an undecided order: subject, and why
+        self.loads: dict[tuple[int, int], int] = {}  # accesses of asynchronous loads, as bits, by instruction and CTA
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
     def add_witness(self, witness: Witness, *, released: bool = False) -> None:
@@ -119,9 +119,9 @@ class Notes:
         """Record an access of the shared memory of another CTA."""
         self.reaches.setdefault((place, rank), set()).add(bit)
 
-    def load_bulk(self, place: int, rank: int, bit: int) -> None:
-        """Record a bulk load into the shared memory of a CTA."""
-        self.bulk_loads[place, rank] = self.bulk_loads.get((place, rank), 0) | 1 << bit
+    def load(self, place: int, rank: int, bit: int) -> None:
+        """Record an asynchronous load into the shared memory of a CTA."""
+        self.loads[place, rank] = self.loads.get((place, rank), 0) | 1 << bit
 
 
 class Reason(Enum):

@@ -26,6 +26,8 @@ from descriptors.check.execution.loops import Loop, back_edges, inner_targets, n
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
+from descriptors.errors import DescriptorError
+from descriptors.targets import ARCHITECTURES, architecture
 
 #: Instructions that are events: they wait, or move data that other threads can see.
 EVENTS = (
@@ -61,6 +63,7 @@ SOFT = (
     "fence.",
     "membar",
     "tcgen05.wait",
+    "tcgen05.fence",
     "call",
     "trap",
     "tensormap.",
@@ -68,16 +71,11 @@ SOFT = (
     "mma.",
 )
 _IGNORED = (
-    "tcgen05.fence",
     "tcgen05.relinquish",
     "cp.async.bulk.prefetch",
     "cp.async.bulk.prefetch.tensor",
     "griddepcontrol",
-    "fence.mbarrier_init",
     "tensormap.",
-    "membar",
-    "fence.acq_rel",
-    "fence.sc",
     "fence.proxy.tensormap",
     "fence.proxy.alias",
 )
@@ -157,6 +155,14 @@ class Program:
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self._names, self._live = self._registers_live()
         self._sets: tuple[int, frozenset[str]] = (-1, frozenset())  # the last result of ``live``
+
+    @cached_property
+    def shared_bytes(self) -> int:
+        """The largest number of bytes of shared memory of a CTA, on the target or on any architecture."""
+        try:
+            return architecture(self.target).shared
+        except DescriptorError:
+            return max(row.shared for row in ARCHITECTURES)
 
     @cached_property
     def loops(self) -> list[Loop]:

@@ -104,16 +104,11 @@ class _States:
     def _sets(self) -> Iterator[int]:
         """Yield all sets of known accesses."""
         machine = self.machine
-        for fragment in (*self.live, *self.ended):
+        yield machine.unfenced_inits
+        for fragment in self.ended:
             yield from (fragment.known, fragment.published)
         for fragment in self.live:
-            yield from (
-                fragment.issued,
-                fragment.issued_known,
-                fragment.issued_published,
-                fragment.loads,
-                fragment.stores,
-            )
+            yield from fragment.access_sets
             yield from fragment.loaded.values()
             yield from (
                 bits for accesses in (fragment.apart, fragment.loose, fragment.copies) for bits in accesses.values()
@@ -166,15 +161,6 @@ class _States:
         barrier = self.machine.barriers.find(address)
         groups = tuple((kind, *map(self._number, fragment.groups.rows(kind))) for kind in sorted(fragment.groups.kinds))
         meeting = self.machine.rendezvous.get(Wait(Awaited.CLUSTER, ()))
-        history = (
-            fragment.known,
-            fragment.published,
-            fragment.issued,
-            fragment.issued_known,
-            fragment.issued_published,
-            fragment.loads,
-            fragment.stores,
-        )
         return (
             (
                 *key_of(fragment),
@@ -184,7 +170,7 @@ class _States:
                 None if fragment.active is None else tuple(fragment.active),
             ),
             (step, address, barrier.phase - phase if barrier else 0),
-            tuple(map(self._number, history)),
+            tuple(map(self._number, fragment.access_sets)),
             tuple((load, self._number(bits)) for load, bits in sorted(fragment.loaded.items())),
             tuple(tuple(self._shared(accesses)) for accesses in (fragment.apart, fragment.loose, fragment.copies)),
             (groups, self.name(fragment.epoch), fragment.sequence - self.base[fragment.cta, fragment.warp // 4]),
@@ -283,6 +269,7 @@ class _States:
             self.memory(memories.shared),
             tuple((cta, *self._tensor(cta)) for cta in sorted(memories.tensor)),
             (memories.bytes.all(), tuple((warp, memory.all()) for warp, memory in sorted(memories.local.items()))),
+            self._number(machine.unfenced_inits),
             tuple(machine.requests.items()),
             tuple((cta, *pool.held.values()) for cta, pool in sorted(machine.pools.items())),
             tuple(sorted((key, self._known(bits)) for key, bits in machine.notes.reaches.items())),

@@ -244,23 +244,27 @@ def box_sizes(machine: Machine) -> Mapping[object, int]:
 
 
 def shared_variables(text: str) -> dict[str, int]:
-    """Return the addresses of shared variables: first those of known size, then the extern ones, at a multiple of 1024.
+    """Return the addresses of shared variables: first those of known size, then the extern ones.
+
+    Without variables of known size, the extern ones are at the start of shared memory, which is a multiple of 1024.
+    After such variables, they are aligned as they are declared.
 
     >>> shared_variables(".shared .align 8 .b8 a[24]; .extern .shared .align 16 .b8 b[];")
-    {'a': 0, 'b': 1024}
+    {'a': 0, 'b': 32}
     """
     addresses: dict[str, int] = {}
     outer: list[str] = []
     place = 0
+    outer_align = 16
     for name, (align, size) in shared_sizes(text).items():
         if not size:
             outer.append(name)
+            outer_align = max(outer_align, align)
             continue
         place = -(-place // max(16, align)) * max(16, align)
         addresses[name] = place
         place = min(place + size, _FARTHEST)
-    place = -(-place // 1024) * 1024
-    return addresses | dict.fromkeys(outer, place)
+    return addresses | dict.fromkeys(outer, -(-place // outer_align) * outer_align)
 
 
 def shared_sizes(text: str) -> dict[str, tuple[int, int]]:

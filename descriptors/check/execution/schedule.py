@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from descriptors.check.execution.fragment import Awaited, Fragment, Join, Wait
+from descriptors.check.execution.fragment import ANY_SYNC, Awaited, Fragment, Join, Wait
 from descriptors.check.execution.launch import WARP, Launch
 from descriptors.check.execution.meetings import Rendezvous
 from descriptors.check.execution.program import Program
@@ -80,13 +80,14 @@ class Schedule:
 
     def release(self) -> bool:
         """Let lanes continue that wait for others of their warp, when no fragment can; return whether there are any."""
-        of_warp = next((wait for wait in self.waiting if wait.awaited is Awaited.WARP), None)
-        if of_warp is not None:
-            for fragment in self.waiting.pop(of_warp):
+        of_warp = [wait for wait in self.waiting if wait.awaited is Awaited.WARP]
+        of_warp.sort(key=lambda wait: wait.where[2] == ANY_SYNC)
+        join = next((join for join in self.joins if join.arrived), None)
+        if of_warp and (join is None or of_warp[0].where[2] != ANY_SYNC):
+            for fragment in self.waiting.pop(of_warp[0]):
                 fragment.alone = fragment.released = True
                 self.resume(fragment)
             return True
-        join = next((join for join in self.joins if join.arrived), None)
         if join is not None:
             self._close(join)
             for fragment in join.arrived:

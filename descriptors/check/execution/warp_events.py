@@ -1,7 +1,9 @@
 r"""Execute what the lanes of a warp do together: elect, shuffle, vote and ``bar.warp.sync``.
 
 All living lanes of a mask execute such an instruction together, whatever fragments they are in. The first lanes wait
-until all have arrived. If no other lane can continue, they execute it alone.
+until all have arrived. A ``bar.warp.sync`` also meets the ``bar.warp.sync`` of other lines. If no other lane can
+continue, the lanes that arrived execute the instruction alone; for a ``bar.warp.sync`` this is undecided, because the
+hardware would wait.
 
 Source: PTX ISA 9.1, bar.warp.sync, elect.sync, shfl.sync, vote.sync.
 
@@ -25,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from descriptors.check.execution.fragment import Awaited, Fragment, Wait
+from descriptors.check.execution.fragment import ANY_SYNC, Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown, Value, join_lanes, lane_values
 from descriptors.check.execution.launch import WARP
 from descriptors.check.execution.machine import Handler, Machine
@@ -58,14 +60,19 @@ def _collective(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
         value = machine.value(fragment, mask(step))
         lanes = value if isinstance(value, int) else _ALL_LANES
         wanted = {lane for lane in machine.alive[fragment.cta, fragment.warp] if lanes >> lane & 1}
-        wait = Wait(Awaited.WARP, (fragment.cta, fragment.warp, step.place))
+        is_sync = finish is _meet
+        wait = Wait(Awaited.WARP, (fragment.cta, fragment.warp, ANY_SYNC if is_sync else step.place))
         parts = [*machine.waiting.get(wait, ()), fragment]
-        if not fragment.alone and not wanted <= {lane for part in parts for lane in part.lanes}:
+        missing = wanted - {lane for part in parts for lane in part.lanes}
+        if missing and not fragment.alone:
             return machine.park(fragment, wait)
+        if missing and is_sync:
+            why = f"{len(missing)} of the {len(wanted)} lanes for which it waits never execute one"
+            machine.notes.unordered.setdefault(step.place, ("a bar.warp.sync", why))
         machine.waiting.pop(wait, None)
         meeting = sum(1 << lane for part in parts for lane in part.executing)
         for part in parts:
-            part.meet_lanes(meeting, ordered=finish is _meet)
+            part.meet_lanes(meeting, ordered=is_sync)
         finish(machine, parts, step)
         for part in parts:
             part.alone = False

@@ -5,52 +5,10 @@ from __future__ import annotations
 import pytest
 from places import ROOT
 from ring_kernels import ring_sm90
+from small_kernels import FRAME, INIT, report, rules, verdict
 
 from descriptors import check_ptx
 from descriptors.check.kernel_report import Report
-
-FRAME = """.version 8.8
-.target {target}
-.address_size 64
-.shared .align 1024 .b8 s[4096];
-.shared .align 8 .b64 b;
-.shared .align 8 .b64 b2;
-.visible .entry k(.param .u64 p0, .param .u32 p1) .reqntid {threads}, 1, 1
-{{
-.reg .b32 %r<40>;
-.reg .b64 %rd<20>;
-.reg .pred %p<10>;
-.reg .f32 %f<40>;
-mov.u32 %r1, %tid.x;
-mov.u32 %r2, s;
-and.b32 %r4, %r1, 31;
-setp.ne.u32 %p2, %r4, 0;
-setp.ge.u32 %p3, %r1, 32;
-ld.param.u64 %rd1, [p0];
-{body}
-}}
-"""
-INIT = """setp.ne.u32 %p1, %r1, 0;
-@!%p1 mbarrier.init.shared.b64 [b], {count};
-@!%p1 mbarrier.init.shared.b64 [b2], 1;
-bar.sync 0;
-"""
-
-
-def report(body: str, *, count: int = 1, threads: int = 64, target: str = "sm_90a", init: str = INIT) -> Report:
-    """The report of a kernel with an mbarrier."""
-    return check_ptx(FRAME.format(body=init.format(count=count) + body, threads=threads, target=target))
-
-
-def rules(one: Report) -> set[str]:
-    """The rules of its errors."""
-    return {error.rule.name for error in one.errors}
-
-
-def verdict(one: Report, name: str = "reuse") -> str:
-    """What a report says of a property."""
-    return next(row.verdict for row in one.properties if row.property == name)
-
 
 # -- the lanes of a warp at a release
 
@@ -321,7 +279,7 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
 barrier.cluster.arrive;
 barrier.cluster.wait;
 ret;"""
-    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
+    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a", cluster="")
     text = text.replace(".reg .pred", ".reg .b16 %rs<4>;\n.reg .pred")
     right, plain = check_ptx(text, cluster=(2,)), check_ptx(text.replace("{%rs1}", "%rs1"), cluster=(2,))
     assert not plain.errors and not right.errors
@@ -406,7 +364,7 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], %r5;
 xor.b32 %r5, %r5, 1;
 bra WAIT;
 END: ret;"""
-    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
+    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a", cluster="")
     (hang,) = check_ptx(text, cluster=(2,)).errors
     assert hang.found == (
         "this wait of CTA 1 on its own mbarrier at [b] never completes: phase 0 has 0 of 1 arrivals; "
