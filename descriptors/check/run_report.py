@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterator
 
 from descriptors.check.execution.boxes import disagreement, misfit
 from descriptors.check.execution.configuration import Configuration, parameter_text
-from descriptors.check.execution.counts import Counts
+from descriptors.check.execution.counts import MOST, Counts
 from descriptors.check.execution.evidence import AFTER, ALL, LANES, UNFILLED, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
@@ -256,7 +256,9 @@ def _closed(function: Function, one: Counts) -> str:
     period = f"every {one.turns} iterations" if one.turns > 1 else "every iteration"
     values = "value" if one.step == 1 else f"multiple of {one.step}"
     of = f"every {values} of {_parameter(function, one.parameter)}"
-    return f"; valid for {of}{start}{others} (behavior repeats {period})"
+    overflows = one.end < MOST - one.step * one.turns
+    end = f" up to {one.end // one.step * one.step}, before a number overflows" if overflows else ""
+    return f"; valid for {of}{start}{end}{others} (behavior repeats {period})"
 
 
 def _name(function: Function) -> str:

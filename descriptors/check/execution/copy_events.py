@@ -87,7 +87,7 @@ def _copies_arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 def _commit(kind: str) -> Handler:
     def commit(machine: Machine, fragment: Fragment, step: Step) -> None:
-        fragment.groups.commit(kind)
+        fragment.groups.commit(kind, fragment.mask)
 
     return commit
 
@@ -95,7 +95,7 @@ def _commit(kind: str) -> Handler:
 def _wait_groups(kind: str) -> Handler:
     def wait(machine: Machine, fragment: Fragment, step: Step) -> None:
         if "wait_all" in step.instruction.qualifiers:
-            fragment.groups.commit(kind)
+            fragment.groups.commit(kind, fragment.mask)
             fragment.wait_groups(kind, 0)
         else:
             pending = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
@@ -254,7 +254,7 @@ def _bulk_out(machine: Machine, fragment: Fragment, step: Step) -> None:
     for place in machine.require_lanes(fragment, source, step, "the source of a bulk copy"):
         size = _stored_bytes(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.new_bit()
-        fragment.groups.add("bulk", bit)
+        fragment.groups.add("bulk", bit, fragment.mask)
         machine.notes.bulk_stores[step.place] = machine.notes.bulk_stores.get(step.place, 0) | 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store", iteration=machine.iteration(fragment, step))
         operation = Operation(access, *machine.release_set(fragment))

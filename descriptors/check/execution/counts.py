@@ -47,6 +47,9 @@ _LONG = 4 * LARGE
 #: Turns within which a state must recur, and number of attempts with a period.
 _TURNS, _ATTEMPTS = 64, 4
 
+#: The largest value of a parameter of 32 bits that is not negative.
+MOST = (1 << 31) - 1
+
 _WRONG = "something is wrong there"
 
 
@@ -56,7 +59,8 @@ class Counts(NamedTuple):
     Args:
         runs: the first with a large value, then one count after the other.
         parameter: name and offset.
-        start: the first of its values from which all larger ones follow; 0 if no loop depends on it.
+        start: the first of its values from which larger ones follow; 0 if no loop depends on it.
+        end: the last of its values that follows, before a number in the kernel overflows.
         step: distance between its values.
         turns: iterations per period.
         alone: whether larger values follow for any values of the other scalar parameters.
@@ -67,6 +71,7 @@ class Counts(NamedTuple):
     runs: tuple[Run, ...]
     parameter: tuple[str, int]
     start: int
+    end: int
     step: int
     turns: int
     alone: bool
@@ -111,6 +116,7 @@ class _PeriodSearch:
         self.kernel, self.launch, self.parameter = kernel, launch, parameter
         self.alone, self.budget, self.steps = True, budget, 0
         self.runs: list[Run] = []
+        self.end = MOST
 
     def run(self) -> Counts:
         """Run one count after the other, until all larger ones follow."""
@@ -134,7 +140,7 @@ class _PeriodSearch:
         return self._result(start * step, step, turns, why)
 
     def _result(self, start: int, step: int, turns: int, why: str) -> Counts:
-        return Counts(tuple(self.runs), self.parameter, start, step, turns, self.alone, why, self.steps)
+        return Counts(tuple(self.runs), self.parameter, start, self.end, step, turns, self.alone, why, self.steps)
 
     def _machine(self, size: int, change: int, *, alone: bool = False) -> Drifting:
         scalars = {**self.launch.scalars, self.parameter: size}
@@ -232,6 +238,8 @@ class _PeriodSearch:
             self.runs.append(run)
         if run.stop is not None or machine.hung or is_wrong(machine.notes.wrong.values()):
             return "too many steps" if run.endless else _WRONG
+        if machine.closed and machine.most_periods is not None:
+            self.end = min(self.end, size + machine.most_periods * loop.change)
         return machine.why or ("" if machine.closed else "too few iterations")
 
     def _why_not_periodic(self, loop: _Loop, size: int) -> str:

@@ -4,8 +4,8 @@ A loop that is run at one count stands for larger counts if it does the same the
 changed by whole periods. A value is ``v + past * i + ahead * l`` after ``i`` periods with ``l`` periods to come. A
 bound changes by both alike, a counter only by the first, and a stage, a parity or an address by neither. For each
 integer operation a rule gives the exact drift of its result for all ``i`` and ``l`` from 0 on, or None if it is not
-followed; an operation without a rule is not followed. Numbers have unlimited width here: results hold as long as no
-counter overflows.
+followed; an operation without a rule is not followed. Numbers have unlimited width in these rules; ``most_periods``
+returns for how many periods an instruction has the same result with the width of its type.
 
 Compilers divide by a constant with the high half of a product and a shift. The high half alone does not change by a
 whole number per period: it is a ``Part``, which becomes whole again by the shift if no period before an overflow
@@ -131,6 +131,39 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
     return rule(operands)
 
 
+#: Operations whose result modulo a power of two depends only on the operands modulo the same power.
+_WRAPPING = {"mov", "cvta", "add", "sub", "neg", "not", "shl", "and", "or", "xor", "bfe"}
+
+
+def most_periods(instruction: Instruction, values: Sequence[Value], drifts: Sequence[Moving]) -> int | None:
+    """Return the largest number of periods in which no operand of an instruction overflows; None if it does not matter.
+
+    An overflow does not matter to an operation such as an addition, which is exact modulo a power of two.
+
+    Args:
+        instruction, values, drifts: as for ``drift_of``.
+
+    >>> counter = Drift(1 << 23, 0)
+    >>> most_periods(Instruction(1, "setp.lt.s32", ("p", "a", "b")), [0, 0], [counter, FIXED])
+    255
+    >>> most_periods(Instruction(1, "shl.b32", ("d", "a", "b")), [0, 16], [counter, FIXED])
+    """
+    name, operation = instruction.opcode.partition(".")[0], decode(instruction.opcode)
+    if operation is None or name in _WRAPPING or (name in ("mul", "mad") and operation.mode == "lo"):
+        return None
+    bits = operation.bits
+    if name == "cvt":
+        bits = min(bits, width(operation.mode))
+        if bits < 32 and not _fits(values[0], drifts[0], bits):  # the bits that remain do not change
+            return None
+    rows = [
+        _max_periods(value, drift, bits)
+        for value, drift in zip(values, drifts, strict=True)
+        if isinstance(drift, Drift) and drift != FIXED
+    ]
+    return min(rows, default=None)
+
+
 class _Operands(NamedTuple):
     """The operands of an instruction, and their drifts.
 
@@ -218,9 +251,10 @@ def _high(operands: _Operands, drift: Drift, number: int) -> Moving:
 
 
 def _max_periods(value: Value, drift: Drift, bits: int) -> int:
-    """Return the largest number of periods before a non-negative value overflows."""
-    greatest = max((v for v in lane_values(value, 1) if isinstance(v, int)), default=0)
-    return ((1 << (bits - 1)) - 1 - greatest) // min(step for step in drift if step)
+    """Return the largest number of periods before a value overflows a signed type."""
+    numbers = [signed(v & (1 << bits) - 1, bits) for v in lane_values(value, 1) if isinstance(v, int)]
+    greatest = max(map(abs, numbers), default=0)
+    return ((1 << (bits - 1)) - 1 - greatest) // max(map(abs, drift))
 
 
 def _integral_if_possible(part: Part) -> Moving:

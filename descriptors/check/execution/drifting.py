@@ -38,7 +38,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from descriptors.check.execution.dispatch import execution
-from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of
+from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of, most_periods
 from descriptors.check.execution.fragment import Fragment, Join
 from descriptors.check.execution.lanes import Value
 from descriptors.check.execution.launch import Launch
@@ -100,6 +100,7 @@ class Drifting(Machine):
         self.follows = False  # origins of bytes drift and decide nothing
         self.parameter, self.change, self.alone = parameter, change, alone
         self.why, self.closed, self.turns = "", False, 0
+        self.most_periods: int | None = None  # periods that may be added before a value overflows; None for any number
         self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons of drifting values, by lanes and instruction
         self.compared: dict[tuple[Key, int], list[Moving]] = {}  # last drifts of their operands
         self.loose: set[tuple[Key, str]] = set()  # registers that did not change as expected
@@ -232,7 +233,11 @@ class Drifting(Machine):
             self._pack(fragment, step)
             return
         checks, self._checks = self._checks, False
-        self._result = drift_of(instruction, [self.value(fragment, operand) for operand in operands], drifts)
+        values = [self.value(fragment, operand) for operand in operands]
+        self._result = drift_of(instruction, values, drifts)
+        periods = most_periods(instruction, values, drifts)
+        if periods is not None and self._result is not None:
+            self.most_periods = periods if self.most_periods is None else min(self.most_periods, periods)
         self._checks = checks
 
     def _pack(self, fragment: Fragment, step: Step) -> None:

@@ -64,67 +64,78 @@ class Wait(NamedTuple):
     where: tuple[int, ...]
 
 
+#: All lanes, for operations whose groups do not depend on the lane that issued them.
+ALL_LANES = -1
+
+
 class CommitGroups:
-    """The commit groups of a thread, by kind of operation: bits of accesses, oldest group first, the open group last.
+    """Commit groups by kind of operation: bits of accesses, oldest group first, the open group last.
+
+    Groups of bulk copies belong to a thread, so that they are kept by the lanes that issued the copies. A commit or a
+    wait concerns the groups of the lanes that execute it.
 
     >>> groups = CommitGroups()
     >>> for bit in range(3):
-    ...     groups.add("bulk", bit)
-    ...     groups.commit("bulk")
+    ...     groups.add("bulk", bit, lanes=0b1)
+    ...     groups.commit("bulk", lanes=0b11)
+    >>> groups.wait("bulk", pending=0, lanes=0b10)
+    0
     >>> groups.closed("bulk", pending=1), groups.closed("bulk", pending=5)
     ([1, 2], [])
-    >>> groups.wait("bulk", pending=2), groups.all("bulk")
+    >>> groups.wait("bulk", pending=2, lanes=0b11), groups.all("bulk")
     (1, 6)
     """
 
     __slots__ = ("_rows",)
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[int]] = {}
+        self._rows: dict[tuple[str, int], list[int]] = {}
 
-    def _row(self, kind: str) -> list[int]:
-        return self._rows.setdefault(kind, [0])
+    def _rows_of(self, kind: str, lanes: int) -> list[list[int]]:
+        return [row for (row_kind, mask), row in self._rows.items() if row_kind == kind and mask & lanes]
 
-    def add(self, kind: str, bit: int) -> None:
-        """Add an access to the open group."""
-        self._row(kind)[-1] |= 1 << bit
+    def add(self, kind: str, bit: int, lanes: int = ALL_LANES) -> None:
+        """Add an access of some lanes to their open group."""
+        self._rows.setdefault((kind, lanes), [0])[-1] |= 1 << bit
 
-    def commit(self, kind: str) -> None:
-        """Close the open group."""
-        self._row(kind).append(0)
+    def commit(self, kind: str, lanes: int = ALL_LANES) -> None:
+        """Close the open groups of some lanes."""
+        for row in self._rows_of(kind, lanes):
+            row.append(0)
 
-    def closed(self, kind: str, pending: int) -> list[int]:
-        """Return the closed groups, except the ``pending`` newest."""
-        closed = self._row(kind)[:-1]
-        return closed[: max(0, len(closed) - pending)]
+    def closed(self, kind: str, pending: int, lanes: int = ALL_LANES) -> list[int]:
+        """Return the closed groups of some lanes, except the ``pending`` newest."""
+        return [group for row in self._rows_of(kind, lanes) for group in row[:-1][: max(0, len(row) - 1 - pending)]]
 
-    def wait(self, kind: str, pending: int) -> int:
+    def wait(self, kind: str, pending: int, lanes: int = ALL_LANES) -> int:
         """Remove the closed groups, except the ``pending`` newest, and return their accesses, which are complete."""
-        done = self.closed(kind, pending)
-        del self._row(kind)[: len(done)]
+        done = self.closed(kind, pending, lanes)
+        for row in self._rows_of(kind, lanes):
+            del row[: max(0, len(row) - 1 - pending)]
         return _union(done)
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of operations that have groups."""
-        return tuple(self._rows)
-
-    def rows(self, kind: str) -> tuple[int, ...]:
-        """Return the groups of a kind, the open one last."""
-        return tuple(self._rows.get(kind, (0,)))
+    def rows(self) -> tuple[tuple[tuple[str, int], tuple[int, ...]], ...]:
+        """Return all groups with their kinds and lanes, sorted."""
+        return tuple(sorted((key, tuple(row)) for key, row in self._rows.items()))
 
     def all(self, kind: str) -> int:
         """Return the accesses of all groups."""
-        return _union(self._row(kind))
+        return _union([group for row in self._rows_of(kind, ALL_LANES) for group in row])
+
+    def of_lanes(self, lanes: int) -> CommitGroups:
+        """Return the groups without those of other lanes."""
+        kept = CommitGroups()
+        kept._rows = {key: list(row) for key, row in self._rows.items() if key[1] & lanes}
+        return kept
 
     def merged_with(self, other: CommitGroups) -> CommitGroups:
         """Return the groups of threads that now follow the same path, aligned at the newest group."""
         merged = CommitGroups()
-        for kind in {*self._rows, *other._rows}:
-            padded = [groups._rows.get(kind, [0]) for groups in (self, other)]
+        for key in {**self._rows, **other._rows}:
+            padded = [groups._rows.get(key, [0]) for groups in (self, other)]
             size = max(map(len, padded))
-            first, second = ([0] * (size - len(groups_of_kind)) + groups_of_kind for groups_of_kind in padded)
-            merged._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
+            first, second = ([0] * (size - len(row)) + row for row in padded)
+            merged._rows[key] = [a | b for a, b in zip(first, second, strict=True)]
         return merged
 
 
@@ -191,7 +202,7 @@ class Fragment:
     # -- history: the kind of each says how it is merged
     known: Bits  #: accesses that it knows to be complete
     published: Bits  #: those of them that a proxy fence follows
-    issued: Bits  #: tcgen05 operations that it issued
+    issued: Accesses  #: tcgen05 operations by the lanes that issued them
     issued_known: Bits  #: accesses that were known at an issue
     issued_published: Bits  #: accesses that were published at an issue
     reads_of_a: Bits  #: reads of A from shared memory by its tcgen05 operations
@@ -232,7 +243,7 @@ class Fragment:
     def access_sets(self) -> tuple[int, ...]:
         """The accesses that the fragment knows, issued or has to wait for, as bits."""
         return (
-            self.known, self.published, self.issued, self.issued_known, self.issued_published, self.loads, self.stores,
+            self.known, self.published, self.issued_known, self.issued_published, self.loads, self.stores,
             self.fenced, self.fenced_published, self.unacquired, self.unacquired_published,
         )  # fmt: skip
 
@@ -262,7 +273,7 @@ class Fragment:
 
     def wait_groups(self, kind: str, pending: int) -> None:
         """Wait for the commit groups except the ``pending`` newest: their accesses are then known to be complete."""
-        done = self.groups.wait(kind, pending)
+        done = self.groups.wait(kind, pending, self.mask)
         self.known |= done
         for lanes, bits in self.copies.items() if kind == "cp" else ():
             if bits & done:
@@ -314,6 +325,7 @@ class Fragment:
         for name, (empty, meet) in _HISTORY.items():
             setattr(other, name, meet(getattr(self, name), empty()))
         self.remove_lanes(places)
+        self.groups, other.groups = (part.groups.of_lanes(mask_of(part.lanes)) for part in (self, other))
         self.epoch = -1
         return other
 

@@ -111,9 +111,11 @@ class _States:
             yield from fragment.access_sets
             yield from fragment.loaded.values()
             yield from (
-                bits for accesses in (fragment.apart, fragment.loose, fragment.copies) for bits in accesses.values()
+                bits
+                for accesses in (fragment.apart, fragment.loose, fragment.copies, fragment.issued)
+                for bits in accesses.values()
             )
-            yield from (bits for kind in sorted(fragment.groups.kinds) for bits in fragment.groups.rows(kind))
+            yield from (bits for _, row in fragment.groups.rows() for bits in row)
         for barrier in machine.barriers:
             yield from (barrier.next_known, barrier.next_published, barrier.known, barrier.published)
             yield from (barrier.events, barrier.events_before)
@@ -159,7 +161,7 @@ class _States:
         """Return the state of a fragment without its registers."""
         step, address, phase = fragment.failed
         barrier = self.machine.barriers.find(address)
-        groups = tuple((kind, *map(self._number, fragment.groups.rows(kind))) for kind in sorted(fragment.groups.kinds))
+        groups = tuple((key, *map(self._number, row)) for key, row in fragment.groups.rows())
         meeting = self.machine.rendezvous.get(Wait(Awaited.CLUSTER, ()))
         return (
             (
@@ -172,7 +174,10 @@ class _States:
             (step, address, barrier.phase - phase if barrier else 0),
             tuple(map(self._number, fragment.access_sets)),
             tuple((load, self._number(bits)) for load, bits in sorted(fragment.loaded.items())),
-            tuple(tuple(self._shared(accesses)) for accesses in (fragment.apart, fragment.loose, fragment.copies)),
+            tuple(
+                tuple(self._shared(accesses))
+                for accesses in (fragment.apart, fragment.loose, fragment.copies, fragment.issued)
+            ),
             (groups, self.name(fragment.epoch), fragment.sequence - self.base[fragment.cta, fragment.warp // 4]),
             fragment.cluster_phase - (meeting.phase if meeting else 0),
             fragment.cluster_phase > fragment.cluster_waits,

@@ -33,8 +33,9 @@ Invariant: an operation is signaled to an mbarrier by a commit of its thread, an
 from __future__ import annotations
 
 import re
+from functools import reduce
 
-from descriptors.check.execution.accesses import Operation, read_operand
+from descriptors.check.execution.accesses import Operation, check_mask, read_operand
 from descriptors.check.execution.barrier_events import arrive_at
 from descriptors.check.execution.footprints import (
     cells_of_a,
@@ -80,7 +81,7 @@ def _issue(machine: Machine, fragment: Fragment, step: Step) -> Operation:
     """Return an asynchronous operation of a thread, which its next commit covers."""
     _check_elected(machine, fragment, step)
     bit = machine.new_bit()
-    fragment.issued |= 1 << bit
+    _note_issue(fragment, bit)
     known, published = machine.release_set(fragment)
     fragment.issued_known |= known
     fragment.issued_published |= published
@@ -91,14 +92,23 @@ def _issue(machine: Machine, fragment: Fragment, step: Step) -> Operation:
     return Operation(access, known, published)
 
 
+def _note_issue(fragment: Fragment, bit: int) -> None:
+    """Record an operation of the executing lanes; a commit covers only those of its own thread."""
+    fragment.issued[fragment.mask] = fragment.issued.get(fragment.mask, 0) | 1 << bit
+
+
 def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:
     operands = step.instruction.operands
     address = machine.require_scalar(fragment, operands[0], step, "the address of an mbarrier")
     mask = None
     if any(word.startswith("multicast") for word in step.instruction.qualifiers) and len(operands) > 1:
         mask = machine.require_scalar(fragment, operands[1], step, "the CTAs of a commit")
+        check_mask(machine, step, mask)
     # A commit that only signals that A was read does not signal that an operation is complete.
-    done = fragment.reads_of_a if READS_OF_A in step.instruction.qualifiers else fragment.issued
+    own = [bits for lanes, bits in fragment.issued.items() if lanes & fragment.mask]
+    done = reduce(int.__or__, own, 0)
+    if READS_OF_A in step.instruction.qualifiers:
+        done &= fragment.reads_of_a
     for target in multicast(address, mask, machine.ctas):
         # Commits of a thread arrive in order: a thread that saw the last commit saw all earlier ones.
         fragment.issued_known |= arrive_at(
@@ -116,7 +126,7 @@ def _with_own_read_of_a(machine: Machine, fragment: Fragment, operation: Operati
     if not any(READS_OF_A in machine.program.function.code[i].opcode for i in machine.program.function.having(_COMMIT)):
         return operation
     bit = machine.new_bit()
-    fragment.issued |= 1 << bit
+    _note_issue(fragment, bit)
     fragment.reads_of_a |= 1 << bit
     return operation._replace(access=operation.access._replace(bit=bit))
 
