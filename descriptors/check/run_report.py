@@ -257,7 +257,7 @@ def _closed(function: Function, one: Counts) -> str:
     values = "value" if one.step == 1 else f"multiple of {one.step}"
     of = f"every {values} of {_parameter(function, one.parameter)}"
     overflows = one.end < MOST - one.step * one.turns
-    end = f" up to {one.end // one.step * one.step}, before a number overflows" if overflows else ""
+    end = f" up to {one.end // one.step * one.step}" if overflows else ""
     return f"; valid for {of}{start}{end}{others} (behavior repeats {period})"
 
 

@@ -115,11 +115,6 @@ def _init(machine: Machine, fragment: Fragment, step: Step) -> None:
 
 def _invalidate(machine: Machine, fragment: Fragment, step: Step) -> None:
     for address, _ in _targets(machine, fragment, step):
-        barrier = machine.barriers.find(address)
-        if barrier is not None and (barrier.events | barrier.events_before) & ~fragment.known:
-            place = address_text(address, machine.launch)
-            why = f"nothing orders it after the last arrivals at the mbarrier at {place}"
-            machine.notes.unordered.setdefault(step.place, ("the end of an mbarrier", why))
         machine.barriers.retire(address)
 
 
