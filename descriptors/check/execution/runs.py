@@ -53,8 +53,8 @@ from descriptors.errors import DescriptorError, brief
 #: Cluster shapes that are tried if the text gives none.
 CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
 
-#: What is assumed if neither the text nor the user gives the threads of a CTA.
-ASSUMED_THREADS = "128 threads per CTA"
+#: What is assumed if neither the text nor the user gives the threads of a CTA, or if the text gives only a maximum.
+ASSUMED_THREADS, MAXIMAL_THREADS = "128 threads per CTA", "the most threads that .maxntid allows"
 
 #: Largest size and address of a shared variable; the rank of the CTA is in the address bits above.
 _LARGEST, _FARTHEST = 1 << 40, 1 << 23
@@ -149,8 +149,9 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
     head = kernel.function.head
     if why := unlaunchable(kernel.function, known):
         raise DescriptorError(f"check: {brief(kernel.function.name)} cannot be launched: {why}")
-    threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
-    assumed = () if threads else (ASSUMED_THREADS,)
+    threads = known.threads or _dimensions(head, "reqntid")
+    assumed = () if threads else (MAXIMAL_THREADS if _dimensions(head, "maxntid") else ASSUMED_THREADS,)
+    threads = threads or _dimensions(head, "maxntid")
     shapes = (known.cluster,) if known.cluster else _clusters(kernel.function)
     scalars, boxes, rows = known.scalars(kernel.names), known.boxes(kernel.names), known.rows(kernel.names)
     variables, threads = shared_variables(text), threads or (128, 1, 1)
