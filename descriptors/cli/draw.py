@@ -174,7 +174,9 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
     if what == "all" and (output in (None, "", "-") or as_json):
         raise click.UsageError("all writes several files and needs a folder; use -o DIR")
     if operand["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
-        raise click.UsageError("--dtype is missing")
+        context = click.get_current_context()
+        dtype = next(parameter for parameter in context.command.params if parameter.name == "dtype")
+        raise click.MissingParameter(ctx=context, param=dtype)
 
 
 def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict[str, Any]) -> Picture:

@@ -61,7 +61,7 @@ def emit(
         say(constexpr_header().removesuffix("\n"))
         return
     if not operands:
-        raise click.UsageError("'NAME: OPTIONS'... is missing", context)
+        raise click.UsageError(f"an operand is missing; {_WRITE}", context)
     shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
     if name is not None and not name.isidentifier():
         raise click.UsageError(f"--name is {name[:40]!r}, which is not an identifier", context)
@@ -76,6 +76,10 @@ def emit(
     say(write(list(by_name.values()), language, list(by_name)).removesuffix("\n"))
 
 
+#: The way out for a missing or malformed operand.
+_WRITE = 'write an operand such as "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"'
+
+
 def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str, Derivation]:
     """Return the name of an operand and its verified derivation.
 
@@ -86,7 +90,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
     name, colon, options = text.partition(":")
     name = name.strip()
     if not colon or not name.isidentifier():
-        fact = f"{text[:60]!r} is not an operand: a name, a colon, and options of `descriptors derive`"
+        fact = f"{text[:60]!r} is not an operand: a name, a colon, and options of `descriptors derive`; {_WRITE}"
         raise click.UsageError(fact, context)
     try:
         words = shlex.split(options)
@@ -102,7 +106,11 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
         message = usage_message(error, context.command_path)._replace(help=())
         raise click.UsageError(f"operand {name}: {message}", context) from None
     except ValueError as error:  # an unclosed quotation, or an error of the package
-        reason = str(Message.of(error)) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
+        reason = (
+            str(Message.of(error)).removeprefix("derive: ")
+            if isinstance(error, LayoutError)
+            else f"{error} in {options[:60]!r}"
+        )
         raise DescriptorError(f"operand {name}: {reason}") from None
     return name, derivation
 

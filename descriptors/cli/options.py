@@ -281,7 +281,10 @@ def advising_tile(options: dict[str, Any], attempt: Callable[[dict[str, Any]], o
         try:
             yield
         except DescriptorError as error:
-            error.proposals = tuple(map(with_typed_stages, error.proposals))
+            proposals = [
+                advice for advice in error.proposals if stages is None or "not a number of stages" not in advice.when
+            ]
+            error.proposals = tuple(map(with_typed_stages, proposals))
             raise
 
 

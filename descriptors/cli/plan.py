@@ -25,15 +25,15 @@ from descriptors.gemm.problem import propose_tiles
 from descriptors.smem.instructions.instruction_name import is_mma
 from descriptors.smem.tma.convolution import convolution
 from descriptors.targets import has_wgmma
-from descriptors.text import known_record
+from descriptors.text import extents_text, known_record
 from layoutalg.cli.console import color_option, json_text, say
 
 #: The arguments of each form, in words.
 _FORMS: Mapping[Planner, str] = {
-    "plan": "an INSTRUCTION of wgmma or tcgen05, as m64n128k16",
-    "warps": "mma.sync, as in mma.m16n8k16, or --arch sm80",
+    "plan": "an INSTRUCTION of wgmma or tcgen05, such as m64n128k16",
+    "warps": "an INSTRUCTION of mma.sync, such as mma.m16n8k16",
     "propose": "a --tile without an INSTRUCTION",
-    "tiles": "a --problem or a --conv without a --tile",
+    "tiles": "--problem or --conv without --tile",
 }
 #: The options of the convolution, each with its metavar and its help.
 _CONVOLUTION = {
@@ -115,7 +115,7 @@ class Output(NamedTuple):
         """Refuse options that the form does not accept, or that exclude each other.
 
         Raises:
-            click.UsageError: naming the option and what it goes with.
+            click.UsageError: naming the option and the form that it needs.
         """
         for name, forms in _OUTPUT.items():
             if getattr(self, name) and form not in forms:
@@ -191,6 +191,11 @@ def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapp
     if len(words) > 2:
         raise click.UsageError(f"{' '.join(words)[:60]!r} is not [INSTRUCTION] DTYPE, such as m64n128k16 bf16")
     tile, named = options["tile"], len(words) == 2
+    for name, extents in (("tile", tile), ("problem", problem)):
+        if extents is not None and len(extents) != 3:
+            derives = "; a tile MNxK of one operand is for `descriptors derive`" if name == "tile" else ""
+            fact = f"--{name} is {extents_text(extents)}, which is not MxNxK, such as 128x128x64"
+            raise click.UsageError(fact + derives)
     if tile is None and problem is not None and named:
         raise click.UsageError(
             "an INSTRUCTION and --problem cannot be combined without --tile, because --problem chooses the instruction"
@@ -218,13 +223,15 @@ def _typed(argument: str) -> str:
 
 
 def _refusal(option: str, form: Planner, forms: tuple[Planner, ...]) -> str:
-    """Return why an option does not go with a form of the command, and what to do."""
+    """Return why an option cannot be combined with a form of the command, and the way out."""
     if form == "tiles":
         instead = (
-            "give an INSTRUCTION and a --tile" if option in _OTHER_INSTRUCTIONS else "run the command that it prints"
+            f"use an INSTRUCTION and a --tile with --{option}"
+            if option in _OTHER_INSTRUCTIONS
+            else f"use --{option} with one of the commands that plan prints without it"
         )
-        return f"--{option} does not go with {_FORMS[form]}: {instead} with --{option}"
-    return f"--{option} does not go with {_FORMS[form]}; it goes with {_FORMS[forms[0]]}"
+        return f"--{option} cannot be combined with {_FORMS[form]}; {instead}"
+    return f"--{option} cannot be combined with {_FORMS[form]}; it needs {_FORMS[forms[0]]}"
 
 
 #: Options that ask for other instructions than a tile is chosen for.

@@ -157,7 +157,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
         )
         raise DescriptorError(
             f"formulas: no tile has {_filter_text(major, swizzle, bits)}; "
-            f"{'swizzle ' + str(wanted_mode) if wanted_mode else 'the rows'} has {', '.join(combinations)}"
+            f"supported{f' with swizzle {wanted_mode}' if wanted_mode else ''}: {', '.join(combinations)}"
         )
     if smt2:
         if prove or form != "text":

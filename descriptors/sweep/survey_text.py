@@ -180,7 +180,7 @@ def _nothing(survey: Survey) -> str:
 
 
 def _table(survey: Survey, best: Sequence[Finding], everything: bool) -> Iterator[str]:
-    """Yield the rows of the findings that a copy can fill, or of all findings if there are none or all are requested."""
+    """Yield the rows of the findings that a copy can fill; all findings if there are none, or on request."""
     usable = [finding for finding in best if not finding.transposes]
     yield from findings_table(best if everything or not usable else usable, survey.asked.producer, everything)
     if len(best) < len(survey.findings):

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from descriptors.errors import Advice, ChoiceError, DescriptorError, brief, proposing
+from descriptors.errors import Advice, ChoiceError, DescriptorError, brief, nearest, proposing
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -325,9 +325,11 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     for row in rows:
         if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind
-    types_of_kinds = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
+    types_of_kinds = ", ".join(f"{row.kind} ({', '.join(row.dtypes)})" for row in rows)
     pair = " and ".join(dict.fromkeys(names))
-    fact = f"{arch} has no kind of MMA instruction for {pair}"
+    near = next(filter(None, (nearest(name, ELEMENT_TYPES) for name in names if name not in ELEMENT_TYPES)), "")
+    hint = f" (did you mean {near}?)" if near else ""
+    fact = f"{arch} has no kind of MMA instruction for {pair}{hint}"
     rule = f"types must be of one kind ({types_of_kinds})"
     raise IllegalError(rule, pair, f"{arch} the kinds are {types_of_kinds}", rows[0], fact=fact)
 

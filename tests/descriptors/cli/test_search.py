@@ -76,7 +76,10 @@ def test_no_mode_is_called_the_best_if_none_fits(capsys: pytest.CaptureFixture[s
         (["--dtype", "e3m2", "--arch", "sm90"], "sm90 has no kind of MMA instruction for e3m2"),
         (["--dtype", "e4m3", "--kind", "f16", "--arch", "sm100"], "legality: dtype is e4m3, but must be f16 or bf16"),
         (["--dtype", "bf16", "--cta-group", "2", "--arch", "sm90"], "legality: cta_group is 2, but must be 1"),
-        (["--dtype", "bf16", "--arch", "sm90"], "no sm90 instruction reads whole blocks of an MN of 100"),
+        (
+            ["--dtype", "bf16", "--arch", "sm90"],
+            "tile MN is 100, which is not a multiple of the MN of any sm90 instruction",
+        ),
     ],
 )
 @pytest.mark.parametrize("operand", [[], ["--operand", "A"]])

@@ -123,7 +123,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         ),
         (
             ["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"],
-            "no sm90 instruction reads whole blocks of an MN of",
+            "which is not a multiple of the MN of any sm90 instruction",
         ),
         (["derive", "0x4000404000010000"], "derive takes only options, not '0x4000404000010000'; use `descriptors"),
         (["derive", "(64,64):(64,1)"], "or `descriptors derive --layout` for a layout"),
