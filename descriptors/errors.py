@@ -35,14 +35,14 @@ _R = TypeVar("_R")
 
 
 class Advice(NamedTuple):
-    """A change of the refused arguments.
+    """A proposed change of refused arguments.
 
     Args:
         changes: the arguments that change, with their new values; None leaves an argument out.
-        when: in which case the change is meant, in words; "" if always.
+        when: the condition under which the change helps, in words; "" if always.
 
-    >>> one = Advice({"tile": (128, 96), "swizzle": "64B"})
-    >>> str(one), one.options
+    >>> advice = Advice({"tile": (128, 96), "swizzle": "64B"})
+    >>> str(advice), advice.options
     ("tile=(128, 96), swizzle='64B'", '--tile 128x96 --swizzle 64B')
     """
 
@@ -63,7 +63,7 @@ _OPTION_NAMES = {"language": "emit"}
 
 
 def _option(name: str, value: object) -> str:
-    """An argument as it is typed in a command line."""
+    """Return an argument as it is typed on a command line."""
     option = f"--{_OPTION_NAMES.get(name, name.removesuffix('_source').replace('_', '-'))}"
     if value and isinstance(value, (tuple, list)):
         value = ("m{}n{}k{}" if name == "instruction" else "x".join(["{}"] * len(value))).format(*value)
@@ -75,10 +75,10 @@ def _option(name: str, value: object) -> str:
 
 
 class DescriptorError(LayoutError):
-    """An operand, a tile or a word for which no descriptor exists, with the reason.
+    """Raised if an operand, a tile or a word has no descriptor; the message states the reason.
 
-    It is one of the algebra's errors too, so that ``except LayoutError`` around a derivation misses nothing that can be
-    wrong with it: neither a refusal of the hardware nor one of the algebra.
+    It is a ``LayoutError``, so that ``except LayoutError`` around a derivation catches the refusals of the hardware and
+    those of the algebra.
 
     Attributes:
         proposals: changes of the arguments that may help; not tried yet.
@@ -104,10 +104,7 @@ tile=(128, 96), swizzle='64B' or tile=(128, 112), swizzle='32B' or tile=(128, 12
         self.proposals = tuple(proposals)
 
     def __str__(self) -> str:
-        always = [str(advice) for advice in self.advice if not advice.when]
-        ways = [f"use {' or '.join(always)}"] if always else []
-        ways += [f"{advice.when}, use {advice}" for advice in self.advice if advice.when]
-        return "; ".join([self.sentence, *ways])
+        return "; ".join([self.sentence, *self._ways_out(str, " or ")])
 
     @property
     def sentence(self) -> str:
@@ -116,10 +113,14 @@ tile=(128, 96), swizzle='64B' or tile=(128, 112), swizzle='32B' or tile=(128, 12
 
     @property
     def ways_out(self) -> tuple[str, ...]:
-        """The advice in the words of a command line, which has options where a function has arguments."""
-        always = [advice.options for advice in self.advice if not advice.when]
-        ways = [f"use {' or '.join(filter(None, [', '.join(always[:-1]), always[-1]]))}"] if always else []
-        return (*ways, *(f"{advice.when}, use {advice.options}" for advice in self.advice if advice.when))
+        """The advice as sentences with the options of a command line."""
+        return self._ways_out(lambda advice: advice.options, ", ")
+
+    def _ways_out(self, show: Callable[[Advice], str], comma: str) -> tuple[str, ...]:
+        """Return the advice as sentences: alternatives in one sentence, and one for each condition."""
+        always = [show(advice) for advice in self.advice if not advice.when]
+        ways = [f"use {' or '.join(filter(None, [comma.join(always[:-1]), always[-1]]))}"] if always else []
+        return (*ways, *(f"{advice.when}, use {show(advice)}" for advice in self.advice if advice.when))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A family member is made from parts, of which only the message is kept in ``args``: a copy, as one that comes
@@ -136,15 +137,17 @@ _MOST_ALIKE = 2
 
 
 @contextmanager
-def advising(attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Give the refusals of a block the advice that works: the proposals that ``attempt`` accepts.
+def advising(
+    attempt: Callable[[Mapping[str, Any]], object], arguments: Mapping[str, Any] | None = None
+) -> Iterator[None]:
+    """Add to the errors of a block the advice that works: the proposals that ``attempt`` accepts.
 
-    A function that is called with the same arguments again, changed as a proposal says, decides by itself whether the
-    proposal is good advice. The outermost block decides, which knows what was typed.
+    A proposal works if the function accepts its arguments with the changes of the proposal. Of nested blocks the
+    outermost tries the proposals, because it has the arguments as typed.
 
     Args:
-        attempt: calls the refused function with changed arguments; it must not prove anything.
-        given: the refused arguments, of which an advice does not repeat any.
+        attempt: calls the refused function with changed arguments, without a proof.
+        arguments: the refused arguments; an advice does not repeat them.
 
     >>> def half(number: int) -> int:
     ...     if number % 2:
@@ -160,14 +163,16 @@ def advising(attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str,
     except DescriptorError as error:
         if error.proposals and not _trying.get():
             with unadvised():
-                others = [one._replace(changes=_changed(one.changes, given or {})) for one in error.proposals]
-                others.sort(key=lambda one: "legality" in one.changes)  # what all sources allow first
-                error.advice = tuple(_accepted((one for one in others if one.changes), attempt))
+                others = [
+                    advice._replace(changes=_changed(advice.changes, arguments or {})) for advice in error.proposals
+                ]
+                others.sort(key=lambda advice: "legality" in advice.changes)  # what all sources allow first
+                error.advice = tuple(_accepted((advice for advice in others if advice.changes), attempt))
         raise
 
 
 def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Give the refusals of a function the advice that it accepts itself, called again without a proof."""
+    """Add to the errors of a function the advice that the function accepts; it is called again without a proof."""
     parameters = signature(function)
     unproved = {"verify": False} if "verify" in parameters.parameters else {}
 
@@ -183,9 +188,9 @@ def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except DescriptorError:
-            given = parameters.bind(*args, **kwargs)
-            given.apply_defaults()
-            with advising(attempt, given.arguments):
+            bound = parameters.bind(*args, **kwargs)
+            bound.apply_defaults()
+            with advising(attempt, bound.arguments):
                 raise
 
     return wrapper
@@ -193,7 +198,7 @@ def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 @contextmanager
 def unadvised() -> Iterator[None]:
-    """Try no proposals within a block: its refusals are not shown."""
+    """Try no proposals within a block, because its errors are not shown."""
     token = _trying.set(True)
     try:
         yield
@@ -203,7 +208,7 @@ def unadvised() -> Iterator[None]:
 
 @contextmanager
 def proposing(proposals: Iterable[Advice]) -> Iterator[None]:
-    """Give the refusals of a block proposals, in the order in which they are to be tried."""
+    """Add proposals to the errors of a block, in the order in which they are tried."""
     try:
         yield
     except DescriptorError as error:
@@ -212,29 +217,33 @@ def proposing(proposals: Iterable[Advice]) -> Iterator[None]:
 
 
 def _accepted(proposals: Iterable[Advice], attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[Advice]:
-    """Yield the first proposals that are accepted, without those that give up more than one before them."""
-    kept = list[Advice]()
-    for one in proposals:
-        alike = sum((other.changes.keys(), other.when) == (one.changes.keys(), one.when) for other in kept)
-        if alike == _MOST_ALIKE or any(_exceeds(one, other) for other in kept) or not _accepts(attempt, one.changes):
+    """Yield the first proposals that are accepted, without those that give up more than an earlier one."""
+    accepted = list[Advice]()
+    for advice in proposals:
+        alike = sum((other.changes.keys(), other.when) == (advice.changes.keys(), advice.when) for other in accepted)
+        if (
+            alike == _MOST_ALIKE
+            or any(_exceeds(advice, other) for other in accepted)
+            or not _accepts(attempt, advice.changes)
+        ):
             continue
-        kept.append(one)
-        yield one
-        if len(kept) == _MOST_ADVICE:
+        accepted.append(advice)
+        yield advice
+        if len(accepted) == _MOST_ADVICE:
             return
 
 
-def _changed(changes: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes that differ from what was given."""
-    return {name: value for name, value in changes.items() if name not in given or given[name] != value}
+def _changed(changes: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes that differ from the arguments."""
+    return {name: value for name, value in changes.items() if name not in arguments or arguments[name] != value}
 
 
-def _exceeds(one: Advice, other: Advice) -> bool:
-    """Whether an advice changes all that another does, and more, or gives up more of the tile."""
-    ours, others = dict(one.changes), dict(other.changes)
+def _exceeds(advice: Advice, other: Advice) -> bool:
+    """Return whether an advice makes all changes of another one and more, or reduces the tile further."""
+    ours, others = dict(advice.changes), dict(other.changes)
     tiles = ours.pop("tile", ()), others.pop("tile", ())
     less = len(tiles[0]) == len(tiles[1]) and all(map(le, *tiles))
-    return one.when == other.when and others.items() <= ours.items() and (less or not tiles[1])
+    return advice.when == other.when and others.items() <= ours.items() and (less or not tiles[1])
 
 
 def _accepts(attempt: Callable[[Mapping[str, Any]], object], changes: Mapping[str, Any]) -> bool:
@@ -252,23 +261,25 @@ def _restored(kind: type[DescriptorError], arguments: tuple[Any, ...], facts: di
 
 
 class ChoiceError(DescriptorError):
-    """A name outside a closed list, such as an unknown element type.
+    """Raised for a name that is not in a closed list, such as an unknown element type.
 
     Attributes:
-        choices: the names that would have been accepted.
+        choices: the supported names.
     """
 
-    def __init__(self, what: str, found: object, choices: Iterable[str]) -> None:
+    def __init__(self, subject: str, value: object, choices: Iterable[str]) -> None:
         self.choices = tuple(choices)
-        near = _nearest(found, self.choices)
+        near = nearest(value, self.choices)
         hint = f" (did you mean {near}?)" if near else ""
         names = ", ".join(self.choices)
-        fact = f"{what} is missing" if found is None else f"{what} is {brief(found)}, which is not supported{hint}"
+        fact = (
+            f"{subject} is missing" if value is None else f"{subject} is {brief(value)}, which is not supported{hint}"
+        )
         super().__init__(f"{fact}; supported: {names}")
 
 
 class FieldError(DescriptorError):
-    """A value that a bit field cannot hold: out of range, or not a multiple of the field's unit.
+    """Raised for a value that a bit field cannot hold: out of range, or not a multiple of the field's unit.
 
     Attributes:
         field: name of the field.
@@ -280,18 +291,18 @@ class FieldError(DescriptorError):
 
 
 class NotCanonicalError(DescriptorError):
-    """A layout that no leading and stride byte offset can describe.
+    """Raised for a layout that no leading and stride byte offset can describe.
 
     Attributes:
         form: text of the nearest canonical form, in 16-byte units.
-        mode: path of the mode that fails, as in ``layout[0][1]``; None where it is the swizzle.
-        expected: what the form demands there.
-        found: what the layout has there.
+        mode: path of the mode that fails, as in ``layout[0][1]``; None for the swizzle.
+        expected: the requirement of the form for this mode.
+        found: the extent or stride of the layout.
         layout: the layout, in CuTe notation.
-        fits: other forms of the same major that the layout does have.
-        why: what must lie where, and what does, in rows, columns and bytes.
-        way_out: what to do about it, where that is known.
-        unit: what the layout counts: ``"16-byte units"`` or ``"elements"``.
+        fits: other forms of the same major that the layout matches.
+        why: the reason in rows, columns and bytes.
+        way_out: a way out, if one is known.
+        unit: the unit of the layout: ``"16-byte units"`` or ``"elements"``.
 
     >>> error = NotCanonicalError(form="F", mode=(0, 0), expected="stride 4", found="stride 8", layout="8:8", why="why")
     >>> print(error.fitting(("K-major 128B",)))
@@ -328,7 +339,7 @@ class NotCanonicalError(DescriptorError):
         super().__init__(f"canonical: {'; '.join(part for part in parts if part)}")
 
     def fitting(self, fits: tuple[str, ...]) -> NotCanonicalError:
-        """The same refusal with the forms that the layout does have."""
+        """Return the same error with the forms that the layout matches."""
         error = NotCanonicalError(
             form=self.form, mode=self.mode, expected=self.expected, found=self.found, layout=self.layout, fits=fits,
             why=self.why, way_out=self.way_out, unit=self.unit,
@@ -338,7 +349,7 @@ class NotCanonicalError(DescriptorError):
 
 
 class ProofError(DescriptorError):
-    """Descriptor words that do not read the tile they were derived from.
+    """Raised for descriptor words that do not read the tile from which they were derived.
 
     Attributes:
         proof: the report of the comparison, element by element.
@@ -349,21 +360,21 @@ class ProofError(DescriptorError):
         super().__init__(message)
 
 
-def _nearest(name: object, choices: Iterable[str]) -> str:
-    """The choice that a name was most likely meant to be, or ``""``."""
+def nearest(name: object, choices: Iterable[str]) -> str:
+    """Return the choice that a name is most similar to, or ``""`` if none is similar."""
     from difflib import get_close_matches  # only where something is refused
 
     if not isinstance(name, str) or len(name) > 40:
         return ""
     names = {str(choice).casefold(): str(choice) for choice in choices}
-    if architecture := re.fullmatch(r"sm[-_ ]?(\d+)[af]?", name.casefold()):  # another number is another one
-        names = {one: choice for one, choice in names.items() if one == f"sm{architecture[1]}"}
+    if architecture := re.fullmatch(r"sm[-_ ]?(\d+)[af]?", name.casefold()):  # another number is not a typing error
+        names = {known: choice for known, choice in names.items() if known == f"sm{architecture[1]}"}
     near = get_close_matches(name.casefold(), names, n=1)
     return names[near[0]] if near else ""
 
 
 def brief(value: object, limit: int = 60) -> str:
-    """``repr`` of something a caller got wrong, short enough for one line and safe for numbers of any length.
+    """Return the ``repr`` of a wrong value, shortened to one line and safe for numbers of any length.
 
     >>> brief(10**9), brief(10**400)
     ('1000000000', 'a number of 1329 bits')
@@ -377,17 +388,17 @@ def brief(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**63 - 1) -> int:
+def as_integer(value: object, subject: str, *, minimum: int = 0, maximum: int = 2**63 - 1) -> int:
     """Return ``value`` as a plain integer within bounds.
 
     Args:
         value: anything Python accepts as an index (numpy integers included), but not a ``bool``.
-        what: the subject of the error message.
-        minimum: least value allowed.
-        maximum: greatest value allowed.
+        subject: the subject of the error message.
+        minimum: the smallest value allowed.
+        maximum: the largest value allowed.
 
     Raises:
-        DescriptorError: if it is no integer, or out of bounds.
+        DescriptorError: if the value is not an integer, or out of bounds.
 
     >>> as_integer(64, "derive: an extent", minimum=1)
     64
@@ -397,15 +408,15 @@ def as_integer(value: object, what: str, *, minimum: int = 0, maximum: int = 2**
     except TypeError:
         number = None
     if number is None:
-        raise DescriptorError(f"{what} is {brief(value)}, which is not an integer")
+        raise DescriptorError(f"{subject} is {brief(value)}, which is not an integer")
     if not minimum <= number <= maximum:
         bound = f"the minimum is {minimum}" if number < minimum else f"the maximum is {maximum}"
-        raise DescriptorError(f"{what} is {brief(number)}, but {bound}")
+        raise DescriptorError(f"{subject} is {brief(number)}, but {bound}")
     return number
 
 
-def as_flag(value: object, what: str) -> bool:
-    """Return ``value`` if it is True or False: what is merely true by accident is a mistake.
+def as_flag(value: object, subject: str) -> bool:
+    """Return ``value`` if it is True or False; other values are not converted.
 
     Raises:
         DescriptorError: if it is neither.
@@ -414,7 +425,7 @@ def as_flag(value: object, what: str) -> bool:
     True
     """
     if not isinstance(value, bool):
-        raise DescriptorError(f"{what} is {brief(value)}, which is neither True nor False")
+        raise DescriptorError(f"{subject} is {brief(value)}, which is neither True nor False")
     return value
 
 
@@ -437,7 +448,7 @@ __all__ = [
 
 
 def as_array(value: object) -> NDArray[Any]:
-    """What somebody gave as an array; an empty one of objects where numpy makes none of it, which no check passes.
+    """Return a value as an array; an empty array of objects, which no check accepts, if numpy cannot convert it.
 
     >>> as_array([[1, 2], [3, 4]]).shape, as_array([[1], [2, 3]]).dtype
     ((2, 2), dtype('O'))

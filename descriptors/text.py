@@ -155,14 +155,17 @@ def extents_text(extents: Iterable[object]) -> str:
 
 
 def ambiguous_digits(digits: str) -> str:
-    """Return the refusal of digits that may be a hexadecimal or a decimal number.
+    """Return the fact and the way out for digits that may be a hexadecimal or a decimal number.
 
     >>> ambiguous_digits("12"), ambiguous_digits("a0")
-    ('must say which number is meant: 0x12, or 12u for the decimal number, 0x000000000000000c', 'must say which number \
-is meant: 0xa0')
+    ('12 may be hexadecimal or decimal; write 0x12, or 12u for the decimal number 0x000000000000000c', 'a0 has
+    hexadecimal \
+digits but no 0x; write 0xa0')
     """
-    or_decimal = f", or {digits}u for the decimal number, {int(digits):#018x}" if digits.isdigit() else ""
-    return f"must say which number is meant: 0x{digits}{or_decimal}"
+    if digits.isdigit():
+        decimal = f"{digits}u for the decimal number {int(digits):#018x}"
+        return f"{digits} may be hexadecimal or decimal; write 0x{digits}, or {decimal}"
+    return f"{digits} has hexadecimal digits but no 0x; write 0x{digits}"
 
 
 def known_line(arch: str) -> list[str]:

@@ -20,6 +20,9 @@ MOST_OF_A_MESSAGE = 2000
 #: Operations that the user of a command does not call: shared parts of the library that check arguments and texts.
 _INTERNAL = frozenset({"answer", "canonical", "check", "legality", "notation", "operand", "ptx", "save"})
 
+#: Operations of `descriptors` that its other commands call.
+_DERIVING = frozenset({"accumulator", "claim", "derive", "idesc", "match", "picture", "plan", "solver"})
+
 #: The verbs that open a way out.
 _WAY_OUT = re.compile(r"(?:add|give|pass|use|write) ")
 
@@ -108,7 +111,11 @@ def _parentheses(sentence: str) -> list[tuple[int, int]]:
 def _without_operation(fact: str, place: str) -> str:
     """Return a fact without the operation that opens it, if the place names it or if it is internal."""
     operation, colon, rest = fact.partition(": ")
-    named = operation in _INTERNAL or f" {operation}" in place
+    named = (
+        f" {operation}" in place
+        or operation in _INTERNAL
+        or (place.startswith("descriptors ") and operation in _DERIVING)
+    )
     return rest if colon and named else fact
 
 

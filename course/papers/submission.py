@@ -93,7 +93,7 @@ def marked(where: str, item: Item, answer: str) -> Mark:
         item,
         answer,
         judgement,
-        item.exercise.slip(answer) if judgement else None,
+        item.exercise.mistake(answer) if judgement else None,
         share * item.marks,
     )
 

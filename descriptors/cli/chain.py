@@ -81,7 +81,7 @@ def chain(
         for name, value in (("--tile", tile), ("--dtype", dtype), ("--arch", arch)):
             if value is not None:
                 raise click.UsageError(f"{name} needs links on the command line; in a file, write {name[2:]} = ...")
-        report = parse_chain(text_of(links[0], what="TOML", operation="chain")).verify()
+        report = parse_chain(text_of(links[0], language="TOML", operation="chain")).verify()
     else:
         if tile is None:
             raise click.UsageError("--tile is missing; --tile: rows and columns of the tile, such as 128x64")

@@ -374,7 +374,7 @@ def _finish(
 
 def _baseline(file: str) -> Baseline:
     """Read the baseline in a file."""
-    return baseline(text_of(file, what="a baseline"))
+    return baseline(text_of(file, language="a baseline"))
 
 
 def _check_writable(file: str) -> None:

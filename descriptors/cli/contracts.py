@@ -29,11 +29,11 @@ def check_contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif:
     if init:
         if as_json or as_sarif or len(files) > 1:
             raise click.UsageError("--init writes TOML for one file and cannot be combined with --json or --sarif")
-        tables = contract.missing(text_of(files[0], what="TOML"))
+        tables = contract.missing(text_of(files[0], language="TOML"))
         say(tables.removesuffix("\n") or "# every section has a table expect")
         return Status.ANSWER
     if len(files) == 1 and not as_sarif:
-        report = contract.check_contract(text_of(files[0], what="TOML"))
+        report = contract.check_contract(text_of(files[0], language="TOML"))
         text = (
             json_text(record(report, name=files[0]))
             if as_json
@@ -45,7 +45,7 @@ def check_contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif:
     refused: list[tuple[str, Exception]] = []
     for file in files:
         try:
-            reports.append((file, contract.check_contract(text_of(file, what="TOML"))))
+            reports.append((file, contract.check_contract(text_of(file, language="TOML"))))
         except (DescriptorError, OSError) as error:
             refused.append((file, error))
     if as_sarif:

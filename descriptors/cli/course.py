@@ -26,7 +26,7 @@ from layoutalg.messages import shortened
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("where", required=False)
+@click.argument("number", metavar="[NUMBER]", required=False)
 @click.argument("answer", required=False)
 @click.option("--hint", is_flag=True, help="Show the next of the exercise's three hints.")
 @click.option("--solution", is_flag=True, help="Show the solution with an explanation, after a first attempt.")
@@ -37,7 +37,7 @@ from layoutalg.messages import shortened
     "--verify", metavar="LINE", help="For the teacher: check such a line; - checks all lines of standard input."
 )
 def course(
-    where: str | None,
+    number: str | None,
     answer: str | None,
     hint: bool,
     solution: bool,
@@ -62,63 +62,63 @@ def course(
     """
     try:
         if verify is not None:
-            return _verified(verify)
+            return _verify(verify)
         if hand_in is not None:
             say(str(Receipt(hand_in, _progress().solved())))
             return Status.ANSWER
-        return _answered(where, answer, hint, solution)
+        return _answer(number, answer, hint, solution)
     except DescriptorError as error:  # both programs run this command, and refuse in the same words
         raise click.ClickException(str(error)) from error
 
 
-def _answered(where: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
+def _answer(number: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
     progress = _progress()
-    if where is None and (hint or solution):
+    if number is None and (hint or solution):
         raise DescriptorError("course: --hint and --solution need an exercise, such as 5.1")
-    if where is None:
-        say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
+    if number is None:
+        say(f"{tell_list(lessons(), progress.of)}\n\nyour progress: {progress.path}")
         return Status.ANSWER
-    if where == "next":
+    if number == "next":
         return _next(progress)
-    if where == "watch":
-        return _watched(Path(answer or "mine.txt"), progress)
-    if "." not in where and (answer is not None or hint or solution):
+    if number == "watch":
+        return _watch(Path(answer or "mine.txt"), progress)
+    if "." not in number and (answer is not None or hint or solution):
         raise DescriptorError(
-            f"course: an answer, --hint and --solution need an exercise, such as 5.1, but {where[:20]!r} is none"
+            f"course: an answer, --hint and --solution need an exercise, such as 5.1, but {number[:20]!r} is none"
         )
-    if where == "card":
+    if number == "card":
         say(tell_card())
         return Status.ANSWER
-    number, _, rest = where.partition(".")
+    lesson, _, rest = number.partition(".")
     if not rest:
-        say(tell_lesson(find_lesson(number)))
+        say(tell_lesson(find_lesson(lesson)))
         return Status.ANSWER
-    exercise = find(where)
+    exercise = find(number)
     if answer is None and not hint and not solution:
-        say(tell_place(where))
+        say(tell_place(number))
         return Status.ANSWER
-    return _worked(exercise, where, answer, hint, solution, progress)
+    return _work(exercise, number, answer, hint, solution, progress)
 
 
-def _worked(
-    exercise: Exercise, where: str, answer: str | None, hint: bool, solution: bool, progress: Progress
+def _work(
+    exercise: Exercise, number: str, answer: str | None, hint: bool, solution: bool, progress: Progress
 ) -> Status:
     """Print a hint, the solution, or the verdict on an answer."""
     if hint:
-        return _hint(exercise, where, progress)
+        return _hint(exercise, number, progress)
     if solution:
-        return _solution(exercise, where, progress)
-    return _try(exercise, where, answer or "", progress)
+        return _solution(exercise, number, progress)
+    return _try(exercise, number, answer or "", progress)
 
 
 def _next(progress: Progress) -> Status:
-    """Return the first exercise that is not solved."""
-    where = next((where for where in exercises() if not progress.of(where).get("solved")), None)
-    say(f"all {len(exercises())} exercises are solved" if where is None else tell_place(where))
+    """Print the first exercise that is not solved."""
+    number = next((number for number in exercises() if not progress.of(number).get("solved")), None)
+    say(f"all {len(exercises())} exercises are solved" if number is None else tell_place(number))
     return Status.ANSWER
 
 
-def _watched(path: Path, progress: Progress) -> Status:
+def _watch(path: Path, progress: Progress) -> Status:
     """Check a student's file whenever it is saved, until everything is right; create it if it does not exist."""
     if not path.exists():
         write_whole({path: workbook().encode()})
@@ -130,14 +130,14 @@ def _watched(path: Path, progress: Progress) -> Status:
         except (OSError, UnicodeDecodeError) as error:
             raise DescriptorError(f"course: {path} is not UTF-8 text") from error
         if text != before:
-            before, checked = text, judged(text)
-            say("\n".join(str(one) for one in checked))
+            before, lines = text, judged(text)
+            say("\n".join(str(line) for line in lines))
             if sys.stdout is not None:
-                sys.stdout.flush()  # what reads it through a pipe is told at each save too
-            for one in checked:
-                if one.verdict == "right":
-                    progress.note(one.where, tried=1, solved=1)
-            if all(one.verdict == "right" for one in checked):
+                sys.stdout.flush()  # a reader of a pipe gets the verdict at each save too
+            for line in lines:
+                if line.verdict == "right":
+                    progress.note(line.number, tried=1, solved=1)
+            if all(line.verdict == "right" for line in lines):
                 say(f"your matrices are multiplied; on a Hopper GPU: {ON_A_GPU}")
                 return Status.ANSWER
         sleep(0.3)
@@ -151,7 +151,7 @@ def _progress() -> Progress:
 MOST_HANDED_IN = 1 << 20
 
 
-def _verified(line: str) -> Status:
+def _verify(line: str) -> Status:
     """Print the content of a line, or of each line of the input; an invalid line gives exit status 1."""
     if line == "-" and sys.stdin is None:
         raise DescriptorError("course: --verify - has no input")
@@ -168,28 +168,28 @@ def _verified(line: str) -> Status:
     return Status.DIFFERENCE if wrong else Status.ANSWER
 
 
-def _hint(exercise: Exercise, where: str, progress: Progress) -> Status:
-    seen = progress.of(where).get("hints", 0)
-    number = min(seen, 2)
+def _hint(exercise: Exercise, number: str, progress: Progress) -> Status:
+    seen = progress.of(number).get("hints", 0)
+    index = min(seen, 2)
     if seen < 3:
-        progress.note(where, hints=1)
-    say(f"hint {number + 1} of 3: {exercise.hints[number]}")
+        progress.note(number, hints=1)
+    say(f"hint {index + 1} of 3: {exercise.hints[index]}")
     return Status.ANSWER
 
 
-def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
-    if not progress.of(where).get("tried"):
-        raise DescriptorError(f"course: the solution of {where} is shown after an attempt")
+def _solution(exercise: Exercise, number: str, progress: Progress) -> Status:
+    if not progress.of(number).get("tried"):
+        raise DescriptorError(f"course: the solution of {number} is shown after an attempt")
     say(f"{exercise.solution}\n{exercise.why}")
     return Status.ANSWER
 
 
-def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
+def _try(exercise: Exercise, number: str, answer: str, progress: Progress) -> Status:
     judgement = verdict(exercise, answer)
     right = judgement == "right"
     say(judgement)
     if attempt(answer, judgement):
-        progress.note(where, tried=1, **({"solved": 1} if right else {}))
+        progress.note(number, tried=1, **({"solved": 1} if right else {}))
     return Status.ANSWER if right else Status.DIFFERENCE
 
 

@@ -139,7 +139,7 @@ def derive(
     first = derivation.descriptor_at(base)
     report = None if unproved else proved(derivation, base=base, walk=True)
     draw_beside(derivation, picture_path)
-    first.encode()  # an address that no tile can have is refused before anything is told, proved or not
+    first.encode()  # refuses an address that no tile can have, before any output
     _remark(derivation, options)
     if smt2:
         say(smt2_text(derivation, base=base))
@@ -152,12 +152,12 @@ def derive(
     elif words:
         say(for_terminal(subtile_words.tell_words(derivation, base)))
     elif subtile is not None:
-        one = subtile_words.subtile_record(derivation, subtile, base)
-        say(json_text(one) if as_json else for_terminal(subtile_words.tell_subtile(derivation, subtile, base)))
+        entry = subtile_words.subtile_record(derivation, subtile, base)
+        say(json_text(entry) if as_json else for_terminal(subtile_words.tell_subtile(derivation, subtile, base)))
     else:
         line, data = _check(derivation) if compared else ("", {})
         if as_json:
-            say(_whole(derivation, base, report, data))
+            say(_complete_record(derivation, base, report, data))
         else:
             if not steps:
                 note("--steps prints each step, --words each descriptor, --explain the meaning of LBO and SBO", "more")
@@ -207,14 +207,14 @@ def _remark(derivation: Derivation, options: dict[str, Any]) -> None:
             f"A of a sparse instruction is stored without its zeros: {mn}x{k} cover K {2 * k}; its metadata is separate"
         )
     if cta_group == 2 and derivation.instruction == "mma":
-        whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[derivation.operand]
+        extent = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[derivation.operand]
         note(
-            f"with cta_group 2 each CTA has {derivation.mma[0]} of {whole} {2 * derivation.mma[0]}; "
-            "idesc takes the value for both CTAs"
+            f"with cta_group 2 each CTA has {derivation.mma[0]} of {extent} {2 * derivation.mma[0]}; "
+            "idesc needs the value for both CTAs"
         )
 
 
-def _whole(derivation: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
+def _complete_record(derivation: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
     """Return the complete record, including the check if there was one."""
     return json_text(record(derivation, base=base, report=report) | ({"check": check} if check else {}))
 
@@ -232,14 +232,16 @@ def _check_answers(as_json: bool, **answers: Any) -> None:
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
     """Refuse options that do not affect the closed forms, and ``--format`` without ``--symbolic``."""
-    known = {*names("symbolic"), "symbolic", "form", "smt2"}
+    accepted = {*names("symbolic"), "symbolic", "form", "smt2"}
     source = context.get_parameter_source
-    for one in context.command.params:
-        name = one.name or ""
+    for parameter in context.command.params:
+        name = parameter.name or ""
         if source(name) is click.core.ParameterSource.COMMANDLINE and (
-            name not in known if symbolic else name == "form"
+            name not in accepted if symbolic else name == "form"
         ):
-            raise click.UsageError(f"{one.opts[0]} {'cannot be combined with' if symbolic else 'needs'} --symbolic")
+            raise click.UsageError(
+                f"{parameter.opts[0]} {'cannot be combined with' if symbolic else 'needs'} --symbolic"
+            )
 
 
 def _closed_forms(options: dict[str, Any], form: str, *, smt2: bool) -> str:
@@ -264,7 +266,7 @@ def _check(d: Derivation) -> tuple[str, dict[str, Any]]:
     Raises:
         NotThereError: if the CuTe DSL is not installed, or fails.
     """
-    from descriptors import oracle  # nor the oracle
+    from descriptors import oracle  # imported only for --check
     from descriptors.oracle.words import WordRequest, descriptor_words
 
     if not oracle.available():
@@ -289,12 +291,12 @@ def oracle_line(by: str, data: dict[str, Any], *, differ: bool) -> str:
     if data["word"] is None:
         return f"{by}: no word to compare with, {data['status']}: {' '.join(str(data['text']).split())}"
     if not data["agrees"]:
-        return f"{by}: different, it writes {data['word']} where {data['ours']} is derived"
-    return f"{by}: the same word{', but for bits that change nothing: ' + data['word'] if differ else ''}"
+        return f"{by}: different, it has {data['word']}, but {data['ours']} is derived"
+    return f"{by}: the same word{', except for bits without effect: ' + data['word'] if differ else ''}"
 
 
 def _source_code(derivation: Derivation, language: str, name: str) -> str:
-    from descriptors.smem.emitters.emit import emit  # nor a writer of code, unless it is asked for
+    from descriptors.smem.emitters.emit import emit  # imported only for --emit
 
     return emit(derivation, language, name).removesuffix("\n")
 

@@ -64,11 +64,11 @@ def _word(context: click.Context, parameter: click.Parameter, text: str | None) 
     return read_word(context, parameter, text)
 
 
-#: Arguments and options of the command that are no decorators of it.
+#: The arguments and options of the command that are not added by decorators.
 _PARAMETERS: list[click.Parameter] = [
     click.Argument(["what"], type=_What(NAMES), metavar="WHAT"),
     click.Argument(["word"], required=False, callback=_word),
-    *(one for one in derive.params if one.name in names() and one.name != "dtype"),
+    *(row for row in derive.params if row.name in names() and row.name != "dtype"),
 ]
 
 
@@ -138,19 +138,19 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
     if isinstance(options.get("access"), str):
         options["access"] = evaluate(options["access"])
     if what == "all":
-        say(_all(operand, options, Path(output or "")))
+        say(_draw_all(operand, options, Path(output or "")))
         return
     drawing = _picture(what, word, operand, options)
     if what == "swizzle":
         take_assumption()  # it is the same on every architecture
-    known = {} if what == "swizzle" else known_record(operand["arch"])
+    grades = {} if what == "swizzle" else known_record(operand["arch"])
     if output is not None:
         message = save_picture(drawing, output, as_json=as_json)
         say(message if as_json or output == "-" else noted(message))
     elif as_json:
-        say(json_text({**drawing.record(), **known}))
+        say(json_text({**drawing.record(), **grades}))
     else:
-        for grade in known.values():
+        for grade in grades.values():
             note(grade, "known")
         say(drawing.text(color=wants_color(), width=line_width()) + for_terminal(""))
 
@@ -174,7 +174,9 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
     if what == "all" and (output in (None, "", "-") or as_json):
         raise click.UsageError("all writes several files and needs a folder; use -o DIR")
     if operand["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
-        raise click.UsageError("--dtype is missing")
+        context = click.get_current_context()
+        dtype = next(parameter for parameter in context.command.params if parameter.name == "dtype")
+        raise click.MissingParameter(ctx=context, param=dtype)
 
 
 def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict[str, Any]) -> Picture:
@@ -182,11 +184,11 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
         need({**operand, "tile": "any"}, "swizzle")
         return picture(_any_swizzle(operand["swizzle"]))
     if what == "diff":
-        return _compared(word, operand, options.get("subtile"))
+        return _draw_difference(word, operand, options.get("subtile"))
     if what == "word" and word is not None:
-        known = {name: operand[name] for name in ("dtype", "major")}
+        operand_type = {name: operand[name] for name in ("dtype", "major")}
         shape = operand["mma"] if isinstance(operand["mma"], tuple) else None
-        return picture(decode(word, operand["arch"], **known, shape=shape))
+        return picture(decode(word, operand["arch"], **operand_type, shape=shape))
     if what == "banks" and operand["swizzle"] is not None and as_swizzle_mode(operand["swizzle"]) is SwizzleMode.NONE:
         note(
             "without a swizzle a canonical tile consists of core matrices (8 rows of 16 contiguous bytes); "
@@ -197,18 +199,18 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
     try:
         derivation = tile_of(operand)
     except DescriptorError as error:
-        whole = type(error) is DescriptorError and not any(operand[name] for name in ("mma", "cp", "swizzle"))
+        is_plain = type(error) is DescriptorError and not any(operand[name] for name in ("mma", "cp", "swizzle"))
         if (
             operand["layout"] is None
             or what not in ("tile", "banks")
-            or not (whole or type(error) is NotCanonicalError)
+            or not (is_plain or type(error) is NotCanonicalError)
         ):
             raise
-        return _plainly(operand)
+        return _draw_plain(operand)
     return picture(derivation, what, base=base_address(operand), **options)
 
 
-#: What does not depend on what one instruction reads, so that none need be named.
+#: Pictures that do not depend on the instruction, so that --mma may be left out.
 _WITHOUT_MMA = ("boxes", "tile", "atoms", "banks")
 
 
@@ -221,19 +223,19 @@ def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
     return as_swizzle_mode(text)
 
 
-def _plainly(operand: dict[str, Any]) -> Picture:
+def _draw_plain(operand: dict[str, Any]) -> Picture:
     """Return the picture of a layout without a descriptor: its offsets, colored by bank."""
     note("no descriptor reads this layout, so it is drawn without one, colored by bank")
     width = as_element_type(operand["dtype"]).storage_bits // 8
     return plain_picture(evaluate(operand["layout"]), colour="bank", element_bytes=max(width, 1))
 
 
-def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
+def _draw_difference(word: int | None, operand: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
     """Return the picture that compares a descriptor with a tile or a layout."""
     derivation = tile_of(operand)
     if operand["base"] is not None:
         check_base(derivation, operand["base"])
-    at = None if subtile is None else (*subtile, *(0,) * (len(derivation.tile) - 2))
+    position = None if subtile is None else (*subtile, *(0,) * (len(derivation.tile) - 2))
     difference = diff(
         word or 0,
         derivation.smem_tile,
@@ -241,28 +243,28 @@ def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int
         dtype=derivation.element,
         major=derivation.major,
         shape=derivation.mma,
-        subtile=at,
+        subtile=position,
         base=operand["base"],
         pattern_start=operand["pattern_start"],
     )
     return picture(difference)
 
 
-def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
+def _draw_all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     """Write every picture of a tile to a folder, after drawing all; report pictures that cannot be drawn."""
     base, derivation, left_out = base_address(operand), tile_of(operand), list[str]()
     pictures = {kind: picture(derivation, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
     pictures["tile_bank"] = picture(derivation, "tile", **{**options, "colour": "bank"})
     for name in [*pictures, "boxes"]:
         try:
-            one = pictures[name] if name in pictures else picture(derivation, name, **options)
-            one.scene()  # what is too large is refused here, before the folder is made
+            drawing = pictures[name] if name in pictures else picture(derivation, name, **options)
+            drawing.scene()  # refuses a picture that is too large, before the folder is created
         except DescriptorError as error:
             pictures.pop(name, None)
             left_out.append(f"\nleft out {name}: {Message.of(error)}")
         else:
-            pictures[name] = one
-    files = {f"{name}.svg": f"{one.svg()}\n" for name, one in pictures.items()}
+            pictures[name] = drawing
+    files = {f"{name}.svg": f"{drawing.svg()}\n" for name, drawing in pictures.items()}
     files["index.html"] = Gallery(derivation.headline, tuple(pictures.items())).html()
     write(folder, {name: text.encode() for name, text in files.items()}, "-o", "draw")
     return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{''.join(left_out)}")

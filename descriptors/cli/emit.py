@@ -46,10 +46,10 @@ def emit(
     descriptors emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16" "b: --swizzle MN_SW128 --tile 128x64 --mma 128x16"
     descriptors emit constexpr > include/layoutalg/descriptor.hpp
 
-    Each operand is a NAME, which all its identifiers begin with, a colon, and the options of descriptors derive that
-    describe it; --dtype and --arch may be given once for all. Every operand is proved before anything is written.
-    header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time. constexpr has no
-    operands: it is the derivation itself, a header of C++17 by which a compiler derives the words of any tile of atoms.
+    Each operand is a NAME, a colon, and the options of `descriptors derive` that describe the operand. All identifiers
+    begin with the NAME. --dtype and --arch apply to all operands. Every operand is verified before any output. header
+    generates macros for C, C++ and CUDA C++, with compile-time checks of the descriptors. constexpr has no operands: it
+    prints a C++17 header that derives the descriptors of any tile of atoms at compile time.
     """  # noqa: E501 - a command is one line
     language = choose("emit: language", language, {name: name for name in (*LANGUAGES, "constexpr")})
     if language == "constexpr":
@@ -61,19 +61,23 @@ def emit(
         say(constexpr_header().removesuffix("\n"))
         return
     if not operands:
-        raise click.UsageError("'NAME: OPTIONS'... is missing", context)
+        raise click.UsageError(f"an operand is missing; {_WRITE}", context)
     shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
     if name is not None and not name.isidentifier():
         raise click.UsageError(f"--name is {name[:40]!r}, which is not an identifier", context)
     by_name: dict[str, Derivation] = {}
     for text in operands:
-        one, derivation = _operand(context, text, shared)
-        if one in by_name:
-            raise click.UsageError(f"two operands have the name {one!r}", context)
-        by_name[one] = derivation
+        operand_name, derivation = _operand(context, text, shared)
+        if operand_name in by_name:
+            raise click.UsageError(f"two operands have the name {operand_name!r}", context)
+        by_name[operand_name] = derivation
     if name is not None:
-        by_name = {f"{name}_{one}": made for one, made in by_name.items()}
+        by_name = {f"{name}_{operand_name}": derivation for operand_name, derivation in by_name.items()}
     say(write(list(by_name.values()), language, list(by_name)).removesuffix("\n"))
+
+
+#: The way out for a missing or malformed operand.
+_WRITE = 'write an operand such as "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"'
 
 
 def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str, Derivation]:
@@ -86,7 +90,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
     name, colon, options = text.partition(":")
     name = name.strip()
     if not colon or not name.isidentifier():
-        fact = f"{text[:60]!r} is not an operand: a name, a colon, and options of `descriptors derive`"
+        fact = f"{text[:60]!r} is not an operand: a name, a colon, and options of `descriptors derive`; {_WRITE}"
         raise click.UsageError(fact, context)
     try:
         words = shlex.split(options)
@@ -101,8 +105,12 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
     except click.UsageError as error:
         message = usage_message(error, context.command_path)._replace(help=())
         raise click.UsageError(f"operand {name}: {message}", context) from None
-    except ValueError as error:  # a quotation that does not end, or an error of the family
-        reason = str(Message.of(error)) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
+    except ValueError as error:  # an unclosed quotation, or an error of the package
+        reason = (
+            str(Message.of(error)).removeprefix("derive: ")
+            if isinstance(error, LayoutError)
+            else f"{error} in {options[:60]!r}"
+        )
         raise DescriptorError(f"operand {name}: {reason}") from None
     return name, derivation
 

@@ -1,4 +1,4 @@
-"""The command ``descriptors explore``: the engine in a web page: served, frozen in a file, or a site of files."""
+"""The command ``descriptors explore``: serve the interactive explorer, or write it as one page or as a static site."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from descriptors.show.explorer.question import Question
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from layoutalg.cli.console import printable, say
 
-#: What the page shows of the tile, as options; the tile's own are those of ``derive``.
-_LOOK = {
-    "cell": "The element that is chosen: mn,k.",
-    "tab": "What is shown: tile, memory, atom, banks, tensor or registers.",
-    "colour": "Of the tile: column, order, bank, atom, subtile or chunk.",
-    "word": "A word to compare with that of the chosen subtile.",
+#: The help of the options that select the view; the options of the tile are those of ``derive``.
+_VIEW_HELP = {
+    "cell": "Selected element: mn,k.",
+    "tab": "Tab: tile, memory, atom, banks, tensor or registers.",
+    "colour": "Color of the tile's cells: column, order, bank, atom, subtile or chunk.",
+    "word": "Descriptor to compare with that of the selected subtile.",
 }
 
 
 def _option(name: str) -> click.Option:
-    """A key of a question as an option: a text, which the question reads as a page's."""
+    """Return the option for a key of a page's query; its value is a text, which the query parses."""
     row = ARGUMENTS.get(name)
-    words, named = (row.short, bool(row.choices)) if row else (_LOOK[name], name in ("tab", "colour"))
+    text, has_choices = (row.short, bool(row.choices)) if row else (_VIEW_HELP[name], name in ("tab", "colour"))
     spellings = ["--colour-by", "--color-by", name] if name == "colour" else [f"--{name}"]
-    return click.Option(spellings, help=words, shell_complete=complete if named else None)
+    return click.Option(spellings, help=text, shell_complete=complete if has_choices else None)
 
 
 _PARAMETERS: list[click.Parameter] = [
-    _option(field.name) for field in fields(Question) if field.name in ARGUMENTS or field.name in _LOOK
+    _option(field.name) for field in fields(Question) if field.name in ARGUMENTS or field.name in _VIEW_HELP
 ]
 
 
@@ -81,7 +81,7 @@ def explore(
     Ctrl-C ends it.
     """
     question = {name: value for name, value in body.items() if value is not None}
-    if question.get("layout"):  # which tells its own major and swizzle
+    if question.get("layout"):  # a layout has its own major and swizzle
         question = {"major": "", "swizzle": ""} | question
     if html is not None and site is not None:
         raise click.UsageError("--html and --site cannot be combined")
@@ -89,14 +89,14 @@ def explore(
         raise click.UsageError("--site needs a folder, not -; use --html - to write one page to standard output")
     if (site is None) != (pyodide is None):
         raise click.UsageError(
-            "--site and --pyodide need each other; `npm install pyodide` creates node_modules/pyodide"
+            "--site and --pyodide need each other; use --pyodide node_modules/pyodide, which `npm install pyodide` creates"
         )
     if html == "-":
         say(_page(question).removesuffix("\n"))
     elif html is not None:
-        say(noted(f"wrote {printable(str(_frozen(Path(html), question)))}"))
+        say(noted(f"wrote {printable(str(_write_page(Path(html), question)))}"))
     elif site is not None:
-        say(noted(_site(Path(site), Path(pyodide or ""), question, url)))
+        say(noted(_write_site(Path(site), Path(pyodide or ""), question, url)))
     else:
         _serve(question, port, browse=not no_browser)
 
@@ -107,14 +107,14 @@ def _page(question: dict[str, Any]) -> str:
     return page(question)
 
 
-def _frozen(path: Path, question: dict[str, Any]) -> Path:
+def _write_page(path: Path, question: dict[str, Any]) -> Path:
     from layoutalg.files import is_foreign, write_whole
 
     data = _page(question).encode()
     try:
         if is_foreign(path, data):
             raise click.UsageError(
-                f"--html: {path} exists and was not written by this program; give another path, or remove it"
+                f"--html: {path} exists and was not written by this program; use another path, or remove the file"
             )
         write_whole({path: data})
     except (OSError, ValueError) as error:
@@ -123,12 +123,12 @@ def _frozen(path: Path, question: dict[str, Any]) -> Path:
     return path
 
 
-def _site(folder: Path, pyodide: Path, question: dict[str, Any], url: str) -> str:
+def _write_site(folder: Path, pyodide: Path, question: dict[str, Any], url: str) -> str:
     from descriptors.show.explorer.server import write_site
 
-    written = write_site(folder, pyodide, question, url)
-    total = sum(size for _, size in written)
-    return f"wrote {len(written)} files, {total} bytes, to {printable(str(folder))}; any web server can serve them"
+    files = write_site(folder, pyodide, question, url)
+    total = sum(size for _, size in files)
+    return f"wrote {len(files)} files, {total} bytes, to {printable(str(folder))}; any web server can serve them"
 
 
 def _serve(question: dict[str, Any], port: int, *, browse: bool) -> None:
@@ -144,7 +144,7 @@ def _serve(question: dict[str, Any], port: int, *, browse: bool) -> None:
             webbrowser.open(server.url)
         server.serve_forever()
     except KeyboardInterrupt:
-        pass  # how a person ends it
+        pass  # Ctrl-C is the normal end
     finally:
         server.server_close()
 

@@ -79,9 +79,8 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     descriptors shapes e4m3 --arch sm90
     descriptors shapes wgmma.sp.m64n128k32
 
-    DTYPE is the element type of both operands, in place of the kind that multiplies it; of an INSTRUCTION the kinds are
-    shown that have its shape.
-    Rows marked "lenient only" are what some source allows and another does not.
+    DTYPE is the element type of both operands; it selects the kind that multiplies them. For an INSTRUCTION, the kinds
+    with its shape are printed. Rows marked "lenient only" are allowed by some sources and not by others.
     """
     if name is not None and kind is not None:
         raise click.UsageError("DTYPE and --kind cannot be combined")
@@ -91,12 +90,12 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
         say(answered(ARCHITECTURES, as_json))
         return
     if name is not None and is_instruction(name):
-        given = click.get_current_context().get_parameter_source("arch") is ParameterSource.COMMANDLINE
-        say(_of_instruction(name, arch if given else None, as_json))
+        is_typed = click.get_current_context().get_parameter_source("arch") is ParameterSource.COMMANDLINE
+        say(_of_instruction(name, arch if is_typed else None, as_json))
         return
     if name is not None:
-        known = {row.kind for row in select_rows(arch).kinds}
-        kind = name.casefold() if name.casefold() in known else kind_of(arch, as_element_type(name))
+        kinds = {row.kind for row in select_rows(arch).kinds}
+        kind = name.casefold() if name.casefold() in kinds else kind_of(arch, as_element_type(name))
     rows = select_rows(arch, kind)
     say(answered(rows, as_json))
 
@@ -111,18 +110,18 @@ def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
     m, n, k = name.extents
     of = as_arch(name.settle_arch(arch, "shapes") or assumed_architecture())
     stated = {"cta_group": name.cta_group, "kind": name.kind, "ws": name.ws or None}
-    every: list[ShapeRow] = [
+    with_types: list[ShapeRow] = [
         row for row in rows_of_target("SHAPES", of)
         if row.sparse == name.sparse and all(value in (None, getattr(row, key)) for key, value in stated.items())
     ]  # fmt: skip
-    every = [row for row in every if _has_types(row, name)]
-    rows = [row for row in every if row.k == k and m in row.m and n in row.n]
+    with_types = [row for row in with_types if _has_types(row, name)]
+    rows = [row for row in with_types if row.k == k and m in row.m and n in row.n]
     kinds = list(dict.fromkeys(row.kind for row in rows))
-    if not every:
+    if not with_types:
         raise DescriptorError(f"shapes: {of} has no instruction with the types or the kind of {name.text}")
     if not kinds:
         shape = f"{'sparse ' * name.sparse}shape of {of}"
-        raise DescriptorError(f"shapes: {text[:60]} is not a {shape}; {_nearest(every, m, n, k)}")
+        raise DescriptorError(f"shapes: {text[:60]} is not a {shape}; {_nearest(with_types, m, n, k)}")
     if as_json:
         return json_text({kind: record(select_rows(of, kind)) for kind in kinds})
     return "\n\n".join(answered(select_rows(of, kind), False) for kind in kinds)
@@ -132,8 +131,8 @@ def _has_types(row: ShapeRow, name: InstructionName) -> bool:
     """Return whether the kind of a row multiplies the types in a name."""
     types: list[TypeRow] = rows_of("TYPES", row.arch, row.kind)
     return any(
-        all(stated is None or stated in legal for stated, legal in ((name.a, one.a), (name.b, one.b), (name.d, one.d)))
-        for one in types
+        all(stated is None or stated in legal for stated, legal in ((name.a, row.a), (name.b, row.b), (name.d, row.d)))
+        for row in types
     )
 
 
@@ -252,12 +251,12 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
     Raises:
         NotThereError: if the CuTe DSL is not installed, or fails.
     """
-    from descriptors import oracle  # only this asks it
+    from descriptors import oracle  # imported only for --check
     from descriptors.oracle.instructions import InstructionRequest, instruction_words
 
-    if given := next((name for name in ("ws", "max_shift", "sparsity_selector") if options[name]), None):
+    if option := next((name for name in ("ws", "max_shift", "sparsity_selector") if options[name]), None):
         raise click.UsageError(
-            f"--check and --{given.replace('_', '-')} cannot be combined, because the DSL's operations do not have it"
+            f"--check and --{option.replace('_', '-')} cannot be combined, because the DSL's operations do not have it"
         )
     if options["saturate"] is not (instruction.kind == "i8"):
         raise click.UsageError(

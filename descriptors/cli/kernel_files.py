@@ -1,8 +1,8 @@
-"""Kernels in files: which files a command line names, and the PTX of each; CUDA C++ goes through nvcc.
+"""Find the kernel files that a command line names, and return their PTX; CUDA C++ is compiled with nvcc.
 
-A folder stands for the kernels inside it. A file that is no text, or too long, or machine code, is refused.
+A folder means all kernels in it. Files that are not text, too long, or machine code are refused.
 
-Law: a kernel that is named twice is one.
+Invariant: a kernel that is named twice is listed once.
 
 >>> expanded(["a.ptx", "./a.ptx", "-"])
 (['a.ptx', '-'], [], 0)
@@ -24,24 +24,24 @@ from descriptors.errors import DescriptorError, brief
 from layoutalg.cli.console import NotThereError, Status, say, standard_input
 from layoutalg.messages import Message
 
-#: How long a compiler may take, in seconds.
+#: Time limit of a compilation, in seconds.
 COMPILE_S = 600
 
 
 def shown(file: str) -> str:
-    """What a file is called."""
+    """Return the name of a file in messages."""
     return "<stdin>" if file == "-" else file
 
 
 def expanded(files: Sequence[str]) -> tuple[list[str], list[tuple[str, Exception]], int]:
-    """The files that a command line names, and those of its folders.
+    """Return the files that a command line names, and the kernels in the folders that it names.
 
     Args:
         files: paths of files and folders; ``-`` for standard input.
 
     Returns:
-        The files, each once; folders without a kernel, with what is wrong; and how many .cu files of folders are left
-        out, since there is no compiler.
+        The files, each once; the folders without kernels, with an error for each; and the number of .cu files in
+        folders that are left out because nvcc is missing.
     """
     kernels: dict[str, str] = {}
     empty_folders: list[tuple[str, Exception]] = []
@@ -87,48 +87,48 @@ def say_json(answer: object) -> None:
 
 
 def text_of(
-    file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX", operation: str = "check"
+    file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), language: str = "PTX", operation: str = "check"
 ) -> str:
-    """The PTX of a file, of standard input, or of CUDA C++ that is compiled now.
+    """Return the PTX of a file, of standard input, or of CUDA C++, which is compiled.
 
     Raises:
-        DescriptorError: if there is no such file, or it is too long, or no text, or does not compile.
-        NotThereError: if a .cu file is given and there is no nvcc.
+        DescriptorError: if the file does not exist, is too long, is not text, or does not compile.
+        NotThereError: if the file is a .cu file and nvcc is missing.
 
     >>> text_of("no/such.ptx")
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: check: 'no/such.ptx' does not exist
     """
     if file == "-":
-        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>", what, operation)
+        return _decode(standard_input().buffer.read(LIMIT + 1), "<stdin>", language, operation)
     path = Path(file)
     if path.is_dir():
         raise DescriptorError(f"{operation}: {brief(file)} is a folder, not a file")
     if not path.is_file():
         raise DescriptorError(f"{operation}: {brief(file)} does not exist")
     if path.suffix == ".cu":
-        return _compiled(path, gpu_arch, include)
+        return _compile(path, gpu_arch, include)
     with path.open("rb") as opened:
-        return _decoded(opened.read(LIMIT + 1), file, what, operation)
+        return _decode(opened.read(LIMIT + 1), file, language, operation)
 
 
-#: How cubins, objects and programs begin (ELF), and fat binaries.
+#: The first bytes of cubins, objects and programs (ELF), and of fat binaries.
 _BINARY = (b"\x7fELF", b"\x50\xed\x55\xba")
 
 
-def _decoded(data: bytes, name: str, what: str = "PTX", operation: str = "check") -> str:
+def _decode(data: bytes, name: str, language: str = "PTX", operation: str = "check") -> str:
     if len(data) > LIMIT:
         raise DescriptorError(f"{operation}: {brief(name)} is longer than {LIMIT} bytes")
     if data.startswith(_BINARY):
         way_out = "use `cuobjdump -ptx` to print the PTX that it may contain"
-        raise DescriptorError(f"{operation}: {brief(name)} is machine code, not {what}; {way_out}")
+        raise DescriptorError(f"{operation}: {brief(name)} is machine code, not {language}; {way_out}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise DescriptorError(f"{operation}: {brief(name)} is not {what}, because it is not UTF-8 text") from None
+        raise DescriptorError(f"{operation}: {brief(name)} is not {language}, because it is not UTF-8 text") from None
 
 
-def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
+def _compile(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
     name = brief(str(path))
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "kernel.ptx"
@@ -136,15 +136,15 @@ def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
         line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
         line += [str(path), "-o", str(output)]
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 line, capture_output=True, encoding="locale", errors="replace", timeout=COMPILE_S, check=False
             )
         except FileNotFoundError:
-            raise NotThereError("check: nvcc is not on the path; give the PTX of the .cu file instead") from None
+            raise NotThereError("check: nvcc is not on the path; pass the PTX of the .cu file instead") from None
         except subprocess.TimeoutExpired:
             raise DescriptorError(f"check: nvcc did not finish compiling {name} in {COMPILE_S} seconds") from None
-        if done.returncode or not output.exists():
-            lines = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
+        if completed.returncode or not output.exists():
+            lines = (completed.stderr or completed.stdout).strip().splitlines() or ["no output"]
             first = next((line for line in lines if "error" in line), lines[0])
             raise DescriptorError(f"check: nvcc does not compile {name}; {brief(first, 200)}")
-        return _decoded(output.read_bytes(), str(path))
+        return _decode(output.read_bytes(), str(path))

@@ -6,7 +6,7 @@ excluded, and so are options that read files, except those in ``READS``.
 
 Invariant: the arguments of a tool are the options and arguments of its command, under each of their names.
 
->>> [name for name, one in tools().items() if set(one.schema["properties"]) != set(one.parameters) | set(_ADDED)]
+>>> [name for name, tool in tools().items() if set(tool.schema["properties"]) != set(tool.parameters) | set(_ADDED)]
 []
 >>> words = command_line("decode", {"word": "0x4000004000010000", "arch": "sm90"})
 >>> words
@@ -47,19 +47,19 @@ TOOLS = {
     "find_swizzle": ("layoutalg", "find-swizzle"),
     "eval": ("layoutalg", "eval"),
 }
-#: Options that are no question, by the name that their command has for them: they write or read files, color, or are
-#: said by the tool itself.
+#: Options that tools do not have, by their parameter names: they write or read files, select colors, or are set by the
+#: tool itself.
 _LEFT_OUT = {"color", "as_json", "as_sarif", "picture_path", "write", "init", "rules", "rule", "path", "help"}
-#: The arguments that name files to read, of each tool that has some.
+#: The arguments that name files to read, by tool.
 READS = {"check": ("files", "baseline", "I")}
-#: What every tool takes beside its command's options.
+#: The arguments of every tool in addition to the options of its command.
 _ADDED = {
-    "json": {"type": "boolean", "description": "Answer as JSON, whole, instead of as text."},
-    "text": {"type": "string", "description": "What goes to standard input, where an argument is -."},
+    "json": {"type": "boolean", "description": "Return the complete answer as JSON instead of text."},
+    "text": {"type": "string", "description": "Standard input, for an argument that is -."},
 }
-#: Characters of an answer, and seconds of a call; both can be too few, and then it is said.
+#: Limits of an answer in characters and of a call in seconds; an answer that exceeds one says so.
 MOST, SECONDS = 6000, 120
-#: Characters of all arguments of a call but ``text``: a command line holds no more on every system.
+#: Limit of all arguments of a call except ``text``, in characters; some systems limit the length of a command line.
 LONGEST = 20_000
 #: The meaning of each exit status.
 VERDICTS = {
@@ -73,13 +73,13 @@ VERDICTS = {
 
 @frozen
 class AgentTool:
-    """A command as an agent sees it.
+    """A command as a tool of an agent.
 
     Args:
-        name: of the tool.
-        description: what the command says of itself.
-        parameters: options and arguments, by the name that they have in the schema.
-        schema: of the arguments, as JSON Schema.
+        name: the name of the tool.
+        description: the help text of the command.
+        parameters: options and arguments, by their names in the schema.
+        schema: the JSON Schema of the arguments.
     """
 
     name: str
@@ -96,29 +96,29 @@ def tools() -> Mapping[str, AgentTool]:
 
 def _tool(name: str) -> AgentTool:
     program, path = TOOLS[name]
-    one = _command(program, path)
-    taken = [each for each in one.params if each.name not in _LEFT_OUT]
-    parameters = {key: each for each in taken for key in _spellings(each)}
+    command = _command(program, path)
+    selected = [parameter for parameter in command.params if parameter.name not in _LEFT_OUT]
+    parameters = {key: parameter for parameter in selected for key in _spellings(parameter)}
     schema = {
         "type": "object",
-        "properties": {**{key: _schema(each) for key, each in parameters.items()}, **_ADDED},
-        "required": [_spellings(each)[0] for each in taken if each.required],
+        "properties": {**{key: _schema(parameter) for key, parameter in parameters.items()}, **_ADDED},
+        "required": [_spellings(parameter)[0] for parameter in selected if parameter.required],
         "additionalProperties": False,
     }
-    text = (one.help or "").replace("\b\n", "").strip()
+    text = (command.help or "").replace("\b\n", "").strip()
     return AgentTool(name, text, parameters, schema)
 
 
 def _command(program: str, path: str) -> click.Command:
-    found: click.Command = import_module(f"{program}.cli.command").command
+    command: click.Command = import_module(f"{program}.cli.command").command
     for word in path.split():
-        assert isinstance(found, click.Group)
-        found = found.get_command(click.Context(found), word) or found
-    return found
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), word) or command
+    return command
 
 
 def _spellings(parameter: click.Parameter) -> list[str]:
-    """Return the names that a person types, as names of JSON."""
+    """Return the long names of a parameter in the form of JSON keys."""
     long = [word for word in parameter.opts if word.startswith("--")]
     return [word.lstrip("-").replace("-", "_") for word in long or parameter.opts[:1]]
 
@@ -129,7 +129,7 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
     if isinstance(parameter, click.Option) and parameter.is_flag:
         kind = {"type": "boolean"}
     elif isinstance(parameter.type, click.Choice):
-        kind = {"type": "string", "enum": [str(one) for one in parameter.type.choices]}
+        kind = {"type": "string", "enum": [str(choice) for choice in parameter.type.choices]}
     elif isinstance(parameter.type, click.types.IntParamType):
         kind = {"type": "integer"}
         bounds = {"minimum": getattr(parameter.type, "min", None), "maximum": getattr(parameter.type, "max", None)}
@@ -145,12 +145,12 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
     return kind
 
 
-def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
+def command_line(name: str, call_arguments: Mapping[str, Any]) -> list[str]:
     """Return the command line of a call.
 
     Args:
         name: name of the tool.
-        given: arguments of the call, as JSON values.
+        call_arguments: arguments of the call, as JSON values.
 
     Raises:
         DescriptorError: if the tool or an argument does not exist, or an argument has another type.
@@ -162,7 +162,7 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
         raise DescriptorError(f"mcp: there is no tool {brief(name)}; supported: {', '.join(TOOLS)}")
     tool = tools()[name]
     options, arguments = list[str](), list[str]()
-    for key, value in given.items():
+    for key, value in call_arguments.items():
         if value is None:
             continue
         if key in _ADDED:
@@ -175,17 +175,17 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
             )
         values = value if isinstance(value, list) else [value]
         _check_type(name, key, value, tool.schema["properties"][key])
-        if others := [one for one in _spellings(parameter) if one != key and given.get(one) is not None]:
+        if others := [name for name in _spellings(parameter) if name != key and call_arguments.get(name) is not None]:
             raise DescriptorError(f"mcp: {key} and {others[0]} of {name} are the same argument, and both are given")
         if isinstance(parameter, click.Argument):
-            arguments += [str(one) for one in values]
+            arguments += map(str, values)
         elif isinstance(parameter, click.Option) and parameter.is_flag:
             options += [parameter.opts[0]] * bool(value)
         elif parameter.nargs > 1:
             options += [parameter.opts[0], *map(str, values)]
         else:
-            options += [f"{parameter.opts[0]}={one}" for one in values]
-    if given.get("json"):
+            options += [f"{parameter.opts[0]}={item}" for item in values]
+    if call_arguments.get("json"):
         options.append("--json")
     if (length := sum(map(len, [*options, *arguments]))) > LONGEST:
         raise DescriptorError(
@@ -196,15 +196,15 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
     return [program, *path.split(), *options, *(["--", *arguments] if arguments else [])]
 
 
-#: The types of Python that an argument of a type of JSON Schema may have: a number may be given where a text is asked
-#: for, and a text where a number is, which the command then reads.
+#: The Python types of an argument, by its JSON Schema type. A number may be passed for a text, and a text for a number,
+#: because the command parses it.
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "boolean": (bool,), "integer": (int, str), "string": (str, int, float), "array": (list, str, int, float),
 }  # fmt: skip
 
 
 def _check_type(name: str, key: str, value: Any, schema: Mapping[str, Any]) -> None:
-    """Refuse an argument of another type than the schema says, and a text that no command line can hold."""
+    """Refuse an argument whose type differs from the schema, and a text that cannot be part of a command line."""
     kind = schema["type"]
     wrong = not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")
     if wrong or (key == "text" and not isinstance(value, str)):
@@ -212,8 +212,8 @@ def _check_type(name: str, key: str, value: Any, schema: Mapping[str, Any]) -> N
     if isinstance(value, int) and abs(value) >> 128:
         raise DescriptorError(f"mcp: {key} of {name} has {value.bit_length()} bits, more than 128")
     if isinstance(value, list):
-        for one in value:
-            _check_type(name, key, one, {"type": "string"})
+        for item in value:
+            _check_type(name, key, item, {"type": "string"})
     if isinstance(value, str):
         if "\0" in value and key != "text":
             raise DescriptorError(f"mcp: {key} of {name} contains the character NUL")
@@ -226,9 +226,9 @@ class AgentAnswer:
     """The result of a call.
 
     Args:
-        verdict: ``answered``, ``wrong`` (or nothing was found), ``incomplete``, ``refused``, or ``unavailable``.
-        command: as a person types it.
-        text: the answer, its verdict first; cut where it is long, which it says.
+        verdict: ``answered``, ``wrong`` (or no result), ``incomplete``, ``refused``, or ``unavailable``.
+        command: the command line.
+        text: the output of the command; a long output is cut, with a remark.
     """
 
     verdict: str
@@ -236,13 +236,13 @@ class AgentAnswer:
     text: str
 
 
-def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> AgentAnswer:
+def call(name: str, arguments: Mapping[str, Any], seconds: float = SECONDS) -> AgentAnswer:
     """Run a tool.
 
     Args:
-        name: of the tool.
-        given: its arguments, as JSON has them.
-        seconds: that it may take.
+        name: the name of the tool.
+        arguments: its arguments, as JSON values.
+        seconds: the time limit.
 
     >>> call("eval", {"expression": "size((4,(2,3)):(1,(4,8)))"})
     AgentAnswer(verdict='answered', command="layoutalg eval -- 'size((4,(2,3)):(1,(4,8)))'", text='24')
@@ -250,7 +250,7 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
     import shlex
 
     try:
-        program, *words = command_line(name, given)
+        program, *words = command_line(name, arguments)
     except DescriptorError as error:
         return AgentAnswer("refused", "", str(error))
     typed = shlex.join([program, *words])
@@ -258,39 +258,41 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
     code = f"import sys; from layoutalg.cli import {function} as run; sys.exit(run(undecided={Status.UNDECIDED:d}))"
     run = [sys.executable, "-c", code, *words]
     try:
-        done = subprocess.run(
-            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False
+        completed = subprocess.run(
+            run, input=arguments.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")
     except OSError as error:
         return AgentAnswer("refused", typed, f"mcp: the command could not be started: {error.strerror}")
-    verdict = VERDICTS.get(Status(done.returncode) if done.returncode in set(Status) else Status.BAD_INPUT, "refused")
-    said = done.stdout.strip() or done.stderr.strip()
+    verdict = VERDICTS.get(
+        Status(completed.returncode) if completed.returncode in set(Status) else Status.BAD_INPUT, "refused"
+    )
+    output = completed.stdout.strip() or completed.stderr.strip()
     if verdict in ("refused", "unavailable"):
-        said = "\n".join(filter(None, [done.stderr.strip(), done.stdout.strip()]))
-    return AgentAnswer(verdict, typed, _cut(said, typed, bool(given.get("json"))))
+        output = "\n".join(filter(None, [completed.stderr.strip(), completed.stdout.strip()]))
+    return AgentAnswer(verdict, typed, _cut(output, typed, bool(arguments.get("json"))))
 
 
 def _cut(text: str, typed: str, as_json: bool) -> str:
-    if len(text) <= MOST or as_json:  # half of JSON is none
+    if len(text) <= MOST or as_json:  # JSON cannot be cut
         return text
-    kept = text[:MOST].rsplit("\n", 1)[0]
-    left = text.count("\n") - kept.count("\n")
-    return f"{kept}\n... {left} lines more; whole in a terminal: {typed}"
+    beginning = text[:MOST].rsplit("\n", 1)[0]
+    left = text.count("\n") - beginning.count("\n")
+    return f"{beginning}\n... {left} more lines; for the complete output, run: {typed}"
 
 
-#: What a call gives beside its text. Of the answers it says no more than that they are some: a client refuses what is
-#: not of a tool's schema, and whole ones are four times as long as all that the tools take.
+#: The schema of the structured result. It does not describe the answers in detail, because a client refuses a result
+#: that differs from the schema, and the complete schemas are four times as long as those of the arguments.
 _RESULT = {
     "type": "object",
     "properties": {
         "verdict": {"enum": [*VERDICTS.values()]},
-        "command": {"type": "string", "description": "As a person types it."},
+        "command": {"type": "string", "description": "The command line."},
         "answers": {
             "type": "array",
             "items": {"type": "object", "properties": {"schema": {"const": SCHEMA}}, "required": ["schema"]},
-            "description": "With json, what the command wrote, a line each; its schema: descriptors schema COMMAND.",
+            "description": "With json: the output of the command, one record per line; see descriptors schema COMMAND.",
         },
     },
     "required": ["verdict", "command"],
@@ -298,8 +300,9 @@ _RESULT = {
 }
 
 
-def result(answer: AgentAnswer, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call gives beside its text: the verdict, the command, and where JSON was asked for the answers as data.
+def result(answer: AgentAnswer, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the structured result of a call: the verdict, the command line, and the answers as data if JSON was
+    requested.
 
     >>> result(call("eval", {"expression": "size(8:1)", "json": True}), {"json": True})["answers"]
     [{'schema': 1, 'kind': 'int', 'text': '8', 'value': 8}]
@@ -307,7 +310,7 @@ def result(answer: AgentAnswer, given: Mapping[str, Any]) -> dict[str, Any]:
     import json
 
     plain: dict[str, Any] = {"verdict": answer.verdict, "command": answer.command}
-    if given.get("json"):
+    if arguments.get("json"):
         plain["answers"] = [json.loads(line) for line in answer.text.splitlines() if line.startswith('{"schema": ')]
     return plain
 
@@ -348,32 +351,32 @@ async def _serve() -> None:
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
 
-    async def listed(context: Any, given: Any) -> types.ListToolsResult:
+    async def list_tools(context: Any, request: Any) -> types.ListToolsResult:
         marks = types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
         return types.ListToolsResult(
             tools=[
                 types.Tool(
-                    name=one.name,
-                    description=one.description,
-                    input_schema=dict(one.schema),
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=dict(tool.schema),
                     output_schema=_RESULT,
                     annotations=marks,
                 )
-                for one in tools().values()
+                for tool in tools().values()
             ]
         )
 
-    async def called(context: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
-        asked = given.arguments or {}
-        answer = await anyio.to_thread.run_sync(call, given.name, asked)
+    async def call_tool(context: Any, request: types.CallToolRequestParams) -> types.CallToolResult:
+        arguments = request.arguments or {}
+        answer = await anyio.to_thread.run_sync(call, request.name, arguments)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
-            structured_content=result(answer, asked),
+            structured_content=result(answer, arguments),
             is_error=answer.verdict in ("refused", "unavailable"),
         )
 
     server: Any = Server(
-        "layoutalg", version=__version__, instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called
+        "layoutalg", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
     )
     async with stdio_server() as (receiving, sending), anyio.create_task_group() as tasks:
         forwarded, read = anyio.create_memory_object_stream[Any]()

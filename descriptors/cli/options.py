@@ -4,7 +4,7 @@ The options of ``derive`` follow from the table of its arguments. A command that
 help text.
 
 >>> import click
->>> command = click.command()(together(option("tile"), option("order", help="Of the tile."))(lambda **given: given))
+>>> command = click.command()(together(option("tile"), option("order", help="Of the tile."))(lambda **values: values))
 >>> command.main(["--tile", "128x64", "--order", "1,0"], standalone_mode=False)
 {'tile': (128, 64), 'order': (1, 0)}
 """
@@ -78,7 +78,7 @@ class Guide(click.Command):
             self.look(ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if way := _WAYS.get(self.name or "", {}).get(error.option_name) or _of_operand(
+            if way := _WAYS.get(self.name or "", {}).get(error.option_name) or _operand_option_way(
                 self.name, error.option_name
             ):
                 raise click.UsageError(f"No such option {error.option_name!r}; {way}", ctx) from None
@@ -88,7 +88,7 @@ class Guide(click.Command):
         """Refuse a command line before its options are read."""
 
 
-def _of_operand(command: str | None, name: str) -> str:
+def _operand_option_way(command: str | None, name: str) -> str:
     """Return the way to pass an option of ``derive`` that belongs to one operand of ``emit``, or ""."""
     is_operand_option = command == "emit" and name.removeprefix("--").replace("-", "_") in ARGUMENTS
     return f'give it in quotes with the operand\'s name: "a: {name} ..."' if is_operand_option else ""
@@ -157,10 +157,10 @@ def option(name: str, **settings: Any) -> Option:
         settings: settings of ``click.option`` that replace the defaults, such as the help text.
     """
     row = ARGUMENTS[name]
-    given = {"help": row.help, "cls": Grouped, "group": row.group, **_settings(row), **settings}
+    merged = {"help": row.help, "cls": Grouped, "group": row.group, **_settings(row), **settings}
     if name == "dtype":  # a printed layout may state it
-        given |= {"callback": printed_dtype(given["required"]), "required": False}
-    return click.option(f"--{name.replace('_', '-')}", **given)
+        merged |= {"callback": printed_dtype(merged["required"]), "required": False}
+    return click.option(f"--{name.replace('_', '-')}", **merged)
 
 
 def _settings(row: Argument) -> dict[str, Any]:
@@ -254,8 +254,8 @@ def tile_options(instead_of: str, *, swizzle: bool = True) -> Option:
         swizzle: whether to include ``--swizzle``.
     """
     tile = option("tile", help=f"Tile of canonical atoms, in elements, instead of {instead_of}.")
-    whose = "the tile, or of a plain LAYOUT" if instead_of == "LAYOUT" else "the tile"
-    mode = option("swizzle", help=f"Swizzle of {whose}: none, 32B, 64B, 128B or 128B_BASE32B.")
+    owner = "the tile, or of a plain LAYOUT" if instead_of == "LAYOUT" else "the tile"
+    mode = option("swizzle", help=f"Swizzle of {owner}: none, 32B, 64B, 128B or 128B_BASE32B.")
     return together(tile, *([mode] if swizzle else []), option("stages"), option("order"))
 
 
@@ -281,7 +281,10 @@ def advising_tile(options: dict[str, Any], attempt: Callable[[dict[str, Any]], o
         try:
             yield
         except DescriptorError as error:
-            error.proposals = tuple(map(with_typed_stages, error.proposals))
+            proposals = [
+                advice for advice in error.proposals if stages is None or "not a number of stages" not in advice.when
+            ]
+            error.proposals = tuple(map(with_typed_stages, proposals))
             raise
 
 

@@ -1,8 +1,8 @@
-"""The command ``descriptors plan``: one instruction and one main loop, planned whole and proved as a product.
+"""The command ``descriptors plan``: plan a main loop and verify it by simulation.
 
-It has four forms, told apart by what is typed: an instruction with a tile, an instruction of ``mma.sync`` with a tile,
-a tile alone, and a product or a convolution whose tile is to be chosen. The table of arguments says which options each
-form accepts.
+The command has four forms: an instruction with a tile, an ``mma.sync`` instruction with a tile, a tile without an
+instruction, and a product or convolution for which a tile is chosen. The table of arguments lists the forms that accept
+each option.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from descriptors.gemm.problem import propose_tiles
 from descriptors.smem.instructions.instruction_name import is_mma
 from descriptors.smem.tma.convolution import convolution
 from descriptors.targets import has_wgmma
-from descriptors.text import known_record
+from descriptors.text import extents_text, known_record
 from layoutalg.cli.console import color_option, json_text, say
 
-#: What each form is given.
+#: The arguments of each form, in words.
 _FORMS: Mapping[Planner, str] = {
-    "plan": "an INSTRUCTION of wgmma or tcgen05, as m64n128k16",
-    "warps": "mma.sync, as in mma.m16n8k16, or --arch sm80",
+    "plan": "an INSTRUCTION of wgmma or tcgen05, such as m64n128k16",
+    "warps": "an INSTRUCTION of mma.sync, such as mma.m16n8k16",
     "propose": "a --tile without an INSTRUCTION",
-    "tiles": "a --problem or a --conv without a --tile",
+    "tiles": "--problem or --conv without --tile",
 }
 #: The options of the convolution, each with its metavar and its help.
 _CONVOLUTION = {
@@ -101,7 +101,7 @@ _outputs = (
 
 
 class Output(NamedTuple):
-    """How the answer is written: the options of the group ``Output``."""
+    """The values of the options in the group ``Output``."""
 
     top: int | None
     steps: bool
@@ -115,7 +115,7 @@ class Output(NamedTuple):
         """Refuse options that the form does not accept, or that exclude each other.
 
         Raises:
-            click.UsageError: naming the option and what it goes with.
+            click.UsageError: naming the option and the form that it needs.
         """
         for name, forms in _OUTPUT.items():
             if getattr(self, name) and form not in forms:
@@ -123,7 +123,7 @@ class Output(NamedTuple):
         if self.name is not None and self.emit is None:
             raise click.UsageError("--name needs --emit")
         exclusive = [
-            f"--{text}" for text, given in (("emit", self.emit), ("smt2", self.smt2), ("json", self.as_json)) if given
+            f"--{text}" for text, is_set in (("emit", self.emit), ("smt2", self.smt2), ("json", self.as_json)) if is_set
         ]
         exclusive += ["--steps"] * (self.smt2 and self.steps)
         if len(exclusive) > 1:
@@ -160,18 +160,18 @@ def plan(instruction_and_dtype: tuple[str, ...], problem: tuple[int, ...] | None
     output = Output(**{name: options.pop(name) for name in Output._fields})
     words = instruction_and_dtype
     form = _form(words, problem, options)
-    convolved = _convolution(options)
-    given = {name: value for name, value in options.items() if value is not None and value is not False}
-    if convolved is not None:
-        given["convolution"] = convolved
+    conv = _convolution(options)
+    arguments = {name: value for name, value in options.items() if value is not None and value is not False}
+    if conv is not None:
+        arguments["convolution"] = conv
     defaults = {row.name: row.default for row in ARGUMENTS}
     for row in ARGUMENTS:
-        if row.name in given and form not in row.planners and given[row.name] != defaults[row.name]:
+        if row.name in arguments and form not in row.planners and arguments[row.name] != defaults[row.name]:
             raise click.UsageError(_refusal(_typed(row.name), form, row.planners))
     output.check(form)
-    accepted = {row.name: given[row.name] for row in ARGUMENTS if row.name in given and form in row.planners}
+    accepted = {row.name: arguments[row.name] for row in ARGUMENTS if row.name in arguments and form in row.planners}
     if form == "tiles":
-        if convolved is not None and problem is not None:
+        if conv is not None and problem is not None:
             raise click.UsageError("--conv and --problem cannot be combined, because the convolution is the problem")
         _write_tiles(words[0], problem, accepted, output)
     elif form == "propose":
@@ -191,6 +191,11 @@ def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapp
     if len(words) > 2:
         raise click.UsageError(f"{' '.join(words)[:60]!r} is not [INSTRUCTION] DTYPE, such as m64n128k16 bf16")
     tile, named = options["tile"], len(words) == 2
+    for name, extents in (("tile", tile), ("problem", problem)):
+        if extents is not None and len(extents) != 3:
+            derives = "; a tile MNxK of one operand is for `descriptors derive`" if name == "tile" else ""
+            fact = f"--{name} is {extents_text(extents)}, which is not MxNxK, such as 128x128x64"
+            raise click.UsageError(fact + derives)
     if tile is None and problem is not None and named:
         raise click.UsageError(
             "an INSTRUCTION and --problem cannot be combined without --tile, because --problem chooses the instruction"
@@ -218,13 +223,15 @@ def _typed(argument: str) -> str:
 
 
 def _refusal(option: str, form: Planner, forms: tuple[Planner, ...]) -> str:
-    """Return why an option does not go with a form of the command, and what to do."""
+    """Return why an option cannot be combined with a form of the command, and the way out."""
     if form == "tiles":
         instead = (
-            "give an INSTRUCTION and a --tile" if option in _OTHER_INSTRUCTIONS else "run the command that it prints"
+            f"use an INSTRUCTION and a --tile with --{option}"
+            if option in _OTHER_INSTRUCTIONS
+            else f"use --{option} with one of the commands that plan prints without it"
         )
-        return f"--{option} does not go with {_FORMS[form]}: {instead} with --{option}"
-    return f"--{option} does not go with {_FORMS[form]}; it goes with {_FORMS[forms[0]]}"
+        return f"--{option} cannot be combined with {_FORMS[form]}; {instead}"
+    return f"--{option} cannot be combined with {_FORMS[form]}; it needs {_FORMS[forms[0]]}"
 
 
 #: Options that ask for other instructions than a tile is chosen for.
@@ -239,52 +246,54 @@ def _convolution(options: dict[str, Any]) -> Any:
     """
     activations, pixels = options.pop("conv"), options.pop("pixels")
     settings = {name: options.pop(name) for name in _CONVOLUTION} | {"pixels": pixels}
-    given = {name: value for name, value in settings.items() if value is not None}
-    if (activations is None) != ("filters" not in given) or (activations is None and given):
-        found = f"found --{next(iter(given), 'conv')} alone"
-        raise click.UsageError(f"a convolution needs --conv NxHxWxC and --filters KxRxS, {found}")
+    passed = {name: value for name, value in settings.items() if value is not None}
+    if (activations is None) != ("filters" not in passed) or (activations is None and passed):
+        present, absent = ("--filters", "--conv NxHxWxC") if activations is None else ("--conv", "--filters KxRxS")
+        if activations is None and "filters" not in passed:
+            present = f"--{next(iter(passed))}"
+        raise click.UsageError(f"{present} needs {absent}, as a convolution has activations and filters")
     if activations is None:
         return None
-    operand = {"operand": given.pop("pixels")} if "pixels" in given else {}
-    return convolution(activations, **given, **operand)
+    operand = {"operand": passed.pop("pixels")} if "pixels" in passed else {}
+    return convolution(activations, **passed, **operand)
 
 
 def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any], output: Output) -> None:
     """Plan the main loop of one instruction, prove it, and write the answer."""
-    whole: Any
+    plan: Any
     if form == "warps":
-        whole = mma_plan(words[0] if len(words) == 2 else None, words[-1], **arguments, verify=False)
+        plan = mma_plan(words[0] if len(words) == 2 else None, words[-1], **arguments, verify=False)
         why = "the first that has such types"
         prove: Callable[[Any], Any] = prove_mma
     else:
-        whole, prove = plan_of(*words, **arguments, verify=False), prove_plan
-        why = "as M is 64" if has_wgmma(whole.asked.arch) else "by M, the CTAs or the kind"
+        plan, prove = plan_of(*words, **arguments, verify=False), prove_plan
+        why = "as M is 64" if has_wgmma(plan.asked.arch) else "by M, the CTAs or the kind"
         if named_instruction(words[0]).arch is not None:
             why = f"by the instruction {words[0]}"
     if "arch" not in arguments:
-        assume(whole.asked.arch, why)
-    proof = prove(whole)
-    draw_beside(whole, output.picture_path)
+        assume(plan.asked.arch, why)
+    proof = prove(plan)
+    draw_beside(plan, output.picture_path)
     if output.smt2:
-        sides = [whole.b] if whole.loads is not None else [whole.a, whole.b]
+        sides = [plan.b] if plan.loads is not None else [plan.a, plan.b]
         say(smt2_text(*(side.derivation for side in sides)))
     elif output.emit is not None:
-        _emit(whole, output)
+        _emit(plan, output)
     elif output.as_json:
-        say(json_text(record(whole, proof=proof)))
+        say(json_text(record(plan, proof=proof)))
     else:
         if not output.steps:
             shown = "fragments" if form == "warps" else "budgets"
             note(f"--steps layouts, copies, {shown}, order of issue; --emit the code", "more")
-        say(for_terminal(tell(whole, steps=output.steps, proof=proof, because=take_assumption())))
+        say(for_terminal(tell(plan, steps=output.steps, proof=proof, because=take_assumption())))
 
 
-def _emit(whole: Any, output: Output) -> None:
+def _emit(plan: Any, output: Output) -> None:
     """Write the code of a plan."""
-    from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
+    from descriptors.gemm.programs.emit_plan import emit_plan  # imported only to generate code
 
     assert output.emit is not None
-    say(emit_plan(whole, output.emit, "gemm" if output.name is None else output.name).removesuffix("\n"))
+    say(emit_plan(plan, output.emit, "gemm" if output.name is None else output.name).removesuffix("\n"))
 
 
 def _write_proposals(dtype: str, arguments: dict[str, Any], output: Output) -> None:
@@ -292,10 +301,10 @@ def _write_proposals(dtype: str, arguments: dict[str, Any], output: Output) -> N
     if "arch" not in arguments:
         assume("sm100", "because no --arch is given; Hopper: sm90")
     proposals = propose(dtype, top=output.top or 4, **arguments)
-    known = known_record(proposals.plans[0].asked.arch)
-    for grade in known.values():
+    grades = known_record(proposals.plans[0].asked.arch)
+    for grade in grades.values():
         note(grade, "known")
-    say(json_text(record(proposals) | known) if output.as_json else for_terminal(tell(proposals)))
+    say(json_text(record(proposals) | grades) if output.as_json else for_terminal(tell(proposals)))
 
 
 def _write_tiles(dtype: str, problem: tuple[int, ...] | None, arguments: dict[str, Any], output: Output) -> None:

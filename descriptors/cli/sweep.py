@@ -57,7 +57,7 @@ from layoutalg.cli.console import Status, json_text, say
     default="tma",
     show_default=True,
     metavar="PRODUCER",
-    help="What fills the tile: tma; rows or columns (a warp stores 16 contiguous bytes per lane along K or MN); or a "
+    help="Writer of the tile: tma; rows or columns (a warp stores 16 contiguous bytes per lane along K or MN); or a "
     "layout from (threads, values) to an index of the tile, MN fastest.",
 )
 @click.option(
@@ -78,7 +78,7 @@ from layoutalg.cli.console import Status, json_text, say
 )
 @json_option("Print everything as JSON.")
 def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Status:
-    """Rank the shared-memory layouts of a tile that the tensor core can read, the cheapest first; each is verified.
+    """Rank the shared-memory layouts of a tile that the tensor core can read by cost, and verify each of them.
 
     \b
     descriptors search --tile 128x64 --dtype bf16
@@ -86,26 +86,25 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     descriptors search --tile 128x64 --dtype e4m3 --mma 128x32 --producer rows --json
     descriptors search --tile 64x64 --dtype bf16 --mma 64x16 --producer "((8,4),8):((512,1),64)"
 
-    Each (major, swizzle, stacking order of the atoms) is checked against the tables of instructions, derived, and
-    compared with what the tensor core reads, element by element, at every stage. Candidates come first that fit the
-    shared memory, whose subtile addresses never carry out of the 14-bit address field, that keep the contiguous
-    dimension of global memory (TMA does not transpose), and that need no padding. Ties are ordered by boxes and waste
-    (--producer tma), or by wavefronts, waste and boxes (plain stores). --all prints all columns with their meaning. The
-    exit status is 1 if no candidate fits.
+    A candidate is a combination of major, swizzle and stacking order of the atoms. Each one is checked against the
+    instruction tables, derived, and compared with the addresses that the tensor core reads, for every element and
+    stage. The first candidates are those that fit into shared memory, whose subtile addresses do not carry out of the
+    14-bit address field, that keep the contiguous dimension of global memory (TMA does not transpose), and that need
+    no padding. Ties are ordered by boxes and waste (--producer tma), or by wavefronts, waste and boxes (plain stores).
+    The exit status is 1 if no candidate fits.
     """
-    result_table = survey(**options)
+    result = survey(**options)
     if options["mma"] is None:
         note(
-            f"assuming --mma {extents_text(result_table.asked.mma)}, "
-            "the largest part of the tile that one instruction reads"
+            f"assuming --mma {extents_text(result.asked.mma)}, the largest part of the tile that one instruction reads"
         )
     if as_json:
-        say(json_text({**record(result_table, top=top), "request": options}))  # the request as it was typed
+        say(json_text({**record(result, top=top), "request": options}))  # the request as it was typed
     else:
         if not every:
             note("--all prints all columns with their meaning, and all refusals in full", "more")
-        say(for_terminal(tell(result_table, top=top, everything=every, because=take_assumption())))
-    fits = any(finding.fits for finding in result_table.findings)
+        say(for_terminal(tell(result, top=top, everything=every, because=take_assumption())))
+    fits = any(finding.fits for finding in result.findings)
     return Status.ANSWER if fits else Status.DIFFERENCE
 
 
@@ -140,38 +139,38 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
     """
     wanted_major = None if major is None else as_major(major)
     wanted_mode = None if swizzle is None else as_swizzle_mode(swizzle)
-    kept = tuple(
+    selected = tuple(
         row
         for row in every_row()
         if wanted_major in (None, row.derivation.major)
         and wanted_mode in (None, row.derivation.swizzle)
         and bits in (None, str(row.derivation.element.storage_bits))
     )
-    if not kept:
+    if not selected:
         rows = [row for row in every_row() if wanted_mode in (None, row.derivation.swizzle)]
-        known = dict.fromkeys(
+        combinations = dict.fromkeys(
             f"{row.derivation.major}-major with {row.derivation.element.storage_bits} bits" for row in rows
         )
         raise DescriptorError(
-            f"formulas: no tile has {_wanted(major, swizzle, bits)}; "
-            f"{'swizzle ' + str(wanted_mode) if wanted_mode else 'the rows'} has {', '.join(known)}"
+            f"formulas: no tile has {_filter_text(major, swizzle, bits)}; "
+            f"supported{f' with swizzle {wanted_mode}' if wanted_mode else ''}: {', '.join(combinations)}"
         )
     if smt2:
         if prove or form != "text":
             raise click.UsageError("--smt2 cannot be combined with --prove or --format")
-        say(smt2_text(*(row.derivation for row in kept)))
+        say(smt2_text(*(row.derivation for row in selected)))
         return Status.ANSWER
-    proof = record_proof(kept) if prove else {}
-    say(json_text({"formulas": record_formulas(kept), **proof}) if form == "json" else write_table(kept, form))
+    proof = record_proof(selected) if prove else {}
+    say(json_text({"formulas": record_formulas(selected), **proof}) if form == "json" else write_table(selected, form))
     if prove and form != "json":
-        say(("" if form == "text" else "% " if form == "latex" else "\n") + tell_proof(kept))
+        say(("" if form == "text" else "% " if form == "latex" else "\n") + tell_proof(selected))
     return Status.ANSWER if all(row["proved"] for row in proof.get("proof", ())) else Status.DIFFERENCE
 
 
-def _wanted(major: str | None, swizzle: str | None, bits: str | None) -> str:
+def _filter_text(major: str | None, swizzle: str | None, bits: str | None) -> str:
     """Return the filters of ``formulas`` in words."""
-    given = (("major", major), ("swizzle", swizzle), ("bits", bits))
-    return " and ".join(f"{name} {value}" for name, value in given if value is not None)
+    filters = (("major", major), ("swizzle", swizzle), ("bits", bits))
+    return " and ".join(f"{name} {value}" for name, value in filters if value is not None)
 
 
 @click.command()

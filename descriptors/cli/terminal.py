@@ -1,7 +1,7 @@
-"""What a command prints of an answer: its text with remarks, lines broken at words and coloured on a terminal, or JSON.
+"""Print the answer of a command: its text with remarks, wrapped and colored on a terminal, or JSON.
 
-A remark is kept while the command line is read, and is printed below the answer. An answer may print in its own text
-why an architecture was assumed; its command then takes that remark away. In a pipe a text stays as it was written.
+Commands collect remarks while they read the command line, and print them below the answer. If the text of an answer
+already states why an architecture was assumed, its command removes that remark. In a pipe, text is not changed.
 
 >>> import click
 >>> with click.Context(click.Command("derive")):
@@ -26,7 +26,7 @@ from layoutalg.cli.console import dressed, json_text, printable, terminal_width,
 if TYPE_CHECKING:
     from descriptors.smem.debug.diff import Diff
 
-#: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
+#: Patterns in an answer, with their colors: words to copy, verdicts, uncertain statements.
 COLOURS: Mapping[str, str] = {
     r"(?<![^ ])0x[0-9a-f]{8}(?:[0-9a-f]{8})?\b": "1",
     r"^(?:proved(?!, with)|same)\b": "32",

@@ -1,4 +1,4 @@
-"""The commands ``descriptors tma`` and ``tensor-map``: the tensor copies that fill a tile, and a map that there is.
+"""The commands ``descriptors tma``, which plans the copies that fill a tile, and ``tensor-map``, which decodes a map.
 
 ``commands`` is for the group in ``descriptors.cli``, which also turns an error into one line and exit status 2.
 """
@@ -32,7 +32,7 @@ from layoutalg import rank, size
 from layoutalg.cli.console import Status, json_text, say, standard_input
 
 
-@click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma") and one.name != "mma"])
+@click.command(cls=OptionsOnly, params=[row for row in derive.params if row.name in names("tma") and row.name != "mma"])
 @option(
     "mma",
     metavar="MNxK",
@@ -108,13 +108,13 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     rejects the map or the comparison finds a difference. A comparison with a descriptor is undecided (exit status 0) if
     the instruction reads more than the box fills; the first line names both.
     """
-    one = parse_tensor_map(standard_input().read() if text == "-" else text)
+    tensor_map_ = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:
         _check_options(options, "")
         arch = architecture(options["arch"] or "sm90")
-        say(answered(one, as_json, arch=arch))
-        return Status.DIFFERENCE if one.refusals(arch) else Status.ANSWER
-    answer = _compared(one, against.strip(), options)
+        say(answered(tensor_map_, as_json, arch=arch))
+        return Status.DIFFERENCE if tensor_map_.refusals(arch) else Status.ANSWER
+    answer = _compare(tensor_map_, against.strip(), options)
     if not isinstance(answer, WordCheck):
         say(answered(answer, as_json))
         return Status.ANSWER if answer.ok else Status.DIFFERENCE
@@ -125,21 +125,23 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     return Status.DIFFERENCE if answer.wrong else Status.ANSWER
 
 
-def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
-    """The map held against what was typed: the bytes or arguments of another, a word, or a layout."""
+def _compare(tensor_map_: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
+    """Compare a map with another map, a descriptor, or a layout."""
     arch: dict[str, Any] = {} if options["arch"] is None else {"arch": architecture(options["arch"])}
     if "=" in against or len(against) >= 128:
         _check_options(options, "")
-        return map_changes(one, parse_tensor_map(against), **arch)
+        return map_changes(tensor_map_, parse_tensor_map(against), **arch)
     if options["major"] is None:
         raise click.UsageError("--major is missing; --major: K or MN, the dimension 0 of the map")
     if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
         context = click.get_current_context()
         number = word(context, context.command.params[1], against)
         assert number is not None  # it was typed
-        return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape", "base")})
+        return word_check(
+            tensor_map_, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape", "base")}
+        )
     _check_options(options, "a layout")
-    return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")}, **arch)
+    return box_check(tensor_map_, against, **{name: options[name] for name in ("dtype", "major", "unit")}, **arch)
 
 
 def _check_options(options: dict[str, Any], against: str) -> None:

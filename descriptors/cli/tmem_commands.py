@@ -68,8 +68,8 @@ def with_picture(answer: Any, path: str | None) -> Any:
 def shape_options(*, required: bool = True) -> Option:
     """Return the options that describe an accumulator; with ``required``, M and N are mandatory."""
     extents = [
-        click.option(name, required=required, type=int, help=told)
-        for name, told in (
+        click.option(name, required=required, type=int, help=text)
+        for name, text in (
             ("--m", "M of the instruction, over both CTAs of a pair."),
             ("--n", "N of the instruction."),
         )
@@ -269,8 +269,8 @@ def ld(
         raise click.UsageError("--st, --offset and --target need a SHAPE and cannot be combined with an accumulator")
     if shape is None and picture_path is not None:
         raise click.UsageError("--draw needs a SHAPE, such as 16x256b")
-    one = _load(shape or "", store, offset, target) if d is None else readout_of(d, shape) if shape else readouts_of(d)
-    say(answered(with_picture(one, picture_path), as_json))
+    load = _load(shape or "", store, offset, target) if d is None else readout_of(d, shape) if shape else readouts_of(d)
+    say(answered(with_picture(load, picture_path), as_json))
 
 
 def _load(shape: str, store: bool, offset: int | None, target: str | None) -> TmemMove | TmemReduction:
@@ -473,7 +473,7 @@ def shift(
     if emit is not None:
         if as_json:
             raise click.UsageError("--emit and --json cannot be combined")
-        from descriptors.gemm.programs.shift_ptx import write  # no writer of code, unless it is asked for
+        from descriptors.gemm.programs.shift_ptx import write  # imported only to generate code
 
         say(write(convolution, "conv", row, tile).removesuffix("\n"))
         return
@@ -491,8 +491,8 @@ def _views(options: dict[str, Any], as_json: bool, *, verify: bool, other: bool)
     names = ("images", "height", "width", "channels")
     activations = [options.pop(name) for name in names]
     filters = [options.pop("filters"), *options.pop("taps")]
-    made = shift_views(activations, filters, **options)
-    say(answered(made, as_json, report=made.verify() if verify else None))
+    views = shift_views(activations, filters, **options)
+    say(answered(views, as_json, report=views.verify() if verify else None))
 
 
 #: The commands that the group registers.

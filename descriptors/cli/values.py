@@ -128,7 +128,9 @@ def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int 
         number = int(digits, 16 if match["hex"] else 10)
     if number is not None and number < 2**64:
         return number
-    taker = "" if number is not None else elsewhere(text)
+    if number is not None:
+        raise click.BadParameter(f"{_quoted(text)} has more than 64 bits", param=parameter)
+    taker = elsewhere(text)
     other = f"; {taker}" if taker else ""
     raise click.BadParameter(
         f"{_quoted(text)} is not a 64-bit word in hexadecimal (0x...) or decimal{other}", param=parameter

@@ -1,6 +1,6 @@
-"""The commands for words and layouts that exist: ``match``, ``decode``, ``read``, ``diff`` and ``candidates``.
+"""The commands for existing descriptors and layouts: ``match``, ``decode``, ``read``, ``diff`` and ``candidates``.
 
-Where they take a word or a layout, a tile of atoms will do: what ``derive`` makes of it stands in its place.
+Most of them also accept a tile of atoms in place of a descriptor or layout, and use the one that ``derive`` returns.
 """
 
 from __future__ import annotations
@@ -59,36 +59,37 @@ def check_base(tile: Derivation, base: int) -> None:
 def derived_tile(
     instead: object, name: str, options: dict[str, Any], own: tuple[str, ...] = (), **reader: Any
 ) -> Derivation | None:
-    """The tile that a command was asked about; None where it was given what the tile replaces.
+    """Return the derivation of the typed tile; None if the argument that the tile replaces was typed.
 
     Args:
-        instead: what it was given instead, None for nothing.
-        name: what that is called.
-        options: the command's options, of which those of a tile are taken out.
-        own: those of a tile's options that the command itself has, so that they stay and go with anything.
-        reader: the other arguments of ``derive``. An ``mma`` of None is the whole tile; no instruction need exist.
+        instead: the argument that the tile replaces; None if it was not typed.
+        name: the name of this argument.
+        options: the options of the command; those of a tile are removed.
+        own: options of a tile that the command also uses without a tile, so that they are not removed.
+        reader: the other arguments of ``derive``. An ``mma`` of None is the whole tile; the instruction need not exist.
 
     Raises:
-        click.UsageError: if it was given both, or neither, or options of a tile without one.
+        click.UsageError: if both or neither were typed, or options of a tile without a tile.
     """
     tile_options: Mapping[str, Any] = {
-        one: options[one] if one in own else options.pop(one) for one in ("tile", "stages", "swizzle", "order")
+        option: options[option] if option in own else options.pop(option)
+        for option in ("tile", "stages", "swizzle", "order")
     }
     if (tile_options["tile"] is None) == (instead is None):
         fact = f"{name} or --tile is missing" if instead is None else f"{name} and --tile cannot be combined"
         raise click.UsageError(fact)
     tile = staged(tile_options["tile"], tile_options["stages"])
     if tile is None:
-        for one in ("swizzle", "order"):
-            if tile_options[one] is not None and one not in own:
-                raise click.UsageError(f"--{one} needs --tile")
+        for option in ("swizzle", "order"):
+            if tile_options[option] is not None and option not in own:
+                raise click.UsageError(f"--{option} needs --tile")
         return None
     need({"tile": tile, "swizzle": tile_options["swizzle"], "major": reader["major"]}, "major", "swizzle")
 
     def attempt(picked: dict[str, Any]) -> Derivation:
         typed = staged(picked["tile"], picked.pop("stages"))
         assert typed is not None
-        # A layout may be of any size; a tile of stages is what a kernel has, or an M x N x K by mistake.
+        # The size of a layout is not limited. A tile with stages is checked, because it may be M x N x K by mistake.
         room = {} if len(typed) == 3 else {"capacity": None}
         return derive(
             **picked | {"tile": typed, "mma": picked["mma"] or typed[:2]} | room, legality="off", verify=False
@@ -104,7 +105,10 @@ def derived_tile(
 @click.argument("layout", required=False)
 @tile_options("LAYOUT", swizzle=False)
 @click.option(
-    "--mma", metavar="MNxK", callback=numbers("x"), help="What one instruction reads of the tile.  [default: all of it]"
+    "--mma",
+    metavar="MNxK",
+    callback=numbers("x"),
+    help="Part of the tile that one instruction reads.  [default: the whole tile]",
 )
 @json_option("Print JSON.")
 def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **options: Any) -> None:
@@ -130,8 +134,8 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **opti
     say(answered(form, as_json))
 
 
-#: What ``--shape`` is of a word.
-READS = "What one instruction reads, in elements."
+#: The help of ``--shape`` for a descriptor.
+READS = "Operand that one instruction reads, in elements."
 
 
 @click.command()
@@ -159,9 +163,9 @@ def decode(
     A descriptor does not contain the major, the element type or the shape. Pass them to get more precise warnings.
     """
     decoded = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
-    meant = expectations(decoded, expected)
-    say(answered(decoded, as_json, expected=meant))
-    return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
+    checks = expectations(decoded, expected)
+    say(answered(decoded, as_json, expected=checks))
+    return Status.ANSWER if all(check.met for check in checks) else Status.DIFFERENCE
 
 
 @click.command()
@@ -195,7 +199,7 @@ def read(
 
 
 def _no_word(context: click.Context, _: click.Parameter, text: str | None) -> str | None:
-    """A callback that refuses a second word where a layout belongs."""
+    """Refuse a second descriptor in place of a layout; a callback of the argument."""
     if text is not None and re.fullmatch(r"\s*0x[0-9a-fA-F_']+\s*", text):
         raise click.UsageError(
             f"diff compares a descriptor with a LAYOUT or a --tile, and {text.strip()} is another descriptor; "
@@ -205,10 +209,10 @@ def _no_word(context: click.Context, _: click.Parameter, text: str | None) -> st
     return text
 
 
-_READS = "What one instruction reads, in elements.  [default: the whole layout]"
+_READS = "Operand that one instruction reads, in elements.  [default: the whole layout]"
 
 
-#: How ``diff`` ends.
+#: The exit status of ``diff``, by verdict.
 _STATUS = {"same": Status.ANSWER, "different": Status.DIFFERENCE, "undecided": Status.UNDECIDED}
 
 
@@ -253,12 +257,12 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     descriptors diff 0x4000404000010000 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute --dtype bf16 --major K --shape 64x16
     descriptors diff 0x4000404000010004 --tile 64x64 --swizzle 128B --mma 64x16 --subtile 0,2 --dtype bf16 --major K
 
-    LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
+    LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. The answer has the correct word, if there is one, the
     first elements that differ, and a picture of all of them. --swizzle applies a swizzle to a plain LAYOUT; without it,
     a plain LAYOUT is not swizzled.
     Without --base, the first line names the address that was assumed for the tile. The first subtile is then right for
-    a tile at that address. For another subtile, diff cannot tell a wrong advance from another tile address if they
-    differ by a multiple of the tile's alignment. If the assumed address is not 0, it then reports undecided (exit
+    a tile at that address. For another subtile, diff cannot distinguish a wrong advance from another tile address if
+    they differ by a multiple of the tile's alignment. If the assumed address is not 0, it then reports undecided (exit
     status 0); pass --base to decide. If no tile can start at that address, it reports different (exit status 1).
     --symbolic asks an installed solver whether the two agree when both move by any multiple of 1024 bytes, and prints a
     differing element if not. --smt2 prints the query.
@@ -269,7 +273,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     if smt2:
         say(smt2_text(difference))
         return Status.ANSWER
-    if not symbolic or difference.unreadable:  # a solver has nothing to add to a word without a meaning
+    if not symbolic or difference.unreadable:  # a solver cannot decide about a word without a meaning
         if as_json:
             say(json_text(diff_record(difference, difference)))
         else:
@@ -309,9 +313,9 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
     descriptors candidates "((8,16),(64,2)):((64,512),(1,8192))" --dtype bf16 --shape 64x16 --arch sm90
     descriptors candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16
 
-    LAYOUT is (MN, K) in CuTe's notation. To a plain layout each candidate applies its own swizzle, and names the layout
-    that is then stored; --swizzle allows one alone. A swizzled layout fits its own swizzle at most. Each descriptor has
-    been proved against the layout that its line names.
+    LAYOUT is (MN, K) in CuTe's notation. Each candidate applies its own swizzle to a plain layout, and its line names
+    the resulting layout; --swizzle selects one candidate. A swizzled layout can fit only its own swizzle. Each
+    descriptor is verified against the layout in its line.
     """
     if layout is not None and major is not None:
         raise click.UsageError("--major needs --tile")
@@ -320,7 +324,7 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
 
 
 def _layout(layout: str | None, options: dict[str, Any], major: str | None = None) -> Given:
-    """The layout that is asked about: as it was typed, or that of the tile, whose options are taken out."""
+    """Return the typed layout, or the layout of the typed tile; the options of the tile are removed."""
     reads = {
         "dtype": options["dtype"],
         "major": options.get("major", major),

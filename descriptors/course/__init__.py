@@ -1,13 +1,13 @@
-"""Lessons, their exercises, and who says what of an answer is wrong."""
+"""Lessons, their exercises, and the judges of answers."""
 
-#: The open modules of this wing, and what they give other wings. From its other modules, other wings import only the
-#: public names of `descriptors`.
+#: The modules of this wing that other wings may import, with what they provide. From its other modules, other wings
+#: import only the public names of `descriptors`.
 INTERFACE = {
     "card": "the card of the notation",
-    "catalog": "the lessons on disk, and each of their exercises by its place",
+    "catalog": "the lessons on disk, and each exercise by its number",
     "grading": "the verdict on an answer",
     "lesson_text": "lessons as text",
-    "progress": "what a student has done",
+    "progress": "the progress of a student",
     "source": "lessons and exercises, parsed",
     "workbook": "a student's file",
 }

@@ -59,7 +59,7 @@ def sections() -> list[Section]:
     words = (Row(word, str(lesson.number), meaning) for lesson in lessons() for word, meaning in lesson.words)
     return [
         *parts,
-        Section("words", "Words, with their lesson", tuple(sorted(words, key=lambda one: one.written.lower()))),
+        Section("words", "Words, with their lesson", tuple(sorted(words, key=lambda row: row.written.lower()))),
     ]
 
 
@@ -68,13 +68,13 @@ def rows(text: str) -> Iterator[Row]:
     for written, words in _ROW.findall(text):
         try:
             value = evaluate(written)
-            value_text = ", at offset ".join(map(str, value)) if _placed(value) else str(value).replace(", ", ",")
+            value_text = ", at offset ".join(map(str, value)) if _has_offset(value) else str(value).replace(", ", ",")
         except LayoutError as error:
             value_text = f"no layout: {str(error).partition(';')[0].rpartition(': ')[2]}"
         yield Row(written, "" if value_text == written else value_text, words)
 
 
-def _placed(value: Any) -> bool:
+def _has_offset(value: Any) -> bool:
     """Return whether a value is a pair of a layout and an offset."""
     return isinstance(value, tuple) and not isinstance(value[0], int)
 
@@ -87,14 +87,14 @@ def bits(swizzle: Swizzle) -> Iterator[Row]:
     """
     width = swizzle.base + swizzle.bits + abs(swizzle.shift)
     changed = [swizzle(1 << k) ^ 1 << k for k in range(width)]
-    targets = {one.bit_length() - 1 for one in changed if one}
+    targets = {bits.bit_length() - 1 for bits in changed if bits}
     named = [READ if changed[k] else CHANGED if k in targets else STAYS for k in range(width)]
     digits = max(len(str(width - 1)), 1)
     yield Row("bit", " ".join(str(k).rjust(digits) for k in reversed(range(width))), "")
-    yield Row("part", " ".join(one.rjust(digits) for one in reversed(named)), "Z becomes Z xor Y; the others stay")
+    yield Row("part", " ".join(name.rjust(digits) for name in reversed(named)), "Z becomes Z xor Y; the others stay")
     example = sum(1 << k for k in range(width) if named[k] == READ and k % 2) + (1 << swizzle.base)
     for name, value in (("offset", example), (f"{swizzle}", swizzle(example))):
-        yield Row(name, " ".join(one.rjust(digits) for one in f"{value:0{width}b}"), f"{value} = {value:#x}")
+        yield Row(name, " ".join(digit.rjust(digits) for digit in f"{value:0{width}b}"), f"{value} = {value:#x}")
 
 
 def fields(arch: Arch) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 Invariant: every exercise is found by its number.
 
->>> all(find(where) is exercise for where, exercise in exercises().items())
+>>> all(find(number) is exercise for number, exercise in exercises().items())
 True
 """
 
@@ -45,8 +45,8 @@ def find_lesson(number: str) -> Lesson:
         if number == str(lesson.number):
             return lesson
     numbers = ", ".join(str(lesson.number) for lesson in lessons())
-    given = f"lesson {number[:20]} does not exist" if number else "no lesson is given"
-    raise DescriptorError(f"course: {given}; lessons: {numbers}")
+    fact = f"lesson {number[:20]} does not exist" if number else "no lesson is given"
+    raise DescriptorError(f"course: {fact}; lessons: {numbers}")
 
 
 @cache
@@ -59,7 +59,7 @@ def exercises() -> dict[str, Exercise]:
     return {f"{lesson.number}.{k}": exercise for lesson in lessons() for k, exercise in enumerate(lesson.exercises, 1)}
 
 
-def find(where: str) -> Exercise:
+def find(name: str) -> Exercise:
     """Return the exercise with a number such as 5.1.
 
     Raises:
@@ -69,9 +69,9 @@ def find(where: str) -> Exercise:
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: course: lesson 5 has no exercise 99; its exercises are 1 to 5
     """
-    if where in exercises():
-        return exercises()[where]
-    lesson, _, number = where.partition(".")
+    if name in exercises():
+        return exercises()[name]
+    lesson, _, number = name.partition(".")
     last = len(find_lesson(lesson).exercises)
-    given = f"lesson {lesson} has no exercise {number[:20]}" if number else f"no exercise of lesson {lesson} is given"
-    raise DescriptorError(f"course: {given}; its exercises are 1 to {last}")
+    fact = f"lesson {lesson} has no exercise {number[:20]}" if number else f"no exercise of lesson {lesson} is given"
+    raise DescriptorError(f"course: {fact}; its exercises are 1 to {last}")

@@ -1,6 +1,6 @@
 """Grade answers to exercises: by the law of an operation, by enumeration, or by the addresses a tensor core reads.
 
-Answers are not compared with a key: the solution in the file is one correct answer of several, and is graded by the
+Answers are not compared with a key: the solution in the file is one of several correct answers, and is graded by the
 same judge.
 
 Invariant: a wrong answer gets a hint.
@@ -12,7 +12,7 @@ Invariant: a wrong answer gets a hint.
 
 Invariant: no two judges have the same name.
 
->>> len(JUDGES) == sum(len(module.JUDGES) for module in _ROOM)
+>>> len(JUDGES) == sum(len(module.JUDGES) for module in _JUDGE_MODULES)
 True
 """
 
@@ -29,11 +29,11 @@ from descriptors.course.source import Exercise, Vote
 from descriptors.errors import DescriptorError
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
-_ROOM = (layouts, threads, accesses, tiles, words, order, multiplication)
+_JUDGE_MODULES = (layouts, threads, accesses, tiles, words, order, multiplication)
 
 #: The judges other than laws of an operation, by the names that exercises use.
 JUDGES: dict[str, Callable[..., str | None]] = {
-    name: judge for module in _ROOM for name, judge in module.JUDGES.items()
+    name: judge for module in _JUDGE_MODULES for name, judge in module.JUDGES.items()
 }
 
 
@@ -48,22 +48,22 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     >>> grade(parse(EXAMPLE).exercises[0], "2:?")
     'is still to be filled in: 2:?'
     """
-    mine = re.sub(rf"^{exercise.line} *= *", "", answer.strip()) if isinstance(exercise, Exercise) else answer.strip()
-    if not attempted(mine):
-        return f"is still to be filled in: {' '.join(mine.split())[:60]}"
+    text = re.sub(rf"^{exercise.line} *= *", "", answer.strip()) if isinstance(exercise, Exercise) else answer.strip()
+    if not attempted(text):
+        return f"is still to be filled in: {' '.join(text.split())[:60]}"
     try:
         if exercise.judge in law_names():
-            wrong = broken_law(exercise.judge, written_layout(mine), *map(_operand, exercise.operands))
+            hint = broken_law(exercise.judge, written_layout(text), *map(_operand, exercise.operands))
         else:
-            wrong = JUDGES[exercise.judge](mine, *exercise.operands)
-        if wrong is None and exercise.size is not None and size(written_layout(mine)) != exercise.size:
-            wrong = f"has {size(written_layout(mine))} elements, must have {exercise.size}"
+            hint = JUDGES[exercise.judge](text, *exercise.operands)
+        if hint is None and exercise.size is not None and size(written_layout(text)) != exercise.size:
+            hint = f"has {size(written_layout(text))} elements, must have {exercise.size}"
     except (LayoutError, DescriptorError) as error:
         return f"cannot be read: {str(error).removeprefix('answer: ')}"
-    return wrong
+    return hint
 
 
-#: The beginning of a verdict on a text that is not an answer to any question.
+#: The beginning of a verdict on a text that cannot be parsed as an answer.
 _UNREAD = "your answer cannot be read"
 
 
@@ -103,12 +103,12 @@ def verdict(exercise: Exercise, answer: str) -> str:
     >>> verdict(parse(EXAMPLE).exercises[0], "2:3")
     'your answer is 3 at index 1, must be 4. Perhaps: the end of the first is taken for the next.'
     """
-    wrong, slip = grade(exercise, answer), exercise.slip(answer)
-    if wrong and not slip and exercise.judge == "numbers":
-        slip = layouts.reading(answer, *exercise.operands)
-    if wrong and not slip and (short := re.search(r"\b0x[0-9a-f]{14,15}\b|\b0x[0-9a-f]{17,}\b", answer.lower())):
-        slip = f"a word has 16 hexadecimal digits, this one {len(short[0]) - 2}"
-    return f"your answer {wrong}{f'. Perhaps: {slip}.' if slip else ''}" if wrong else "right"
+    hint, mistake = grade(exercise, answer), exercise.mistake(answer)
+    if hint and not mistake and exercise.judge == "numbers":
+        mistake = layouts.reading(answer, *exercise.operands)
+    if hint and not mistake and (short := re.search(r"\b0x[0-9a-f]{14,15}\b|\b0x[0-9a-f]{17,}\b", answer.lower())):
+        mistake = f"a word has 16 hexadecimal digits, this one {len(short[0]) - 2}"
+    return f"your answer {hint}{f'. Perhaps: {mistake}.' if mistake else ''}" if hint else "right"
 
 
 def _operand(value: Any) -> Any:

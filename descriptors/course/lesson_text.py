@@ -32,9 +32,9 @@ def tell_list(lessons: Iterable[Lesson], counts: Counts) -> str:
     """
     lines = []
     for lesson in lessons:
-        done = sum(bool(counts(f"{lesson.number}.{k + 1}").get("solved")) for k in range(len(lesson.exercises)))
+        solved = sum(bool(counts(f"{lesson.number}.{k + 1}").get("solved")) for k in range(len(lesson.exercises)))
         total = len(lesson.exercises)
-        lines.append(f"{lesson.number:>2}  {lesson.title:<48} {lesson.minutes:>2} min  {done} of {total} solved")
+        lines.append(f"{lesson.number:>2}  {lesson.title:<48} {lesson.minutes:>2} min  {solved} of {total} solved")
     return "\n".join(lines)
 
 
@@ -59,24 +59,24 @@ def tell_lesson(lesson: Lesson) -> str:
     return "\n\n".join(pieces)
 
 
-def tell_place(where: str) -> str:
+def tell_place(number: str) -> str:
     """Return the text of an exercise, below the figure directly before it in the lesson, if there is one.
 
     >>> print(tell_place("1.6").splitlines()[0])
     1.6  your multiplication: A
     """
-    lesson, exercise = find_lesson(where.partition(".")[0]), find(where)
-    place = lesson.parts.index(Part("exercise", where.partition(".")[2]))
-    above, text = lesson.parts[place - 1], tell_exercise(where, exercise)
+    lesson, exercise = find_lesson(number.partition(".")[0]), find(number)
+    place = lesson.parts.index(Part("exercise", number.partition(".")[2]))
+    above, text = lesson.parts[place - 1], tell_exercise(number, exercise)
     return f"{figure(above.kind, above.text).text(width=110)}\n\n{text}" if above.kind in FIGURES else text
 
 
-def tell_exercise(where: str, exercise: Exercise) -> str:
+def tell_exercise(number: str, exercise: Exercise) -> str:
     """Return the question of an exercise, and the text to start from."""
-    return f"{where}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
+    return f"{number}  {exercise.name}\n{exercise.ask.strip()}\nstart from: {exercise.starter}"
 
 
-def tell_receipt(receipt: Receipt, known: Collection[str]) -> str:
+def tell_receipt(receipt: Receipt, exercises: Collection[str]) -> str:
     """Return the content of a line that was handed in, with the number of existing exercises.
 
     Raises:
@@ -85,7 +85,7 @@ def tell_receipt(receipt: Receipt, known: Collection[str]) -> str:
     >>> tell_receipt(Receipt("Ada 4711", ("1.1", "1.2")), ["1.1", "1.2", "1.3"])
     'Ada 4711: 2 of 3 solved: 1.1-2'
     """
-    if unknown := [exercise for exercise in receipt.solved if exercise not in known]:
+    if unknown := [exercise for exercise in receipt.solved if exercise not in exercises]:
         raise DescriptorError(f"course: {unknown[0]} is not an exercise of the course; {receipt}")
     spans = f": {receipt.spans}" if receipt.solved else ""
-    return f"{receipt.name}: {len(receipt.solved)} of {len(known)} solved{spans}"
+    return f"{receipt.name}: {len(receipt.solved)} of {len(exercises)} solved{spans}"

@@ -47,55 +47,55 @@ class Ran:
 
 
 def run(cells: Sequence[str]) -> Ran:
-    """What the last of some cells prints, after the ones before it; an error in one of those ends that one alone.
+    """Run all cells in order and return the output of the last one; an error ends only its own cell.
 
     Args:
-        cells: lines of Python, a text each.
+        cells: the text of each cell, lines of Python.
 
     >>> run(["1 / 0", "2"]), run(["x ="]).error
     (Ran(printed='2\\n', error=None), 'SyntaxError: invalid syntax (line 1)')
     """
-    known: dict[str, object] = {"__name__": "__main__"}
+    variables: dict[str, object] = {"__name__": "__main__"}
     run_cells = Ran("", None)
     for cell in cells:
-        run_cells = _run_cell(cell, known)
+        run_cells = _run_cell(cell, variables)
     return run_cells
 
 
 def one_line(error: BaseException) -> str:
-    """An error as Python tells it in the end, in one line.
+    """Return the message of an error as Python prints it, in one line.
 
     >>> one_line(ValueError("one\\ntwo"))
     'ValueError: one two'
     """
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
-    refusing = "".join(format_exception_only(error)).strip()
-    if isinstance(error, ImportError):  # what follows the first line says how another page could load it
-        refusing = refusing.partition("\n")[0]
-    return " ".join(refusing.split())
+    message = "".join(format_exception_only(error)).strip()
+    if isinstance(error, ImportError):  # the other lines explain how another kind of page could load the module
+        message = message.partition("\n")[0]
+    return " ".join(message.split())
 
 
 def _show(value: object) -> None:
-    """What Python prints of a value that was typed in; nothing is remembered of it."""
+    """Print a value as the interactive Python does, without storing it in ``_``."""
     if value is not None:
         print(repr(value))
 
 
-def _run_cell(cell: str, known: dict[str, object]) -> Ran:
-    written, before, error = StringIO(), sys.displayhook, None
+def _run_cell(cell: str, variables: dict[str, object]) -> Ran:
+    output, displayhook, error = StringIO(), sys.displayhook, None
     try:
         sys.displayhook = _show
-        with redirect_stdout(written), redirect_stderr(written):
+        with redirect_stdout(output), redirect_stderr(output):
             for statement in ast.parse(cell).body:
-                exec(compile(ast.Interactive([statement]), "<cell>", "single"), known)  # noqa: S102
-    except (Exception, SystemExit) as raised:  # noqa: BLE001  whatever a cell raises is what it shows
-        error = one_line(raised)
+                exec(compile(ast.Interactive([statement]), "<cell>", "single"), variables)  # noqa: S102
+    except (Exception, SystemExit) as exception:  # noqa: BLE001  a cell may raise any error, which is shown
+        error = one_line(exception)
     finally:
-        sys.displayhook = before
-    printed = written.getvalue()
+        sys.displayhook = displayhook
+    printed = output.getvalue()
     if len(printed) > MOST:
-        printed = f"{printed[:MOST]}\n... and {len(printed) - MOST} more signs\n"
+        printed = f"{printed[:MOST]}\n... and {len(printed) - MOST} more characters\n"
     return Ran(printed, error)
 
 
@@ -106,7 +106,7 @@ def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object]
     """Return a function that accepts any value and returns refusals as records."""
 
     @wraps(answer)
-    def whatever(question: object) -> Record:
+    def reply(question: object) -> Record:
         try:
             if not isinstance(question, Mapping):
                 raise DescriptorError(f"page: a question of type {type(question).__name__} is not a record")
@@ -114,7 +114,7 @@ def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object]
         except REFUSALS as error:
             return {"ok": False, "error": refusal(error)}
 
-    return whatever
+    return reply
 
 
 def _text(question: Mapping[str, Any], name: str) -> str:
@@ -134,7 +134,7 @@ def _texts(question: Mapping[str, Any], name: str) -> list[str]:
 
 @refusing
 def run_cells(question: Mapping[str, Any]) -> Record:
-    """What the last of ``cells`` prints, after those before it.
+    """Return the output of the last of ``cells``, run after the others.
 
     >>> run_cells({"cells": ["a = 1", "a"]})
     {'ok': True, 'printed': '1\\n', 'error': None}
@@ -145,7 +145,7 @@ def run_cells(question: Mapping[str, Any]) -> Record:
 
 @refusing
 def drawing(question: Mapping[str, Any]) -> Record:
-    """The figure of a ``text``, of a ``kind`` as in a lesson, as SVG.
+    """Return the figure of a ``text`` as SVG; ``kind`` is that of a block in a lesson.
 
     >>> drawing({"kind": "figure", "text": "4:"})["error"]["message"]
     "notation: expected a number, '(', 'S<' or '_', found the end of the text; text = '4:'"
@@ -161,19 +161,19 @@ def drawing(question: Mapping[str, Any]) -> Record:
 
 @refusing
 def checked(question: Mapping[str, Any]) -> Record:
-    """What an ``answer`` to an ``exercise`` is worth, and whether it was an attempt.
+    """Return the verdict on an ``answer`` to an ``exercise``, and whether it counts as an attempt.
 
     >>> checked({"exercise": "5.2", "answer": "?:?"})
     {'ok': True, 'right': False, 'attempt': False, 'told': 'your answer is still to be filled in: ?:?'}
     """
     answer = _text(question, "answer")
-    said = check(_text(question, "exercise"), answer)
-    return {"right": said == "right", "attempt": attempt(answer, said), "told": " ".join(said.split())}
+    judgement = check(_text(question, "exercise"), answer)
+    return {"right": judgement == "right", "attempt": attempt(answer, judgement), "told": " ".join(judgement.split())}
 
 
 @refusing
 def line(question: Mapping[str, Any]) -> Record:
-    """The line that hands in what was ``solved`` under a ``name``.
+    """Return the line with which a student hands in the ``solved`` exercises under a ``name``.
 
     >>> line({"name": "Ada 4711", "solved": ["1.1"]})["line"]
     'layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ'
@@ -183,12 +183,12 @@ def line(question: Mapping[str, Any]) -> Record:
 
 @refusing
 def lines(question: Mapping[str, Any]) -> Record:
-    """What each line of a ``text`` says, or why it is none.
+    """Return the content of each line of a ``text``, or the error if it is not a line that was handed in.
 
     >>> lines({"text": "layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ"})["lines"]
     [{'ok': True, 'name': 'Ada 4711', 'solved': ['1.1'], 'spans': '1.1'}]
     """
-    return {"lines": [_read(one) for one in _text(question, "text").splitlines() if one.strip()]}
+    return {"lines": [_read(row) for row in _text(question, "text").splitlines() if row.strip()]}
 
 
 def _read(text: str) -> Record:
@@ -199,5 +199,5 @@ def _read(text: str) -> Record:
     return {"ok": True, "name": receipt.name, "solved": list(receipt.solved), "spans": receipt.spans}
 
 
-#: What a page may ask.
+#: The requests of a page, and the functions that answer them.
 ANSWERS: Answers = {"run": run_cells, "draw": drawing, "check": checked, "line": line, "read": lines}

@@ -5,9 +5,9 @@ Invariant: recorded counts can be read again.
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
 >>> with TemporaryDirectory() as place:
-...     kept = Progress(Path(place) / "course.json")
-...     kept.note("5.1", tried=1)
-...     kept.note("5.1", tried=1, solved=1)
+...     progress = Progress(Path(place) / "course.json")
+...     progress.note("5.1", tried=1)
+...     progress.note("5.1", tried=1, solved=1)
 ...     Progress(Path(place) / "course.json").of("5.1") == {"tried": 2, "solved": 1}
 True
 
@@ -55,11 +55,11 @@ class Progress:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._done: dict[str, dict[str, int]] = {}
+        self._counts: dict[str, dict[str, int]] = {}
         if os.path.lexists(path):
             try:
-                kept = json.loads(path.read_text(encoding="utf-8"))
-                self._done = {str(k): {str(n): int(c) for n, c in v.items()} for k, v in kept["exercises"].items()}
+                saved = json.loads(path.read_text(encoding="utf-8"))
+                self._counts = {str(k): {str(n): int(c) for n, c in v.items()} for k, v in saved["exercises"].items()}
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise DescriptorError(f"course: {path} is not a progress file of this course") from error
             except OSError as error:
@@ -67,11 +67,11 @@ class Progress:
 
     def of(self, exercise: str) -> Mapping[str, int]:
         """Return the counts of an exercise: ``tried``, ``hints``, ``solved``."""
-        return dict(self._done.get(exercise, {}))
+        return dict(self._counts.get(exercise, {}))
 
     def solved(self) -> tuple[str, ...]:
         """Return the solved exercises, such as 5.1."""
-        return tuple(sorted(exercise for exercise, counts in self._done.items() if counts.get("solved")))
+        return tuple(sorted(exercise for exercise, counts in self._counts.items() if counts.get("solved")))
 
     def note(self, exercise: str, **counts: int) -> None:
         """Add to the counts of an exercise and write the file; several processes may do this at the same time.
@@ -86,12 +86,12 @@ class Progress:
 
     def _note(self, exercise: str, counts: Mapping[str, int]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(self.path.parent):
-            self._done = Progress(self.path)._done
-            mine = self._done.setdefault(exercise, {})
+        with _locked(self.path.parent):
+            self._counts = Progress(self.path)._counts
+            own_counts = self._counts.setdefault(exercise, {})
             for name, count in counts.items():
-                mine[name] = mine.get(name, 0) + count
-            text = json.dumps({"schema": 1, "exercises": self._done}, indent=1, sort_keys=True)
+                own_counts[name] = own_counts.get(name, 0) + count
+            text = json.dumps({"schema": 1, "exercises": self._counts}, indent=1, sort_keys=True)
             write_whole({self.path: f"{text}\n".encode()})
 
 
@@ -104,22 +104,22 @@ def _unwritable(path: Path, error: OSError) -> DescriptorError:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One writer in a folder at a time, where the system has locks; the lock ends with its process."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder against other writers, if the system has locks; the lock ends with its process."""
     try:
         from fcntl import LOCK_EX, flock
     except ImportError:
         yield
         return
-    held = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        flock(held, LOCK_EX)
+        flock(descriptor, LOCK_EX)
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-#: Digits of a checksum: those that nobody takes for another.
+#: Digits of a checksum, without letters that look like other digits.
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LINE = re.compile(r"layoutalg-1;([^;]*);([^;]*); ?([0-9A-Za-z]{4}) ?-? ?([0-9A-Za-z]{4})\b", re.I)
 _RANGE = re.compile(r"(\d{1,2})\.(\d{1,2})(?:-(\d{1,2}))?")
@@ -127,28 +127,28 @@ _RANGE = re.compile(r"(\d{1,2})\.(\d{1,2})(?:-(\d{1,2}))?")
 
 @frozen
 class Receipt:
-    """What was handed in; its text is the line.
+    """The exercises that a student hands in; its text is the line.
 
     Args:
-        name: the student's name or number, of at most 60 signs and without a semicolon.
-        solved: exercises, as 5.1; in any order.
+        name: the student's name or number, at most 60 characters without a semicolon.
+        solved: numbers of exercises, such as 5.1, in any order.
 
     Raises:
-        DescriptorError: if the name is empty or no name, or what was solved is no exercise.
+        DescriptorError: if the name or an exercise is not of this form.
     """
 
     name: str
     solved: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        name = _plain(self.name)
+        name = _normalized(self.name)
         if not name or len(name) > 60 or ";" in name or not name.isprintable():
             raise DescriptorError(
                 f"course: name {name[:70]!r} is not 1 to 60 characters on one line without a semicolon"
             )
         if wrong := [exercise for exercise in self.solved if not re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise)]:
             raise DescriptorError(f"course: {wrong[0][:20]!r} is not an exercise, such as 5.1")
-        solved = sorted(set(self.solved), key=_place)
+        solved = sorted(set(self.solved), key=_numbers_of)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "solved", tuple(solved))
 
@@ -160,12 +160,12 @@ class Receipt:
         '1.1-3 5.1'
         """
         runs: list[list[int]] = []
-        for lesson, number in map(_place, self.solved):
+        for lesson, number in map(_numbers_of, self.solved):
             if runs and runs[-1][0] == lesson and runs[-1][2] == number - 1:
                 runs[-1][2] = number
             else:
                 runs.append([lesson, number, number])
-        return " ".join(f"{one}.{first}" + (f"-{last}" if last > first else "") for one, first, last in runs)
+        return " ".join(f"{lesson}.{first}" + (f"-{last}" if last > first else "") for lesson, first, last in runs)
 
     @property
     def checksum(self) -> str:
@@ -188,13 +188,13 @@ def read_receipt(text: str) -> Receipt:
     >>> read_receipt("4711, layoutalg-1; ada 4711; 1.1\\u20132 5.1;  n8ax-csq4 , late").name
     'ada 4711'
     """
-    match = _LINE.search(_plain(text))
+    match = _LINE.search(_normalized(text))
     if match is None:
         raise DescriptorError(
             f"course: {text.strip()[:60]!r} is not a line of the form 'layoutalg-1; NAME; EXERCISES; CHECKSUM'"
         )
-    exercises = _spread(match[2].strip())
-    code = "".join({"O": "0", "I": "1", "L": "1"}.get(one, one) for one in (match[3] + match[4]).upper())
+    exercises = _expand(match[2].strip())
+    code = "".join({"O": "0", "I": "1", "L": "1"}.get(letter, letter) for letter in (match[3] + match[4]).upper())
     receipt = Receipt(match[1], exercises)
     if f"{code[:4]}-{code[4:]}" != receipt.checksum:
         raise DescriptorError(
@@ -203,17 +203,17 @@ def read_receipt(text: str) -> Receipt:
     return receipt
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     """Return a text with plain spaces and hyphens, which word processors replace."""
     return re.sub("[\u2010-\u2015\u2212]", "-", " ".join(unicodedata.normalize("NFC", text).split()))
 
 
-def _place(exercise: str) -> tuple[int, int]:
+def _numbers_of(exercise: str) -> tuple[int, int]:
     lesson, _, number = exercise.partition(".")
     return int(lesson), int(number)
 
 
-def _spread(spans: str) -> tuple[str, ...]:
+def _expand(spans: str) -> tuple[str, ...]:
     numbers: list[str] = []
     for span in spans.split():
         match = _RANGE.fullmatch(span)

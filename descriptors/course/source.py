@@ -89,7 +89,7 @@ _LESSON = {"title", "aim", "minutes", "misconception", "teacher", "words"}
 
 @frozen
 class Exercise:
-    """A question, the judge of its answers, and what helps; answers are texts, as a student types them."""
+    """An exercise: a question, the judge of its answers, hints, and known wrong answers. Answers are texts as typed."""
 
     name: str
     ask: str
@@ -103,35 +103,39 @@ class Exercise:
     wrong: tuple[tuple[str, str, str], ...]
     line: str = ""
 
-    def slip(self, answer: str) -> str | None:
-        """The slip that leads to an answer: it is listed, or a list of numbers whose first wrong one stands in a list.
+    def mistake(self, answer: str) -> str | None:
+        """Return the mistake that leads to an answer, if the lesson lists it; otherwise None.
 
-        >>> parse(EXAMPLE).exercises[0].slip(" 2 : 3")
+        For a list of numbers, an answer with the same first wrong number counts as listed.
+
+        >>> parse(EXAMPLE).exercises[0].mistake(" 2 : 3")
         'the end of the first is taken for the next'
         """
-        listed = {_bare(wrong): slip for wrong, _, slip in self.wrong}
-        first = {self._first_wrong(wrong): slip for wrong, _, slip in reversed(self.wrong)}
-        return listed.get(_bare(answer)) or (first.get(at) if (at := self._first_wrong(answer)) else None)
+        mistakes = {_normalized(wrong): mistake for wrong, _, mistake in self.wrong}
+        mistakes_at = {self._first_difference(wrong): mistake for wrong, _, mistake in reversed(self.wrong)}
+        return mistakes.get(_normalized(answer)) or (
+            mistakes_at.get(position) if (position := self._first_difference(answer)) else None
+        )
 
-    def _first_wrong(self, answer: str) -> tuple[int, str] | None:
-        """Where a list of numbers leaves the solution, and the number there."""
-        right, mine = (_NUMBERS.split(one.strip(" ()[].")) for one in (self.solution, answer))
-        if len(right) < 2 or len(mine) != len(right) or not all(map(str.isdecimal, [*right, *mine])):
+    def _first_difference(self, answer: str) -> tuple[int, str] | None:
+        """Return the position and value of the first number that differs from the solution, or None."""
+        right, numbers = (_NUMBERS.split(text.strip(" ()[].")) for text in (self.solution, answer))
+        if len(right) < 2 or len(numbers) != len(right) or not all(map(str.isdecimal, [*right, *numbers])):
             return None
-        return next(((k, m) for k, (r, m) in enumerate(zip(right, mine, strict=True)) if m != r), None)
+        return next(((k, m) for k, (r, m) in enumerate(zip(right, numbers, strict=True)) if m != r), None)
 
 
 _NUMBERS = re.compile(r"[,;\s]+")
 
 
-def _bare(answer: str) -> str:
-    """An answer without what does not matter to a reader."""
+def _normalized(answer: str) -> str:
+    """Return an answer without spaces, outer brackets and case."""
     return "".join(answer.split()).strip("[]").casefold()
 
 
 @frozen
 class Vote:
-    """A question for a show of hands, and its choices, one of which its judge accepts."""
+    """A question for a show of hands; its judge accepts exactly one of the choices."""
 
     ask: str
     judge: str
@@ -142,7 +146,7 @@ class Vote:
 
 @frozen
 class Part:
-    """A piece of a lesson: ``text``, a ``figure`` or ``picture`` (see ``figures``), ``cute``, an ``exercise``."""
+    """A part of a lesson: ``text``, a ``figure`` or ``picture`` (see ``figures``), ``cute``, or an ``exercise``."""
 
     kind: str
     text: str
@@ -150,7 +154,7 @@ class Part:
 
 @frozen
 class Slide:
-    """A slide: its heading, its lines, and the example or figure that follows it in the lesson, if one does."""
+    """A slide: its heading, its lines, and the figure or example that directly follows it, if there is one."""
 
     heading: str
     lines: tuple[str, ...]
@@ -159,7 +163,7 @@ class Slide:
 
 @frozen
 class Lesson:
-    """A lesson: what it is for, its parts in order, its exercises."""
+    """A lesson: its aim, its parts in order, its exercises, votes and slides."""
 
     number: int
     title: str
@@ -178,11 +182,11 @@ def parse(text: str, number: int = 1) -> Lesson:
     """Parse a lesson.
 
     Args:
-        text: of the file.
-        number: of the lesson.
+        text: the text of the file.
+        number: the number of the lesson.
 
     Raises:
-        DescriptorError: if a block is missing, stands where it may not, or says what no block says.
+        DescriptorError: if a block is missing, misplaced or malformed.
 
     >>> parse("# no lesson")
     Traceback (most recent call last):
@@ -216,11 +220,11 @@ def parse(text: str, number: int = 1) -> Lesson:
     return Lesson(number, parts=tuple(parts), exercises=tuple(exercises), **head)
 
 
-def _slide(body: str, rest: list[tuple[str, str]], where: str) -> Slide:
-    """A slide, which shows the figure or the example that comes next."""
+def _slide(body: str, rest: list[tuple[str, str]], place: str) -> Slide:
+    """Return a slide with the figure or example that follows it."""
     heading, *lines = body.strip().splitlines() or [""]
     if not heading.startswith("# "):
-        raise DescriptorError(f"{where}: the first line {heading[:40]!r} is not a heading after `#`")
+        raise DescriptorError(f"{place}: the first line {heading[:40]!r} is not a heading after `#`")
     kind, text = rest[0] if rest else ("", "")
     shown = Part(kind, text.strip()) if kind in FIGURES else None
     example = re.match(r"\s*^```python\n(.*?)^```$", text, re.M | re.S) if kind == "text" else None
@@ -228,12 +232,12 @@ def _slide(body: str, rest: list[tuple[str, str]], where: str) -> Slide:
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:
-    """Every fenced block of the lesson's own kinds, and the text between them, in order."""
-    blocks, at = [], 0
+    """Return the fenced blocks of a lesson and the text between them, in order."""
+    blocks, end = [], 0
     for match in _FENCE.finditer(text):
-        blocks += [("text", text[at : match.start()]), (match[1], match[2])]
-        at = match.end()
-    return [(kind, body) for kind, body in [*blocks, ("text", text[at:])] if kind != "text" or body.strip()]
+        blocks += [("text", text[end : match.start()]), (match[1], match[2])]
+        end = match.end()
+    return [(kind, body) for kind, body in [*blocks, ("text", text[end:])] if kind != "text" or body.strip()]
 
 
 def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -241,45 +245,49 @@ def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], l
     return blocks[:end], blocks[end:]
 
 
-def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exercise:
-    head = _table(body, _EXERCISE, {"size", "line"}, where)
+def _exercise(body: str, belonging: list[tuple[str, str]], place: str) -> Exercise:
+    head = _table(body, _EXERCISE, {"size", "line"}, place)
     kinds = [kind for kind, _ in belonging]
     if kinds != ["hint", "hint", "hint", "solution", "wrong"]:
         raise DescriptorError(
-            f"{where}: the blocks of the exercise are {kinds}, not three hints, a solution and wrong answers"
+            f"{place}: the blocks of the exercise are {kinds}, not three hints, a solution and wrong answers"
         )
     *hints, (_, solution), (_, wrong) = belonging
     answer, _, why = solution.partition("\n---\n")
-    slips = [_wrong(line) for line in wrong.splitlines()]
-    if not why or not all(all(slip) for slip in slips):
+    wrong_answers = [_wrong_answer(line) for line in wrong.splitlines()]
+    if not why or not all(map(all, wrong_answers)):
         raise DescriptorError(
-            f"{where}: the solution has no reason, or a wrong answer has no message or no mistake after `->`"
+            f"{place}: the solution has no reason, or a wrong answer has no message or no mistake after `->`"
         )
     hint_texts = tuple(hint.strip() for _, hint in hints)
     size = head.pop("size", None)
-    return Exercise(size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=tuple(slips), **head)
+    return Exercise(
+        size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=tuple(wrong_answers), **head
+    )
 
 
-def _wrong(line: str) -> tuple[str, str, str]:
-    """A wrong answer, the words of its judge and its slip, or nothing where one is missing; ``\\n`` is a new line."""
+def _wrong_answer(line: str) -> tuple[str, str, str]:
+    """Parse a wrong answer, the message of its judge, and the mistake; three empty texts if a part is missing. ``\\n``
+    is a new line.
+    """
     pieces = [piece.strip() for piece in line.replace("\\n", "\n").split(" -> ")]
     return (pieces[0], pieces[1], pieces[2]) if len(pieces) == 3 else ("", "", "")
 
 
-def _vote(body: str, where: str) -> Vote:
-    head = _table(body, _VOTE, {"size"}, where)
+def _vote(body: str, place: str) -> Vote:
+    head = _table(body, _VOTE, {"size"}, place)
     return Vote(choices=tuple(head.pop("choices")), **head)
 
 
-def _table(body: str, needed: set[str], more: set[str], where: str) -> dict[str, Any]:
+def _table(body: str, needed: set[str], more: set[str], place: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(body)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"{where}: a block is not TOML; {error}") from error
+        raise DescriptorError(f"{place}: a block is not TOML; {error}") from error
     if not needed <= set(table) <= needed | more:
         raise DescriptorError(
-            f"{where}: a block has the keys {', '.join(table)}; the keys are {', '.join(sorted(needed))}"
+            f"{place}: a block has the keys {', '.join(table)}; the keys are {', '.join(sorted(needed))}"
         )
     if "operands" in table:
-        table["operands"] = tuple(tuple(one) if isinstance(one, list) else one for one in table["operands"])
+        table["operands"] = tuple(tuple(item) if isinstance(item, list) else item for item in table["operands"])
     return table

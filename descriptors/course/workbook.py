@@ -3,10 +3,11 @@
 Invariant: the file with all solutions is correct, and in the initial file every line is open.
 
 >>> from descriptors.course.catalog import exercises
->>> whole = "\\n".join(f"{one.line} = {one.solution}" for one in exercises().values() if one.line)
->>> {one.verdict for one in judged(whole)}
+>>> parts = [exercise for exercise in exercises().values() if exercise.line]
+>>> solved = "\\n".join(f"{exercise.line} = {exercise.solution}" for exercise in parts)
+>>> {line.verdict for line in judged(solved)}
 {'right'}
->>> {one.verdict for one in judged(workbook())}
+>>> {line.verdict for line in judged(workbook())}
 {'open'}
 """
 
@@ -23,14 +24,14 @@ ON_A_GPU = "descriptors plan m64n32k16 bf16 --arch sm90 --tile 64x32x128 --stage
 
 @frozen
 class Line:
-    """A line of the file: its exercise, its name, and the verdict: ``open``, ``right`` or the mistake."""
+    """A line of the file: the number of its exercise, its name, and its verdict (``open``, ``right`` or a mistake)."""
 
-    where: str
+    number: str
     name: str
     verdict: str
 
     def __str__(self) -> str:
-        return f"{self.where:<6}{self.name:<12}{self.verdict}"
+        return f"{self.number:<6}{self.name:<12}{self.verdict}"
 
 
 def workbook() -> str:
@@ -40,7 +41,11 @@ def workbook() -> str:
     a_global = (64,128):(?,?)  # 1.6 your multiplication: A
     """
     head = "# My multiplication: A times B transposed. Replace each ? and save.\n\n"
-    lines = [f"{one.line} = {one.starter}  # {where} {one.name}\n" for where, one in exercises().items() if one.line]
+    lines = [
+        f"{exercise.line} = {exercise.starter}  # {number} {exercise.name}\n"
+        for number, exercise in exercises().items()
+        if exercise.line
+    ]
     return head + "".join(lines)
 
 
@@ -50,12 +55,12 @@ def judged(text: str) -> list[Line]:
     >>> print(judged("a_global = (64,128):(128,1)")[0])
     1.6   a_global    your answer is 128 at index 1, must be 136. Perhaps: the unused elements are left out.
     """
-    mine, lines = lines_of(text), []
-    for where, one in exercises().items():
-        if one.line:
-            answer = mine.get(one.line, "?")
-            lines.append(Line(where, one.line, verdict(one, answer) if attempted(answer) else "open"))
-    last = next(where for where, one in exercises().items() if one.judge == "multiplies")
-    whole = all(line.verdict == "right" for line in lines)
-    wrong = multiplies(text) if whole else None
-    return [*lines, Line(last, "all of it", wrong or "right" if whole else "open")]
+    values, lines = lines_of(text), []
+    for number, exercise in exercises().items():
+        if exercise.line:
+            answer = values.get(exercise.line, "?")
+            lines.append(Line(number, exercise.line, verdict(exercise, answer) if attempted(answer) else "open"))
+    last = next(number for number, exercise in exercises().items() if exercise.judge == "multiplies")
+    all_right = all(line.verdict == "right" for line in lines)
+    mistake = multiplies(text) if all_right else None
+    return [*lines, Line(last, "the product", mistake or "right" if all_right else "open")]

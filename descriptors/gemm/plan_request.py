@@ -145,7 +145,7 @@ def main_loop(
 
     >>> main_loop("m64n100k16", "bf16", tile=(64, 100, 64))
     Traceback (most recent call last):
-    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, not 100; sm90 f16 dense,
+    descriptors.smem.instructions.rules.IllegalError: legality: N is 100, but must be 8..256 step 8; for sm90 f16 dense,
     M 64, K 16; the nearest shapes are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register
     fragments and shared-memory layout))
     """

@@ -55,6 +55,7 @@ from descriptors.smem.words.descriptor import WINDOW_BYTES, Arch, window_bytes
 from descriptors.smem.words.tensor_map import TmaError
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from descriptors.targets import generation, shared_bytes
+from descriptors.text import extents_text
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import contents, frozen, replace
 
@@ -177,10 +178,10 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
             return producer.casefold()
         try:
             producer = evaluated(producer)
-        except LayoutError as error:
+        except LayoutError:
             raise DescriptorError(
-                f"search: {brief(producer)} is not a producer; {error}; producers: {', '.join(_NAMES)} or a layout "
-                "(threads, values)"
+                f"search: producer is {brief(producer)}, which is not a name or a layout of modes (threads, values); "
+                f"supported names: {', '.join(_NAMES)}"
             ) from None
     if not isinstance(producer, (Layout, ComposedLayout)) or len(producer) != 2:
         raise DescriptorError(f"search: producer {brief(producer)} does not have two modes (threads, values)")
@@ -313,7 +314,7 @@ def survey(
     >>> len(both.findings), [str(refusal.swizzle) for refusal in both.refusals]
     (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
     >>> print(both.refusals[0].reason)
-    derive: tile K is 32, which is not a multiple of the 64 of an atom, in bf16 elements; tile = (128,32), atom = \
+    derive: tile K is 32, which is not a multiple of 64, the K of an atom in bf16 elements; tile = (128,32), atom = \
 (8,64):(64,1)
     """
     by = reader(
@@ -473,7 +474,7 @@ def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
         raise refusals[0]
     rows = [row for row in (64, 128) if generation(by.arch) == "sm100" or row == 64]
     raise DescriptorError(
-        f"search: no {by.arch} instruction reads whole blocks of an MN of {tile[0]}",
+        f"search: tile MN is {tile[0]}, which is not a multiple of the MN of any {by.arch} instruction",
         proposals=[Advice({"mma": (row, k), "pad": True}) for row in rows],
     )
 
@@ -501,6 +502,9 @@ def _tile(tile: object) -> tuple[int, int]:
         proposals = []
         if isinstance(tile, (tuple, list)) and len(tile) == 3:
             proposals.append(Advice({"tile": tuple(tile[:2]), "stages": tile[2]}))
-        raise DescriptorError(f"search: tile is {brief(tile)}, which is not (MN, K) of one stage", proposals=proposals)
+        text = extents_text(tile) if isinstance(tile, (tuple, list)) else brief(tile)
+        raise DescriptorError(
+            f"search: tile is {text}, which is not MNxK of one stage, such as 128x64", proposals=proposals
+        )
     mn, k = (as_integer(extent, f"search: tile extent {i}", minimum=1) for i, extent in enumerate(tile))
     return mn, k

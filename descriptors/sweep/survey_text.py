@@ -32,44 +32,44 @@ _REFUSALS = 4
 
 
 def _answer(value: object) -> str:
-    """``-`` for no answer, yes or no, or the number."""
+    """Return a value as text: ``-`` for None, yes or no for a boolean, otherwise the number."""
     return "-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _orders(entry: Finding | Refusal) -> str:
-    """``0,1``, or ``any`` where both orders come to the same."""
+    """Return ``0,1``, or ``any`` if both orders give the same layout."""
     return "any" if len(entry.orders) > 1 else ",".join(map(str, entry.orders[0]))
 
 
 def _heading(column: str) -> str:
-    """What a column is called in the table, which says once that all memory is in bytes."""
+    """Return the heading of a column; the legend states that all memory is in bytes."""
     return {"alignment_bytes": "align"}.get(column, column.removesuffix("_bytes"))
 
 
-#: Headings of the table and what stands below them.
+#: The columns of the table: heading, and the text of a finding.
 _TABLE: Mapping[str, Callable[[Finding], str]] = {
-    "major": lambda one: str(one.major),
-    "swizzle": lambda one: str(one.swizzle),
+    "major": lambda finding: str(finding.major),
+    "swizzle": lambda finding: str(finding.swizzle),
     "order": _orders,
-    "boxes": lambda one: _answer(one.boxes),
-    "wavefronts": lambda one: _answer(one.wavefronts),
-    "conflicts": lambda one: _answer(one.conflicts),
-    "store": lambda one: _answer(one.store_bytes),
-    "align": lambda one: _answer(one.alignment_bytes),
-    "padding": lambda one: _answer(one.padding_bytes),
-    "slack": lambda one: _answer(one.slack_bytes),
-    "waste": lambda one: _answer(one.waste_bytes),
-    "total": lambda one: _answer(one.total_bytes),
-    "fits": lambda one: _answer(one.fits),
-    "transposes": lambda one: _answer(one.transposes),
-    "carries": lambda one: _answer(one.carries),
-    "word": lambda one: word_text(one.word),
+    "boxes": lambda finding: _answer(finding.boxes),
+    "wavefronts": lambda finding: _answer(finding.wavefronts),
+    "conflicts": lambda finding: _answer(finding.conflicts),
+    "store": lambda finding: _answer(finding.store_bytes),
+    "align": lambda finding: _answer(finding.alignment_bytes),
+    "padding": lambda finding: _answer(finding.padding_bytes),
+    "slack": lambda finding: _answer(finding.slack_bytes),
+    "waste": lambda finding: _answer(finding.waste_bytes),
+    "total": lambda finding: _answer(finding.total_bytes),
+    "fits": lambda finding: _answer(finding.fits),
+    "transposes": lambda finding: _answer(finding.transposes),
+    "carries": lambda finding: _answer(finding.carries),
+    "word": lambda finding: word_text(finding.word),
 }
 
 
-#: Columns of plain stores, which nobody asks for where copies fill the tile.
+#: Columns of plain stores, which are left out if TMA copies fill the tile.
 _STORES = ("wavefronts", "conflicts", "store")
-#: Columns that say something only where they are not this in every row.
+#: Columns that are left out if every row has this value.
 _USUAL = {"padding": "0", "fits": "yes", "carries": "no", "transposes": "no"}
 
 
@@ -78,8 +78,8 @@ def findings_table(findings: Sequence[Finding], producer: str = "tma", everythin
 
     Args:
         findings: the rows, best first.
-        producer: who fills the tile; the cost of plain stores is of no copies.
-        everything: all columns.
+        producer: what fills the tile; for TMA copies the columns of plain stores are left out.
+        everything: whether to return all columns.
 
     >>> from descriptors.sweep.search import search
     >>> for line in findings_table(search(tile=(64, 16), dtype="bf16", mma=(64, 16), major="K")):
@@ -89,23 +89,23 @@ def findings_table(findings: Sequence[Finding], producer: str = "tma", everythin
     2      K     none    0,1      2    128
     3      K     none    1,0     16    128
     """
-    columns = {name: [show(one) for one in findings] for name, show in _TABLE.items()}
-    kept = {
+    columns = {name: [show(finding) for finding in findings] for name, show in _TABLE.items()}
+    shown = {
         name: cells
         for name, cells in columns.items()
         if everything
         or not ((producer == "tma" and name in _STORES) or name == "slack" or set(cells) == {_USUAL.get(name)})
     }
-    rows = [[str(i + 1), *(cells[i] for cells in kept.values())] for i in range(len(findings))]
-    return aligned([["#", *kept], *rows], ">")
+    rows = [[str(i + 1), *(cells[i] for cells in shown.values())] for i in range(len(findings))]
+    return aligned([["#", *shown], *rows], ">")
 
 
 def derive_command(finding: Finding, request: Asked) -> str:
     """Return the command that derives a finding, with its stages if the start address can reach all of them.
 
     Args:
-        finding: one that a search found.
-        request: what was searched for: of which kind the instruction is, how strictly the tables are read.
+        finding: a result of a search.
+        request: the arguments of the search.
 
     >>> from descriptors.sweep.search import survey
     >>> outcome = survey(tile=(64, 16), dtype="bf16", mma=(64, 16))
@@ -134,10 +134,10 @@ def tell_survey(survey: Survey, top: int | None = None, everything: bool = False
     """Return the text of a search: the best layout with its command, the request, the table, and the refusals.
 
     Args:
-        survey: what ``survey`` returned.
-        top: how many of the best are shown; all if left out.
-        everything: every column with what it means, and every refused candidate with its whole reason.
-        because: why the architecture was assumed; "" where it was named.
+        survey: the result of ``survey``.
+        top: the number of findings to show, best first; default: all.
+        everything: whether to show all columns with a legend, and all refused candidates with full reasons.
+        because: why the architecture was assumed; "" if the caller named it.
     """
     best = survey.findings[:top]
     lines = [*(_best(survey, best[0], because) if best else [_nothing(survey)]), _title(survey)]
@@ -146,21 +146,21 @@ def tell_survey(survey: Survey, top: int | None = None, everything: bool = False
     return "\n".join([*lines, *_notes(survey), *_refused(survey, everything)])
 
 
-def _best(survey: Survey, one: Finding, because: str) -> Iterator[str]:
-    boxes = f", {counted(one.boxes, 'box')}" if one.boxes is not None else ""
-    order = "" if len(one.orders) > 1 else f", order {_orders(one)}"
-    where = f"{one.total_bytes} bytes at a multiple of {one.alignment_bytes}"
-    best = "best" if one.fits else f"nothing fits {survey.asked.smem} bytes of shared memory; the cheapest"
-    yield f"{best}: {one.major}-major {one.swizzle}{order}: word {word_text(one.word)}{boxes}, {where}"
+def _best(survey: Survey, finding: Finding, because: str) -> Iterator[str]:
+    boxes = f", {counted(finding.boxes, 'box')}" if finding.boxes is not None else ""
+    order = "" if len(finding.orders) > 1 else f", order {_orders(finding)}"
+    size = f"{finding.total_bytes} bytes, aligned to {finding.alignment_bytes}"
+    best = "best" if finding.fits else f"no layout fits {survey.asked.smem} bytes of shared memory; the best"
+    yield f"{best}: {finding.major}-major {finding.swizzle}{order}: word {word_text(finding.word)}{boxes}, {size}"
     if because:
         yield f"   {survey.asked.arch} is assumed, {because}"
-    if one.padding_bytes:
-        mn, k = one.derivation.tile[:2]
-        yield f"   padded: no way to lay {extents_text(survey.asked.tile)} out as it is; {mn}x{k} is derived"
-    if one.transposes:
-        yield f"   transposed: the data must lie contiguous along {one.major}, as TMA copies them"
-    yield f"   {derive_command(one, survey.asked)}"
-    yield f"   proved, like every row below (read model: {one.proof.evidence})"
+    if finding.padding_bytes:
+        mn, k = finding.derivation.tile[:2]
+        yield f"   padded: {extents_text(survey.asked.tile)} has no layout; {mn}x{k} is derived"
+    if finding.transposes:
+        yield f"   transposed: the data must be contiguous along {finding.major}, because TMA copies do not transpose"
+    yield f"   {derive_command(finding, survey.asked)}"
+    yield f"   proved, like every row below (read model: {finding.proof.evidence})"
 
 
 def _title(survey: Survey) -> str:
@@ -175,24 +175,24 @@ def _title(survey: Survey) -> str:
 
 
 def _nothing(survey: Survey) -> str:
-    uneven = not survey.asked.pad and any("which is not a multiple of" in one.reason for one in survey.refusals)
+    uneven = not survey.asked.pad and any("which is not a multiple of" in finding.reason for finding in survey.refusals)
     fits = uneven and found_with_pad(survey.asked)
     return "nothing found" + ("; --pad would round the tile up to whole atoms and operands" if fits else "")
 
 
 def _table(survey: Survey, best: Sequence[Finding], everything: bool) -> Iterator[str]:
-    """The findings that the data can be copied to, unless none can, or all are to be shown."""
-    usable = [one for one in best if not one.transposes]
+    """Yield the rows of the findings that a copy can fill; all findings if there are none, or on request."""
+    usable = [finding for finding in best if not finding.transposes]
     yield from findings_table(best if everything or not usable else usable, survey.asked.producer, everything)
     if len(best) < len(survey.findings):
         yield f"the best {len(best)} of {len(survey.findings)}"
     if usable and len(usable) < len(best) and not everything:
-        other = next(one.major for one in best if one.transposes)
-        yield f"{len(best) - len(usable)} more are {other}-major: --contiguous {other} if the data lie so"
+        other = next(finding.major for finding in best if finding.transposes)
+        yield f"{len(best) - len(usable)} more are {other}-major: use --contiguous {other} for such data"
 
 
 def _legend(survey: Survey) -> Iterator[str]:
-    """What the table is sorted by, and what its columns mean."""
+    """Yield the sort key and the meaning of each column."""
     key = ", ".join(name.removesuffix("_bytes") for name in survey.key)
     yield f"sorted by {key}; the columns, all memory in bytes:"
     order = "stacking order of the atoms: 0,1 along MN first; 1,0 along K first; any: the same"
@@ -200,18 +200,20 @@ def _legend(survey: Survey) -> Iterator[str]:
 
 
 def _notes(survey: Survey) -> Iterator[str]:
-    """What MN-major tiles take, and why some columns have no answer."""
-    usable = [one for one in survey.findings if not one.transposes] or survey.findings
-    yield from sorted({transpose_note(d.arch, d.operand) for d in (one.derivation for one in usable) if d.transposed})
-    yield from sorted({f"no boxes: {_short(one.plan_refused)}" for one in usable if one.plan_refused})
+    """Yield notes on MN-major tiles, and the reasons for columns without values."""
+    usable = [finding for finding in survey.findings if not finding.transposes] or survey.findings
+    yield from sorted(
+        {transpose_note(d.arch, d.operand) for d in (finding.derivation for finding in usable) if d.transposed}
+    )
+    yield from sorted({f"no boxes: {_short(finding.plan_refused)}" for finding in usable if finding.plan_refused})
     if survey.asked.producer != "tma":
-        yield from sorted({f"no stores: {one.stores_refused}" for one in usable if one.stores_refused})
+        yield from sorted({f"no stores: {finding.stores_refused}" for finding in usable if finding.stores_refused})
 
 
 def _short(reason: str) -> str:
     """Return the fact of a reason and the ways out, without operands and sources."""
     fact, *more = re.sub(r" \((?:sources disagree: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split("; ")
-    ways_out = [part for part in more if not re.match(r"[a-z]\w* = |sm\d+ ", part)]
+    ways_out = [part for part in more if not re.match(r"[a-z]\w* = |for ", part)]
     return "; ".join([fact, *ways_out])
 
 
@@ -219,10 +221,10 @@ def _refused(survey: Survey, everything: bool) -> Iterator[str]:
     if not survey.refusals:
         return
     refusals = survey.refusals if everything or not survey.findings else survey.refusals[:_REFUSALS]
-    yield from ["", f"refused: {sum(len(one.orders) for one in survey.refusals)} candidates"]
-    for one in refusals:
-        reason = one.reason if everything else _short(one.reason)
-        yield f"  {one.major!s:>2}  {one.swizzle!s:<12}  {_orders(one):<3}  {reason}"
+    yield from ["", f"refused: {sum(len(finding.orders) for finding in survey.refusals)} candidates"]
+    for finding in refusals:
+        reason = finding.reason if everything else _short(finding.reason)
+        yield f"  {finding.major!s:>2}  {finding.swizzle!s:<12}  {_orders(finding):<3}  {reason}"
     if len(refusals) < len(survey.refusals):
         yield f"  and {len(survey.refusals) - len(refusals)} more (--all)"
 

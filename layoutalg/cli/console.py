@@ -393,7 +393,21 @@ def usage_message(error: click.ClickException, place: str) -> Message:
         return Message.parse(sentence, (more,))
     values = (getattr(error.param, "help", None) or "").split("  [default")[0].rstrip(".")
     name = error.param.human_readable_name if isinstance(error.param, click.Argument) else error.param.opts[0]
-    return Message(f"{name} is missing", (f"{name}: {values}",) if values else (), (more,))
+    example = _example(error, place, name)
+    return Message(
+        f"{name} is missing",
+        (f"{name}: {values}",) if values else (),
+        (*((f"use, for example, `{example}`",) if example else ()), more),
+    )
+
+
+def _example(error: click.MissingParameter, place: str, name: str) -> str:
+    """Return the first example in a command's help that has the missing option, or any argument; "" if none has."""
+    lines = [line.strip() for line in (error.ctx.command.help or "").splitlines()] if error.ctx else []
+    examples = [line for line in lines if line.startswith(f"{place} ") and not line.endswith("\\")]
+    if name.startswith("-"):
+        examples = [line for line in examples if name in line.split()]
+    return examples[0] if examples else ""
 
 
 def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:

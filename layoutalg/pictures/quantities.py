@@ -41,7 +41,9 @@ COLOURS = ("offset", "bank", "block", "mode", "thread", "value", "none")
 LABELS = ("offset", "index", "coord", "bank", "block", "mode", "thread", "value", "none")
 
 #: The message for a picture with banks of elements whose size is unknown.
-MISSING_BYTES = "draw: the bytes of an element are unknown, and banks depend on them; give element_bytes"
+MISSING_BYTES = (
+    "draw: banks depend on the bytes per element, which are unknown; give element_bytes=2, or --element-bytes 2"
+)
 
 Cells = list[list[Any]]
 

@@ -31,5 +31,5 @@ def test_what_is_said_of_a_wrong_answer_is_the_slip_that_leads_to_it(lesson: Les
     assert len(rows) == 3
     for where, answer, says, hint in rows:
         exercise = lesson.exercises[int(where.partition(".")[2]) - 1]
-        assert says == exercise.slip(answer) and grade(exercise, answer)
+        assert says == exercise.mistake(answer) and grade(exercise, answer)
         assert hint in exercise.hints

@@ -123,7 +123,7 @@ def complaints(word: int, use: Use) -> list[str]:
         ChoiceError: if the kind does not exist.
 
     >>> complaints(0x04200490, Use("f16", cta_group=2))[0].partition(";")[0]
-    'M must be 128, 256, not 64'
+    'M is 64, but must be 128 or 256'
     """
     read = decode_idesc(word, use.kind, use.arch)
     values = dict(read.values)

@@ -1,1 +1,1 @@
-"""Who says what of an answer is wrong? Each judge works by the definition, by enumeration or by the read model."""
+"""Judges of answers: each finds the mistake by the definition, by enumeration or by the read model."""

@@ -1,6 +1,6 @@
-"""What a student typed: a layout, numbers, words of 64 bits, short answers in a row.
+"""Parse answers of students: a layout, numbers, 64-bit words, several short answers.
 
-Law: what is read is written as it was, whatever stands between.
+Invariant: the separators between numbers do not matter.
 
 >>> integers_of("(0, 2, 0x10)"), integers_of("0;2 16"), integers_of("size 32 and cosize 38"), parts_of("yes, no;yes")
 ((0, 2, 16), (0, 2, 16), (32, 38), ('yes', 'no', 'yes'))
@@ -17,32 +17,32 @@ from layoutalg import ComposedLayout, Layout, evaluate
 
 
 def layout_of(text: str) -> Layout | ComposedLayout:
-    """A layout of a question, which may be an expression of the algebra.
+    """Return the layout of an expression of the algebra.
 
     Raises:
-        DescriptorError: if it is something else.
-        LayoutError: if it cannot be read.
+        DescriptorError: if the value is not a layout.
+        LayoutError: if the text cannot be parsed.
     """
     value = evaluate(text)
     if not isinstance(value, (Layout, ComposedLayout)):
-        raise DescriptorError(f"answer: it must be a layout, as (4,8):(8,1), found {text}")
+        raise DescriptorError(f"answer: {text} is not a layout, such as (4,8):(8,1)")
     return value
 
 
-#: What may be called in an answer: what writes a layout or a swizzle down.
-_WRITTEN = ("Layout", "make_layout", "Swizzle", "make_swizzle", "ComposedLayout", "make_composed_layout", "o")
-#: What a program in CuTe writes around the same numbers, and what encloses a single number.
+#: Functions that may occur in an answer: the constructors of layouts and swizzles.
+_CONSTRUCTORS = ("Layout", "make_layout", "Swizzle", "make_swizzle", "ComposedLayout", "make_composed_layout", "o")
+#: Notation of CuTe programs around numbers, and the parentheses around a single number.
 _CUTE = re.compile(r"\bcute(?:\.|::)|\bmake_(?:shape|stride|coord|tuple)\b|\{\}|\bInt(?=<)")
 _SINGLE = re.compile(r"(?<![\w>)\]])\(\s*(\d+)\s*\)|(?<=[\s(,:])<(\d+)>")
-_MOST_NESTED = 64  # deeper nesting cannot be read
+_MOST_NESTED = 64  # the parser refuses deeper nesting
 _CALL, _APPLIED = re.compile(r"\b([A-Za-z_]\w*)\s*\("), re.compile(r"[)>\]]\s*[(\[]")
 
 
 def written(text: str) -> str:
-    """An answer in the notation of this project, from that of CuTe too; `8` is the layout `8:1`.
+    """Convert an answer to the notation of this project, also from CuTe notation; `8` is the layout `8:1`.
 
     Raises:
-        DescriptorError: if it is an expression that somebody else would have to work out.
+        DescriptorError: if it is an expression that must be computed first.
 
     >>> written("Swizzle<2,0,2>"), written("Sw<3,4,3> o 0 o (8,128):(128,1)"), written(" 8 ")
     ('S<2,0,2>', 'S<3,4,3> o 0 o (8,128):(128,1)', '8:1')
@@ -50,7 +50,8 @@ def written(text: str) -> str:
     ('make_layout((4, 8), (1, 4))', 'make_layout(8, stride=2)')
     >>> written("complement(4:2, 24)")
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: answer: it must be worked out, as (4,8):(8,1), found the operation complement
+    descriptors.errors.DescriptorError: answer: the operation complement is not computed; write the resulting layout,
+    such as (4,8):(8,1)
     """
     text = _CUTE.sub("", text.strip(" \t\r\n`.'\""))
     text = re.sub(r"\b(?:swizzle|sw|s)\s*<", "S<", text, flags=re.I).replace("make_swizzle(", "Swizzle(")
@@ -59,17 +60,17 @@ def written(text: str) -> str:
         if simpler == text:
             break
         text = simpler
-    operation = next((name for name in _CALL.findall(text) if name not in _WRITTEN), "")
+    operation = next((name for name in _CALL.findall(text) if name not in _CONSTRUCTORS), "")
     if operation or _APPLIED.search(text):
-        found = f"the operation {operation[:40]}" if operation else f"{text[:40]}"
-        raise DescriptorError(f"answer: it must be worked out, as (4,8):(8,1), found {found}")
+        subject = f"the operation {operation[:40]}" if operation else f"{text[:40]}"
+        raise DescriptorError(f"answer: {subject} is not computed; write the resulting layout, such as (4,8):(8,1)")
     if _has_shape_alone(text):
-        raise DescriptorError(f"answer: a layout must have its strides, as (4,8):(8,1), found {text[:40]}")
+        raise DescriptorError(f"answer: {text[:40]} has no strides; write a layout with strides, such as (4,8):(8,1)")
     return f"{text}:1" if text.isdecimal() else text
 
 
 def _has_shape_alone(text: str) -> bool:
-    """Return whether some call that makes a layout has only one argument."""
+    """Return whether a call that constructs a layout has only one argument."""
     calls = {call.end() - 1 for call in re.finditer(r"\b(?:make_l|L)ayout\s*\(", text)}
     brackets: list[tuple[int, bool]] = []  # open brackets: position, and if a comma follows
     for place, letter in enumerate(text if calls else ""):
@@ -85,40 +86,40 @@ def _has_shape_alone(text: str) -> bool:
 
 
 def written_layout(text: str) -> Layout | ComposedLayout:
-    """A layout that was worked out; it raises as :func:`written` and :func:`layout_of`."""
+    """Parse a layout that is not an operation; the errors are those of :func:`written` and :func:`layout_of`."""
     return layout_of(written(text))
 
 
-#: Words that students write beside their numbers.
-_SAID = set("and bank banks byte bytes cosize i index is size tcgen05 tma turn turns wgmma".split())
+#: Words that students write with their numbers.
+_UNITS = set("and bank banks byte bytes cosize i index is size tcgen05 tma turn turns wgmma".split())
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-f]{1,16}|0b[01]{1,64}|[0-9]{1,20})")
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """What stands between commas, semicolons or spaces, in small letters; brackets are left out."""
+    """Split a text at commas, semicolons and spaces, in lower case and without brackets."""
     return tuple(re.sub(r"[()\[\],;`'\"=]", " ", text.strip(" \t\r\n.")).lower().split()) or ("",)
 
 
 def integers_of(text: str, count: int | None = None) -> tuple[int, ...]:
-    """Numbers, decimal or hexadecimal.
+    """Parse numbers, decimal or hexadecimal.
 
     Args:
-        text: what was typed.
-        count: how many there must be; any number of them if left out.
+        text: the typed text.
+        count: the required number of numbers; default: any.
 
     Raises:
-        DescriptorError: if something else stands there, or there are more or fewer.
+        DescriptorError: if the text contains something else, or another number of numbers.
     """
-    parts = [part for part in parts_of(text) if part.rstrip(":") not in _SAID]
-    strange = [part for part in parts if not _NUMBER.fullmatch(part)]
-    if strange or not parts:
-        raise DescriptorError(f"answer: it must be numbers with commas, found {(strange or [text])[0][:20]!r}")
+    parts = [part for part in parts_of(text) if part.rstrip(":") not in _UNITS]
+    unknown = [part for part in parts if not _NUMBER.fullmatch(part)]
+    if unknown or not parts:
+        raise DescriptorError(f"answer: {(unknown or [text])[0][:20]!r} is not a number; write numbers with commas")
     if count is not None and len(parts) != count:
-        raise DescriptorError(f"answer: it must be {count} number{'s' * (count != 1)}, found {len(parts)}")
+        raise DescriptorError(f"answer: it has {len(parts)} number{'s' * (len(parts) != 1)}, must have {count}")
     return tuple(int(part, 0) if "x" in part or "0b" in part else int(part) for part in parts)
 
 
-#: A word as its 16 digits: in a row or in groups of four, after 0x or not.
+#: The 16 digits of a word: together or in groups of four, with or without 0x.
 WORD = re.compile(r"(?<![0-9a-z])(?:0x)?[0-9a-f]{4}(?:[ _]?[0-9a-f]{4}){3}(?![0-9a-z_])", re.I)
 
 
@@ -127,12 +128,12 @@ def _digits(word: str) -> str:
 
 
 def words_of(text: str, count: int = 1) -> tuple[int, ...]:
-    """Words of 64 bits, as 0x0123456789abcdef; the 16 digits may stand in groups, as 0x0123 4567 89ab cdef.
+    """Parse 64-bit words such as 0x0123456789abcdef; the digits may be in groups, such as 0x0123 4567 89ab cdef.
 
     Raises:
-        DescriptorError: if they are not that many, or no such words.
+        DescriptorError: if the text has another number of words, or a word does not fit into 64 bits.
     """
     words = integers_of(WORD.sub(lambda word: f"0x{_digits(word[0])}", text), count)
     if not all(0 <= word < 1 << 64 for word in words):
-        raise DescriptorError(f"answer: a word must have 64 bits, as 0x0123456789abcdef, found {text[:40]}")
+        raise DescriptorError(f"answer: {text[:40]} is not a 64-bit word, such as 0x0123456789abcdef")
     return words

@@ -1,22 +1,22 @@
-"""Judges of layouts, of the numbers that they give, and of operations that may have no answer.
+"""Judges of layouts, of offsets, and of operations that may have no answer.
 
-Law: an answer is wrong where it differs, whatever its shape.
+Invariant: layouts are compared index by index, whatever their shapes.
 
 >>> function("(4,2):(1,4)", "8:1"), function("8:2", "8:1")
 (None, 'is 2 at index 1, must be 1')
 
-An exclusive or is told bit by bit.
+The hint for an exclusive or names a wrong bit.
 
 >>> exclusive("6", (12, 10)), exclusive("5", (12, 10))
 (None, 'says 5 for 12 xor 10: bit 0 is 1, but both have 0 there')
 >>> numbers("8", "((4,8):(8,1))(2)")
 'says 8 for ((4,8):(8,1))(2)'
 
-Where an operation has no answer, `none` is right and every layout wrong; where it has one, `none` is wrong.
+If an operation has no answer, `none` is right and every layout is wrong. If it has an answer, `none` is wrong.
 
->>> [lawful(mine, "composition", "(6,2):(1,7)", "(3,2):(2,3)") for mine in ("none", "(3,2):(2,3)")]
+>>> [lawful(answer, "composition", "(6,2):(1,7)", "(3,2):(2,3)") for answer in ("none", "(3,2):(2,3)")]
 [None, 'is a layout, but there is none: it is 7 at index 5, must be 8']
->>> [lawful(mine, "complement", "4:2", 24) for mine in ("none", "(3,2):(8,1)")]
+>>> [lawful(answer, "complement", "4:2", 24) for answer in ("none", "(3,2):(8,1)")]
 ['says that there is none, but there is one', None]
 """
 
@@ -44,7 +44,7 @@ from layoutalg import (
 
 
 def counts_of(layout: Layout | ComposedLayout) -> tuple[int, ...]:
-    """How many coordinates each mode has.
+    """Return the number of coordinates of each mode.
 
     Raises:
         DescriptorError: if an extent is a symbol.
@@ -57,10 +57,10 @@ def counts_of(layout: Layout | ComposedLayout) -> tuple[int, ...]:
 
 
 def offset_of(layout: Layout | ComposedLayout, *coordinate: int) -> int:
-    """What a layout gives at a coordinate or an index.
+    """Return the offset of a layout at a coordinate or an index.
 
     Raises:
-        DescriptorError: if it is no number, but a coordinate or a symbol.
+        DescriptorError: if the offset is a coordinate or contains a symbol.
 
     >>> offset_of(layout_of("(4,8):(8,1)"), 2, 3)
     19
@@ -70,38 +70,38 @@ def offset_of(layout: Layout | ComposedLayout, *coordinate: int) -> int:
 
 def _number(value: object, layout: Layout | ComposedLayout) -> int:
     if type(value) is not int:
-        raise DescriptorError(f"answer: a layout must be of numbers, found {value} in {layout}")
+        raise DescriptorError(f"answer: {layout} contains {value}, which is not a number")
     return value
 
 
 def function(answer: str, function_text: str) -> str | None:
-    """The same offsets, index by index, whatever the shape."""
-    mine, right = written_layout(answer), layout_of(function_text)
-    if size(mine) != size(right):
-        return f"has {size(mine)} elements, must have {size(right)}"
-    if isinstance(mine, Layout) and isinstance(right, Layout) and coalesce(mine) == coalesce(right):
-        return None  # one function has one shortest form; a tile has many elements
+    """Judge a layout that must have given offsets, index by index, with any shape."""
+    layout, right = written_layout(answer), layout_of(function_text)
+    if size(layout) != size(right):
+        return f"has {size(layout)} elements, must have {size(right)}"
+    if isinstance(layout, Layout) and isinstance(right, Layout) and coalesce(layout) == coalesce(right):
+        return None  # equal functions coalesce to equal layouts; this is faster than enumeration
     for index in range(size(right)):
-        if mine(index) != right(index):
-            return f"is {mine(index)} at index {index}, must be {right(index)}"
+        if layout(index) != right(index):
+            return f"is {layout(index)} at index {index}, must be {right(index)}"
     return None
 
 
 def shaped(answer: str, function_text: str) -> str | None:
-    """The same offsets, in modes of the same sizes, however they are split."""
-    mine, right = written_layout(answer), layout_of(function_text)
-    counts = [list(counts_of(one)) for one in (mine, right)]
+    """Judge a layout that must have given offsets and modes of given sizes, split in any way."""
+    layout, right = written_layout(answer), layout_of(function_text)
+    counts = [list(counts_of(each)) for each in (layout, right)]
     if counts[0] != counts[1]:
         return f"has modes of {counts[0]} elements, must have {counts[1]}"
     return function(answer, function_text)
 
 
 def numbers(answer: str, *expressions: str) -> str | None:
-    """A list of numbers, each the value of an expression of the algebra."""
-    mine = integers_of(answer, len(expressions))
-    for said, expression in zip(mine, expressions, strict=True):
-        if said != evaluate(expression):
-            return f"says {said} for {expression}"
+    """Judge a list of numbers, each of which must be the value of an expression."""
+    values = integers_of(answer, len(expressions))
+    for value, expression in zip(values, expressions, strict=True):
+        if value != evaluate(expression):
+            return f"says {value} for {expression}"
     return None
 
 
@@ -109,35 +109,35 @@ _AT = re.compile(r"\(\(?(\(.*\):\(.*\))\)?\)\((\d+)\)$")
 
 
 def reading(answer: str, *expressions: str) -> str | None:
-    """How the indices of layouts were misread, if the first wrong number of an answer tells that.
+    """Return the likely misreading of a layout's index that leads to the first wrong number; None if it is not known.
 
     >>> reading("0, 1", "((4,8):(8,1))(0)", "((4,8):(8,1))(1)")
     'the rightmost coordinate is counted first'
     """
     try:
         pairs = zip(integers_of(answer, len(expressions)), expressions, strict=True)
-        said, expression = next((said, one) for said, one in pairs if said != evaluate(one))
-        found = _AT.match(expression)
-        layout = layout_of(found[1]) if found else None
+        value, expression = next((value, text) for value, text in pairs if value != evaluate(text))
+        match = _AT.match(expression)
+        layout = layout_of(match[1]) if match else None
     except (StopIteration, LayoutError):
         return None
-    if found is None or not isinstance(layout, Layout):
+    if match is None or not isinstance(layout, Layout):
         return None
-    index = int(found[2])
+    index = int(match[2])
     readings = {
         "the rightmost coordinate is counted first": Layout(_reversed(layout.shape), _reversed(layout.stride))(index),
         "the index is taken for the offset": index,
         "the first stride is taken for all of the indices": index * offset_of(layout, 1),
     }
-    return next((slip for slip, number in readings.items() if number == said), None)
+    return next((mistake for mistake, number in readings.items() if number == value), None)
 
 
 def _reversed(tree: Any) -> Any:
-    return tuple(_reversed(one) for one in reversed(tree)) if isinstance(tree, tuple) else tree
+    return tuple(_reversed(item) for item in reversed(tree)) if isinstance(tree, tuple) else tree
 
 
 def no_composition(answer: str, a: str) -> str | None:
-    """A layout b for which a(b(i)) is no layout."""
+    """Judge a layout b for which a(b(i)) must not be a layout."""
     try:
         composed = composition(layout_of(a), written_layout(answer))
     except LayoutError as error:
@@ -146,42 +146,42 @@ def no_composition(answer: str, a: str) -> str | None:
 
 
 def counterexample(answer: str, claim: str, a: str, b: str) -> str | None:
-    """An index i at which a layout that is claimed to be a(b(i)) is something else."""
+    """Judge an index i at which a layout must differ from a(b(i))."""
     index, *more = integers_of(answer)
-    claimed, first, then = layout_of(claim), layout_of(b), layout_of(a)
-    if more or not 0 <= index < size(claimed):
-        return f"must be an index from 0 to {size(claimed) - 1}, found {answer}"
-    if claimed(index) == then(first(index)):
-        return f"is no counterexample: both are {claimed(index)} at index {index}"
+    layout, first, second = layout_of(claim), layout_of(b), layout_of(a)
+    if more or not 0 <= index < size(layout):
+        return f"must be an index from 0 to {size(layout) - 1}, but is {answer}"
+    if layout(index) == second(first(index)):
+        return f"is no counterexample: both are {layout(index)} at index {index}"
     return None
 
 
 def different(answer: str, layout: str, *others: str) -> str | None:
-    """A layout of another shape than these, with the same offsets; nesting alone does not make another.
+    """Judge a layout that must have the offsets of a layout in another form; other nesting is not another form.
 
     >>> different("(4,3):(2,8)", "12:2"), different("((3,4)):((2,6))", "12:2", "(3,4):(2,6)")
-    (None, 'is written as one of those that are given: ((3,4)):((2,6))')
+    (None, 'has the same form as one of the given layouts: ((3,4)):((2,6))')
     """
     wrong = function(answer, layout)
     if wrong is None and flatten(written_layout(answer)) in map(layout_of, (layout, *others)):
-        return f"is written as one of those that are given: {answer}"
+        return f"has the same form as one of the given layouts: {answer}"
     return wrong
 
 
 def exclusive(answer: str, *pairs: tuple[int, int]) -> str | None:
-    """The exclusive or of each pair of numbers."""
-    for said, (a, b) in zip(integers_of(answer, len(pairs)), pairs, strict=True):
-        for place in range(max(said, a, b, 0).bit_length()):
-            one, other, mine = (number >> place & 1 for number in (a, b, said))
-            if mine != (one != other):
-                have = f"both have {one}" if one == other else f"one has {one} and the other {other}"
-                return f"says {said} for {a} xor {b}: bit {place} is {mine}, but {have} there"
-        if said < 0:
-            return f"says {said} for {a} xor {b}: bits without a sign make no negative number"
+    """Judge the exclusive or of each pair of numbers."""
+    for value, (a, b) in zip(integers_of(answer, len(pairs)), pairs, strict=True):
+        for place in range(max(value, a, b, 0).bit_length()):
+            first, second, bit = (number >> place & 1 for number in (a, b, value))
+            if bit != (first != second):
+                have = f"both have {first}" if first == second else f"one has {first} and the other {second}"
+                return f"says {value} for {a} xor {b}: bit {place} is {bit}, but {have} there"
+        if value < 0:
+            return f"says {value} for {a} xor {b}: the exclusive or of numbers that are not negative is not negative"
     return None
 
 
-#: How an answer says that there is no layout; who writes `no idea` or `not sure` has not said so.
+#: Answers that mean "there is no layout"; `no idea` or `not sure` do not mean this.
 _NONE = re.compile(
     r"(?:there is )?(?:none(?: exists)?|(?:im|not )possible"
     r"|no(?: (?:such )?(?:layout|complement|composition|divide|inverse|answer))?)"
@@ -189,20 +189,20 @@ _NONE = re.compile(
 
 
 def lawful(answer: str, operation: str, *operands: Any) -> str | None:
-    """A right answer of an operation of the algebra, in any form, or `none` where the operation has no answer."""
-    values = [evaluate(one) if isinstance(one, str) else one for one in operands]
-    there_is = answerable(operation, *values)
+    """Judge an answer to an operation of the algebra; `none` is right if the operation has no answer."""
+    values = [evaluate(operand) if isinstance(operand, str) else operand for operand in operands]
+    has_answer = answerable(operation, *values)
     if _NONE.fullmatch(answer.strip(" .`'\"").casefold()):
-        return "says that there is none, but there is one" if there_is else None
+        return "says that there is none, but there is one" if has_answer else None
     wrong = broken_law(operation, written_layout(answer), *values)
-    if there_is:
+    if has_answer:
         return wrong
     more = f": it {wrong}" if wrong and "there is none" not in wrong else ""
     return f"is a layout, but there is none{more}"
 
 
 def answerable(operation: str, *operands: Any) -> bool:
-    """Whether the algebra has an answer.
+    """Return whether an operation of the algebra has an answer.
 
     Raises:
         DescriptorError: if there is no such operation.
@@ -212,7 +212,9 @@ def answerable(operation: str, *operands: Any) -> bool:
     False
     """
     if operation not in law_names():
-        raise DescriptorError(f"course: the operation must be one of {', '.join(law_names())}, found {operation}")
+        raise DescriptorError(
+            f"course: {operation} is not an operation with a law; supported: {', '.join(law_names())}"
+        )
     try:
         getattr(layoutalg, operation)(*operands)
     except LayoutError:
@@ -220,7 +222,7 @@ def answerable(operation: str, *operands: Any) -> bool:
     return True
 
 
-#: The judges, by the name that an exercise gives.
+#: The judges, by the names that exercises use.
 JUDGES: dict[str, Callable[..., str | None]] = {
     "function": function,
     "shaped": shaped,

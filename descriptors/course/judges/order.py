@@ -1,8 +1,9 @@
-"""The judge of an order of events: any order that breaks no rule of wgmma and does what is asked is right.
+"""Judge an order of wgmma events: it is right if it violates no rule and contains the required steps in order.
 
-It is written with commas: ``fence, mma, commit, wait 0, read``. ``mma`` adds up a sum in registers, ``read`` uses it.
+An order is written with commas: ``fence, mma, commit, wait 0, read``. ``mma`` accumulates in registers, ``read`` uses
+them.
 
-Law: what the checker of kernels finds first is the hint.
+Invariant: the hint is the first error that the kernel checker finds.
 
 >>> ordered("fence, mma, commit, wait 0, read", ["mma", "read"])
 >>> ordered("mma, commit, wait 0, read", ["mma", "read"])[:60]
@@ -21,24 +22,26 @@ from descriptors.check.sequence import first_broken
 from descriptors.errors import DescriptorError
 
 _EVENT = re.compile(r"(?:wgmma[. ])?(?:(fence|commit|mma|read)(?:_group|_async)?|(wait)(?:_group)?[ (<]*([0-7])[)>]?)")
-#: The longest order that is read, and the registers of the sum.
+#: The largest number of events, and the accumulator registers.
 LONGEST, SUM = 64, ("d",)
 
 
 def ordered(answer: str, steps: Sequence[str]) -> str | None:
-    """An order of events that breaks no rule and does some things one after the other, whatever stands between.
+    """Judge an order of events that must violate no rule and contain some steps in order.
 
     Raises:
-        DescriptorError: for an event that there is not.
+        DescriptorError: for an unknown event.
     """
     text = answer.lower()
-    names = [one[1] or f"{one[2]} {one[3]}" for one in _EVENT.finditer(text)]
-    strange = _EVENT.sub(" ", text).strip(" \t\r\n,;.`->→")
-    if strange or not 0 < len(names) <= LONGEST:
-        rule = f"it must be at most {LONGEST} events with commas (fence, mma, commit, wait 0, read)"
-        raise DescriptorError(f"answer: {rule}, found {repr(strange[:20]) if strange else len(names)}")
+    names = [match[1] or f"{match[2]} {match[3]}" for match in _EVENT.finditer(text)]
+    unknown = _EVENT.sub(" ", text).strip(" \t\r\n,;.`->→")
+    if unknown or not 0 < len(names) <= LONGEST:
+        fact = f"{unknown[:20]!r} is not an event" if unknown else f"it has {len(names)} events"
+        raise DescriptorError(
+            f"answer: {fact}; write at most {LONGEST} of fence, mma, commit, wait 0, read with commas"
+        )
     rest = iter(names)
-    missing = next((one for one in steps if one not in rest), None)
+    missing = next((step for step in steps if step not in rest), None)
     if missing:
         return f"does not do these in order: {', '.join(steps)}; {missing} is missing"
     first = first_broken([_event(name) for name in names])
@@ -61,5 +64,5 @@ def _event(name: str) -> Event:
     return Wait(int(name[-1]))
 
 
-#: The judges, by the name that an exercise gives.
+#: The judges, by the names that exercises use.
 JUDGES: dict[str, Callable[..., str | None]] = {"ordered": ordered}

@@ -1,18 +1,18 @@
-"""Judges of a tile that is derived: its five layouts, where each operand starts, what is read when a start moves.
+"""Judges of derived tiles: the start address, the offset and the word of each operand.
 
-A tile is (extents, dtype, major, swizzle, mma), as in the judge `word`; the architecture is sm90. Law: what the
-derivation has is right, and half of it is not.
+A tile is (extents, dtype, major, swizzle, mma), as for the judge `word`; the architecture is sm90. Invariant: the
+derived value is right, and half of it is wrong.
 
 >>> tile = ((128, 64), "bf16", "K", "128B", (64, 16))
 >>> advance("4128", 1, 1, *tile), advance("8224", 1, 1, *tile)
 ('says 4128, which is not where operand (1, 1) begins', None)
 
-The start of every subtile is the one that is derived, and no other start is taken for it.
+Only the derived start address of an operand is right.
 
 >>> tile = ((128, 128), "bf16", "K", "128B", (64, 16))
 >>> starts("0, 2, 1024", *tile, [[0, 0], [0, 1], [0, 4]])
 >>> starts("0, 32, 1024", *tile, [[0, 0], [0, 1], [0, 4]])
-'says 32 for the operand (0, 1): element (0, 0) of it lies at byte 32 and would be read at byte 576'
+'says 32 for the operand (0, 1): element (0, 0) of it is stored at byte 32 and would be read at byte 576'
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ def derived_tile(
     mma: Sequence[int],
     order: Sequence[int] | None = None,
 ) -> Derivation:
-    """The derivation of a tile for sm90; an item asks for it once for each of its answers.
+    """Return the sm90 derivation of a tile, from a cache.
 
     Args:
         tile: MN and K, in elements.
         dtype: type of the elements.
         major: ``K`` or ``MN``.
-        swizzle: mode, as ``128B``.
+        swizzle: the mode, such as ``128B``.
         mma: MN and K that one instruction reads.
         order: stacking order of the atoms.
 
     Raises:
-        DescriptorError: if it cannot be derived.
+        DescriptorError: if the tile has no descriptors.
     """
     return _derivation_of(tuple(tile), dtype, major, swizzle, tuple(mma), None if order is None else tuple(order))
 
@@ -71,19 +71,19 @@ def _derivation_of(
 
 
 def starts(answer: str, *question: Any) -> str | None:
-    """What is added to the start field, in its units of 16 bytes, for operands (mn, k) of a tile, counted in operands.
+    """Judge the amounts to add to the start address, in units of 16 bytes, for some operands of a tile.
 
     Args:
-        answer: a number for each.
-        question: tile, type, major, swizzle and operand as ``derive`` takes them, and the coordinates.
+        answer: a number for each operand.
+        question: tile, type, major, swizzle and operand as in ``derive``, and the coordinates (mn, k) of the operands.
     """
     *tile, operands = question
     derivation = derived_tile(*tile)
-    for number, at in zip(integers_of(answer, len(operands)), operands, strict=True):
-        origin = [one * extent for one, extent in zip(at, derivation.mma, strict=True)]
-        moved = _moved(derivation, 16 * number, origin)
-        if moved:
-            return f"says {number} for the operand {tuple(at)}: {moved}"
+    for number, coordinate in zip(integers_of(answer, len(operands)), operands, strict=True):
+        origin = [index * extent for index, extent in zip(coordinate, derivation.mma, strict=True)]
+        mistake = _first_mismatch(derivation, 16 * number, origin)
+        if mistake:
+            return f"says {number} for the operand {tuple(coordinate)}: {mistake}"
     return None
 
 
@@ -94,36 +94,36 @@ def _stored(derivation: Derivation) -> Rows:
 
 def _fetched(derivation: Derivation, step: int) -> Rows:
     if not 0 <= step < WINDOW_BYTES or step % 16:
-        raise DescriptorError(f"answer: a start must be a multiple of 16 bytes within the window, found {step}")
+        raise DescriptorError(f"answer: start {step} is not a multiple of 16 bytes within the window")
     word = derivation.descriptor.at(step).encode()
     read_out = read(word, "sm90", dtype=derivation.element, major=derivation.major, shape=derivation.mma)
     return [list(row) for row in read_out.addresses]
 
 
-def _moved(derivation: Derivation, step: int, origin: Sequence[int]) -> str | None:
-    """The first element of the block of the tile that begins at an origin which the moved word reads from elsewhere."""
+def _first_mismatch(derivation: Derivation, step: int, origin: Sequence[int]) -> str | None:
+    """Describe the first element of an operand that the word with a changed start reads from another address."""
     rows, (mn, k) = _stored(derivation), derivation.mma
     if not (0 <= origin[0] <= len(rows) - mn and 0 <= origin[1] <= len(rows[0]) - k):
         return f"the tile has no operand of {mn} by {k} that begins at {tuple(origin)}"
     for i, row in enumerate(_fetched(derivation, step)):
-        for j, place in enumerate(row):
+        for j, address in enumerate(row):
             right = rows[origin[0] + i][origin[1] + j]
-            if place != right:
-                return f"element ({i}, {j}) of it lies at byte {right} and would be read at byte {place}"
+            if address != right:
+                return f"element ({i}, {j}) of it is stored at byte {right} and would be read at byte {address}"
     return None
 
 
 def advance(answer: str, i: int, k: int, *tile: Any) -> str | None:
-    """How far operand (i, k) begins after the first, in bytes."""
-    (mine,), right = integers_of(answer, 1), derived_tile(*tile).offset_of(i, k)
-    if mine == right:
+    """Judge the distance in bytes from the first operand to operand (i, k)."""
+    (number,), right = integers_of(answer, 1), derived_tile(*tile).offset_of(i, k)
+    if number == right:
         return None
-    unit = " (that is the offset in units of 16 bytes)" if mine * 16 == right else ""
+    unit = " (that is the offset in units of 16 bytes)" if number * 16 == right else ""
     return f"says {answer}, which is not where operand ({i}, {k}) begins{unit}"
 
 
 def word_of(answer: str, base: int, i: int, k: int, *tile: Any) -> str | None:
-    """The word of operand (i, k) of a tile at an address: any that reads its elements from where they lie."""
+    """Judge the word of operand (i, k) of a tile at an address: it must read each element from where it is stored."""
     derivation = derived_tile(*tile)
     difference = diff(
         words_of(answer)[0],
@@ -141,7 +141,7 @@ def word_of(answer: str, base: int, i: int, k: int, *tile: Any) -> str | None:
     return f"reads {difference.differing} of {product(derivation.mma)} elements from elsewhere; wrong is {wrong}"
 
 
-#: The judges, by the name that an exercise gives.
+#: The judges, by the names that exercises use.
 JUDGES: dict[str, Callable[..., str | None]] = {
     "starts": starts,
     "advance": advance,

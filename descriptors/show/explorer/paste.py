@@ -116,7 +116,7 @@ def word_in(line: str) -> int | None:
         return int(high[1], 16) << 32 | int(low[1], 16)
     if whole := _WHOLE.search(line):
         if whole[0][:2].casefold() != "0x":
-            raise DescriptorError(f"explore: a word {ambiguous_digits(whole[0])}")
+            raise DescriptorError(f"explore: word {ambiguous_digits(whole[0])}")
         return int(re.sub("['_]", "", whole[0]), 16)
     if halves := _HALVES.search(line):
         first, second = (int(re.sub("['_]", "", half), 16) for half in halves.groups())

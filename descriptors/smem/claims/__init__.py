@@ -1,1 +1,1 @@
-"""Claims as texts that any solver decides (SMT-LIB 2), written from the definitions, apart from the proofs."""
+"""Claims as SMT-LIB 2 texts for any solver, written from the definitions and independent of the proofs."""

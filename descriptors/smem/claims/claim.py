@@ -8,7 +8,7 @@ text explains the meaning of *unsat*. ``z3 claim.smt2`` or ``cvc5 claim.smt2`` c
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
 >>> text = claim(d).smt2()
 >>> print(text.splitlines()[0], text.count("(check-sat)"))
-; Every word of a tile reads it: 0x4000404000010000 of sm100 and those that follow 2
+; All words of a tile read their subtiles: sm100 word 0x4000404000010000 and its successors 2
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ from layoutalg.frozen import frozen
 
 #: The last lines of every head.
 _RUN = (
-    "A solver is asked for a counterexample: run z3 or cvc5 on this file. The text stands alone: layout, fields and",
-    "walk are written out from CuTe's and PTX's definitions. Against these words are right or wrong, not against",
-    "silicon.",
+    "The queries ask for a counterexample: run z3 or cvc5 on this file. It is complete: layout, fields and read model",
+    "are written as CuTe and PTX define them. The claim is about these definitions, not about silicon.",
 )
 
 
@@ -83,34 +82,34 @@ def claim(answer: Derivation | SymbolicDerivation | Diff, *, base: int = 0) -> C
     ['walk', 'lemmas', 'swizzle', 'window']
     """
     if isinstance(answer, Derivation):
-        return _of_tile(answer, base)
+        return _claim_tile(answer, base)
     if isinstance(answer, SymbolicDerivation):
-        return _of_family(answer)
+        return _claim_family(answer)
     if isinstance(answer, Diff):
-        return _of_word(answer)
+        return _claim_word(answer)
     raise DescriptorError(f"claim: {brief(answer)} is not a derivation, closed forms or a diff")
 
 
-def _of_tile(d: Derivation, base: int) -> Claim:
+def _claim_tile(d: Derivation, base: int) -> Claim:
     base = as_integer(base, "claim: the base address")
     d.descriptor_at(base)  # raises for an address that no tile can have
     aligned = base % d.swizzle.alignment_bytes == 0
     step = d.swizzle.alignment_bytes if aligned else LINE_BYTES
     domain = Domain(step, 0, 0 if aligned else None)
     word = d.descriptor.encode()
-    one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
-    question = tile_question(one, _tile(d.smem_tile), word, _moves(d), domain, ignored=d.dont_care_mask())
-    where = f"any address that is a multiple of {step}, from which the tile lies in the window"
+    operand = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
+    question = tile_question(operand, _tile(d.smem_tile), word, _moves(d), domain, ignored=d.dont_care_mask())
+    addresses = f"every address that is a multiple of {step} and at which the tile fits into the window"
     facts = (
-        f"Every word of a tile reads it: {word_text(word)} of {d.arch} and those that follow",
+        f"All words of a tile read their subtiles: {d.arch} word {word_text(word)} and its successors",
         "",
         *_facts(d, d.smem_tile),
         f"words    {word_text(word)} + base/16 + advance(i, j, ...), advance {d.advance}",
-        f"domain   {where}{'' if aligned else ', the swizzle pattern starting with it'}",
+        f"domain   {addresses}{'' if aligned else ', the swizzle pattern starting with it'}",
         "",
-        "unsat: there is no address, operand and element that the tensor core reads from elsewhere than where the tile",
-        "       stores it: the words are right, whatever their don't-care bits.",
-        "sat:   the model is such an element.",
+        "unsat: the words are right for all values of their don't-care bits: the tensor core reads every element of",
+        "       every operand from the address where the tile stores it.",
+        "sat:   the model is an element that is read from another address.",
         *_RUN,
     )
     return Claim("\n".join(facts), (question,))
@@ -119,7 +118,7 @@ def _of_tile(d: Derivation, base: int) -> Claim:
 def _facts(d: Derivation | SymbolicDerivation, layout: Layout | ComposedLayout) -> tuple[str, str]:
     extents = " x ".join(map(str, d.tile))
     return (
-        f"tile     {extents} {d.element}, {d.major}-major, swizzle {d.swizzle}, read {extents_text(d.mma)} at a time",
+        f"tile     {extents} {d.element}, {d.major}-major, swizzle {d.swizzle}, subtiles {extents_text(d.mma)}",
         f"layout   {layout} in elements",
     )
 
@@ -145,7 +144,7 @@ def _moves(d: Derivation) -> Moves:
     return Moves(_modes(d.advance.outer), True, (lines.shape, lines.stride))
 
 
-def _of_family(d: SymbolicDerivation) -> Claim:
+def _claim_family(d: SymbolicDerivation) -> Claim:
     tile = _tile(d.smem_tile)
     if tile.offset:
         raise DescriptorError(f"claim: the layout of the family does not begin at offset 0; layout = {d.smem_tile}")
@@ -160,49 +159,50 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         _modes(d.advance),
         tuple(short for name, short in fields if name not in d.dont_care),
     )
-    one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
+    operand = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
     extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
     subject, condition = ("every", f", for all positive integers {symbols}") if symbols else ("the", "")
     tiles, model = ("every such tile", "a size, an operand") if symbols else ("the tile", "an operand")
     facts = (
-        f"The words of {subject} tile {extents} read it{condition}",
+        f"The words of {subject} tile {extents} read their subtiles{condition}",
         "",
         *_facts(d, d.smem_tile),
         f"words    LBO {d.leading_byte_offset}, SBO {d.stride_byte_offset} bytes, swizzle {d.swizzle} of {d.arch}",
         f"         start = base/16 + advance(i, j, ...), advance {d.advance}",
-        f"domain   any address that is a multiple of {step}, from which the tile lies in the window",
+        f"domain   every address that is a multiple of {step} and at which the tile fits into the window",
         "",
-        "Four questions, since solvers do not decide products of unknowns together with bits: before the exclusive-or",
-        "walk and tile come to one number; quotients and remainders are what that assumes; the exclusive-ors are one;",
-        "and all fits its fields. Chunks of 16 bytes stay whole, for start, LBO and SBO count 16 bytes.",
-        f"unsat, all four: every word of {tiles} reads its operand from where the tile stores it.",
-        f"sat:   the model is {model} and an element, or an address, where that is not so.",
+        "There are four questions, because solvers do not decide products of unknowns together with bits: are the",
+        "addresses of read model and tile equal before the exclusive-or, do quotients and remainders have the values",
+        "assumed there, are the exclusive-ors equal, and do all values fit into their fields? Start, LBO and SBO count",
+        "16 bytes, so that chunks of 16 bytes are not split.",
+        f"unsat for all four: every word of {tiles} reads its operand from where the tile stores it.",
+        f"sat:   the model is {model} and an element or an address that violates this.",
         *_RUN,
     )
-    return Claim("\n".join(facts), family_questions(one, family))
+    return Claim("\n".join(facts), family_questions(operand, family))
 
 
-def _of_word(found: Diff) -> Claim:
-    tile = _tile(found.layout)
-    if tuple(prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes) != found.shape:
+def _claim_word(difference: Diff) -> Claim:
+    tile = _tile(difference.layout)
+    if tuple(prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes) != difference.shape:
         raise DescriptorError(
             "claim: the operand crosses atoms, so it has no layout of its own; descriptors derive --smt2 states the "
             "claim of its tile"
         )
-    one = Operand(word_format(found.arch), found.element.name, str(found.major), found.shape)
-    still = Moves(tuple((1, 0) for _ in tile.modes))
-    domain = Domain(_PATTERN, found.base, found.pattern_start)
-    question = tile_question(one, tile, with_version(found.word, found.arch), still, domain)
-    read = f"{extents_text(found.shape)} {found.element}, told to be {found.major}-major"
+    operand = Operand(word_format(difference.arch), difference.element.name, str(difference.major), difference.shape)
+    unmoved = Moves(tuple((1, 0) for _ in tile.modes))
+    domain = Domain(_PATTERN, difference.base, difference.pattern_start)
+    question = tile_question(operand, tile, with_version(difference.word, difference.arch), unmoved, domain)
+    read = f"{extents_text(difference.shape)} {difference.element}, {difference.major}-major"
     facts = (
-        f"A word reads a layout: {word_text(found.word)} of {found.arch}",
+        f"A word reads a layout: {difference.arch} word {word_text(difference.word)}",
         "",
-        f"layout   {found.layout} in elements, {read}",
-        f"domain   the layout at {found.base:#x}, where the word is, or both moved by a multiple of {_PATTERN} bytes;",
-        f"         the swizzle pattern starts at {found.pattern_start:#x}",
+        f"layout   {difference.layout} in elements, {read}",
+        f"domain   the layout at {difference.base:#x}, or layout and word moved by a multiple of {_PATTERN} bytes;",
+        f"         the swizzle pattern starts at {difference.pattern_start:#x}",
         "",
-        "unsat: the word reads every element from where the layout stores it, there and wherever they are moved.",
-        "sat:   the model is an element that it reads from elsewhere.",
+        "unsat: the word reads every element from where the layout stores it, also after every such move.",
+        "sat:   the model is an element that the word reads from another address.",
         *_RUN,
     )
     return Claim("\n".join(facts), (question,))

@@ -71,14 +71,14 @@ class Family(NamedTuple):
 
 
 class _Coordinate(NamedTuple):
-    """The coordinate of an element in its operand, along MN or K, as the walk divides it.
+    """The coordinate of an element in its operand along MN or K, split into periods as the read model does.
 
     Args:
         name: the term of the coordinate.
         extent: elements of an operand.
-        period: along the contiguous mode, elements of 16 bytes (K-major) or of a row of the swizzle (MN-major); across
-            it, rows of an atom.
-        scale: what an address counts of an element along the contiguous mode; 1 across it.
+        period: along the contiguous mode, the elements in 16 bytes (K-major) or in a row of the swizzle (MN-major);
+            along the other mode, the rows of an atom.
+        scale: along the contiguous mode, the address units of an element; 1 along the other mode.
     """
 
     name: str
@@ -93,7 +93,7 @@ class _Coordinate(NamedTuple):
 
     @property
     def rest(self) -> str:
-        """The place of the element in its period, in units of addresses along the contiguous mode."""
+        """The position of the element in its period, in address units along the contiguous mode."""
         return _I.rest(_I.product(self.name, self.scale), self.scale * self.period)
 
 
@@ -107,13 +107,14 @@ def _coordinates(operand: Operand, pattern: Swizzle) -> tuple[_Coordinate, _Coor
 
 
 class _Index(NamedTuple):
-    """An index of a mode of the tile, taken apart.
+    """An index of a mode of the tile, split into digits.
 
     Args:
-        weights: what each digit counts.
+        weights: the weight of each digit.
         names: the names of the digits.
-        end: the extent of the mode; 0 where only a symbol says that.
-        coordinate: of the element in its operand; None for modes after K, along which an operand has no elements.
+        end: the extent of the mode; 0 if it contains a symbol.
+        coordinate: the coordinate of the element in its operand; None for modes after K, along which an operand has one
+            element.
     """
 
     weights: tuple[int, ...]
@@ -136,7 +137,7 @@ class _Index(NamedTuple):
         return _I.sum(*chosen)
 
     def ranges(self) -> list[str]:
-        """Return what is known of the digits."""
+        """Return the conditions on the digits."""
         ends = [high // low for low, high in pairwise((*self.weights, self.end))]
         return [_I.within(name, end) if end else _I.least(0, name) for name, end in zip(self.names, ends, strict=True)]
 
@@ -145,12 +146,12 @@ def family_questions(operand: Operand, family: Family) -> tuple[Question, ...]:
     """Return the four questions.
 
     Args:
-        operand: what an instruction reads.
-        family: the tiles, and what is said of their words.
+        operand: the operand that an instruction reads.
+        family: the tiles and the formulas of their words.
 
     Raises:
-        DescriptorError: if an extent other than the last of a mode holds a symbol, or the extents that cut an index do
-            not divide each other.
+        DescriptorError: if an extent other than the last of a mode contains a symbol, or the extents that split an
+            index do not divide each other.
     """
     mn, k = _coordinates(operand, family.pattern)
     indices = _indices(family, [mn, k, *[None] * (len(family.modes) - 2)])
@@ -159,30 +160,32 @@ def family_questions(operand: Operand, family: Family) -> tuple[Question, ...]:
     head = "\n".join([*(f"(declare-const {name} Int)" for name in constants), _index_definitions(indices)])
     ranges = [
         *(_I.least(1, name) for name in family.symbols),
-        *(known for index in indices for known in index.ranges()),
+        *(condition for index in indices for condition in index.ranges()),
     ]
-    known = "\n".join(f"(assert {condition})" for condition in ranges)
+    asserted = "\n".join(f"(assert {condition})" for condition in ranges)
     assumed = "\n".join(f"(assert (= {term} {digits})) ; a lemma" for term, digits in lemmas)
-    walk = f"{head}\n{_definitions(operand, family, _walk(operand, family.pattern, mn, k))}\n{known}\n{assumed}"
+    walk = f"{head}\n{_definitions(operand, family, _walk(operand, family.pattern, mn, k))}\n{asserted}\n{assumed}"
     wrong = either([f"(not (= {term} {digits}))" for term, digits in lemmas])
     return (
-        Question("walk", _LOGIC, walk, "(not (= fetched stored))", _ASKED["walk"], vacuous=True),
-        Question("lemmas", _LOGIC, f"{head}\n{known}", wrong, _ASKED["lemmas"]),
-        Question("swizzle", "QF_BV", _swizzle(operand, family), "(not (= stored fetched))", _ASKED["swizzle"]),
+        Question("walk", _LOGIC, walk, "(not (= fetched stored))", _TEXTS["walk"], vacuous=True),
+        Question("lemmas", _LOGIC, f"{head}\n{asserted}", wrong, _TEXTS["lemmas"]),
+        Question("swizzle", "QF_BV", _swizzle(operand, family), "(not (= stored fetched))", _TEXTS["swizzle"]),
         _window(operand, family),
     )
 
 
-_ASKED = {
-    "walk": "Is start + walk anywhere another number than base + offset in the tile, before the exclusive-or?",
-    "lemmas": "Is a quotient or a remainder another number than its digits say?",
-    "swizzle": "Is the tile's swizzle anywhere another permutation than the exclusive-or of the walk?",
-    "window": "Is there a tile in the window with a start address, an LBO or an SBO that its field cannot hold?",
+_TEXTS = {
+    "walk": "Does start + read offset differ from base + offset in the tile for an element, before the exclusive-or?",
+    "lemmas": "Does a quotient or a remainder differ from the value of its digits?",
+    "swizzle": "Does the tile's swizzle differ from the exclusive-or of the read model for an address?",
+    "window": "Is there a tile in the window whose start address, LBO or SBO does not fit into its field?",
 }
 
 
 def _indices(family: Family, coordinates: Sequence[_Coordinate | None]) -> list[_Index]:
-    """Return the digits of every mode's index: cut where the tile, the walk, the operand and the advance cut it."""
+    """Return the digits of the index of every mode, split as the tile, the read model, the operand and the advance
+    split it.
+    """
     indices = []
     for x, (mode, moves, coordinate) in enumerate(zip(family.modes, family.advance, coordinates, strict=True)):
         extent = coordinate.extent if coordinate else 1
@@ -193,13 +196,13 @@ def _indices(family: Family, coordinates: Sequence[_Coordinate | None]) -> list[
         if any(high % low for low, high in pairwise(weights)):
             raise DescriptorError(f"claim: the extents {weights} that split an index do not divide each other")
         names = tuple(f"{'rcs'[min(x, 2)]}{'' if x < 3 else x}_{t}" for t in range(len(weights)))
-        whole = prod(size for size, _ in leaves(*mode))
-        indices.append(_Index(weights, names, whole if isinstance(whole, int) else 0, coordinate))
+        extent = prod(size for size, _ in leaves(*mode))
+        indices.append(_Index(weights, names, extent if isinstance(extent, int) else 0, coordinate))
     return indices
 
 
 def _cuts(mode: Mode, unit: int) -> list[int]:
-    """Return the weights at which a mode cuts its index."""
+    """Return the weights at which a mode splits its index."""
     weights, below = list[int](), unit
     for extent, _ in list(leaves(*mode))[:-1]:
         if not isinstance(extent, int):
@@ -210,7 +213,7 @@ def _cuts(mode: Mode, unit: int) -> list[int]:
 
 
 def _lemmas(family: Family, indices: Sequence[_Index]) -> list[tuple[str, str]]:
-    """Return quotients and remainders of the definitions, with the digits that they come to."""
+    """Return the quotients and remainders of the definitions, with their values as sums of digits."""
     lemmas = dict[str, str]()
     for x, (mode, moves, index) in enumerate(zip(family.modes, family.advance, indices, strict=True)):
         lemmas |= _divisions(f"index-{x}", mode[0], 1, index)
@@ -224,7 +227,7 @@ def _lemmas(family: Family, indices: Sequence[_Index]) -> list[tuple[str, str]]:
 
 
 def _divisions(term: str, shape: Any, unit: int, index: _Index) -> dict[str, str]:
-    """Return the quotients and remainders that a mode takes of a term, which counts ``unit`` of an index."""
+    """Return the quotients and remainders that a mode computes from a term that counts ``unit`` of an index."""
     lemmas, below = dict[str, str](), unit
     *inner, _ = leaves(shape, shape)
     for extent, _ in inner:
@@ -239,11 +242,13 @@ def _index_definitions(indices: Sequence[_Index]) -> str:
     """Define the indices of element (r, c) of operand (i, j, ...), as sums of digits."""
     lines = list[str]()
     for x, index in enumerate(indices):
-        lines.append(f"(define-fun index-{x} () Int {index.sum(1)}) ; of the tile's mode {x}")
-        lines.append(f"(define-fun operand-{x} () Int {index.sum(index.extent)}) ; which operand along it")
+        lines.append(f"(define-fun index-{x} () Int {index.sum(1)}) ; along mode {x} of the tile")
+        lines.append(f"(define-fun operand-{x} () Int {index.sum(index.extent)}) ; number of the operand along it")
         if index.coordinate:
             element = index.sum(1, index.extent)
-            lines.append(f"(define-fun {index.coordinate.name} () Int {element}) ; which element of that")
+            lines.append(
+                f"(define-fun {index.coordinate.name} () Int {element}) ; number of the element in the operand"
+            )
     return "\n".join(lines)
 
 
@@ -262,7 +267,7 @@ def _definitions(operand: Operand, family: Family, walk: str) -> str:
         f"(define-fun start () Int {_I.sum(begins, _I.product(sixteen, _I.sum(*starts)))})",
         f"(define-fun leading () Int {_I.product(sixteen, family.leading)})",
         f"(define-fun stride () Int {_I.product(sixteen, family.stride)})",
-        "; the walk as the manual has it",
+        "; the read address as in the PTX manual",
         f"(define-fun fetched () Int {walk})",
     ]
     return "\n".join(lines)
@@ -281,26 +286,29 @@ def _walk(operand: Operand, pattern: Swizzle, mn: _Coordinate, k: _Coordinate) -
 
 
 def _swizzle(operand: Operand, family: Family) -> str:
-    """For any offset in elements: its place in units of addresses is permuted alike by both."""
+    """Return the definitions of the addresses of an offset after both swizzles."""
     bits, place = family.pattern.bits, family.pattern.place + operand.half
-    mine = swizzle_term(family.swizzle, "x") if family.swizzle else "x"
+    tile_swizzle = swizzle_term(family.swizzle, "x") if family.swizzle else "x"
     line = f"(bvand (bvlshr a {BITS.number(7 + operand.half)}) {BITS.number((1 << bits) - 1)})"
-    theirs = f"(bvxor a (bvshl {line} {BITS.number(place)}))"
+    read_swizzle = f"(bvxor a (bvshl {line} {BITS.number(place)}))"
     limit, unit = operand.counted(2 * WINDOW) // operand.units, "half bytes" if operand.half else "bytes"
     return "\n".join(
         [
             "(define-sort N () (_ BitVec 32))",
             "(declare-const x N) ; the offset of an element from address 0, in elements",
-            f"(define-fun a () N {BITS.product('x', operand.units)}) ; the same in {unit}",
-            f"(assert {BITS.below('x', limit)}) ; so that nothing leaves 32 bits",
-            f"(define-fun stored () N {BITS.product(mine, operand.units)})",
-            f"(define-fun fetched () N {theirs})",
+            f"(define-fun a () N {BITS.product('x', operand.units)}) ; the offset in {unit}",
+            f"(assert {BITS.below('x', limit)}) ; so that all values fit into 32 bits",
+            f"(define-fun stored () N {BITS.product(tile_swizzle, operand.units)})",
+            f"(define-fun fetched () N {read_swizzle})",
         ]
     )
 
 
 def _window(operand: Operand, family: Family) -> Question:
-    """Ask about the fields; with every symbol as a sum of numbers that are not negative, all terms have one sign."""
+    """Return the query about the fields.
+
+    Every symbol is written as a sum of non-negative numbers, so that all terms have the same sign.
+    """
     steps = [
         (f"o{x}_{t}", extent, step)
         for x, moves in enumerate(family.advance)
@@ -319,15 +327,15 @@ def _window(operand: Operand, family: Family) -> Question:
             *(f"(declare-const {name} Int)" for name in ("base", *(name for name, _ in free))),
             *_symbol_definitions(summands),
             *(f"(assert {_I.within(name, extent)})" for name, extent in free),
-            "; what is never negative, so that the rest is linear: products of numbers that are not",
+            "; products of non-negative numbers are non-negative; with these facts the rest is linear",
             *(f"(assert (<= 0 (* {' '.join(chosen)})))" for chosen in _products(list(summands.values()))),
-            f"; the tile lies in the window of {WINDOW} bytes; its address, base, counts 16 bytes, its size bits",
+            f"; the tile is in the window of {WINDOW} bytes; base counts 16 bytes, the size of the tile counts bits",
             f"(assert (and (<= 0 base) (<= (+ (* 128 base) {total}) {8 * WINDOW})))",
             *(f"(define-fun {name} () Int {term})" for name, term in fields),
         ]
     )
     denial = f"(not {both([_I.within(name, 1 << 14) for name, _ in fields])})"
-    return Question("window", _LOGIC, premises, denial, _ASKED["window"], vacuous=True)
+    return Question("window", _LOGIC, premises, denial, _TEXTS["window"], vacuous=True)
 
 
 def _summands(symbols: Sequence[str], indices: Sequence[tuple[str, Any]]) -> dict[str, list[str]]:
@@ -347,10 +355,10 @@ def _symbol_definitions(summands: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _products(groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Products of one number of each of two or more groups."""
+    """Return the products of one number from each of two or more groups."""
     return [
         chosen
         for count in range(2, len(groups) + 1)
-        for some in combinations(groups, count)
-        for chosen in product(*some)
+        for selected in combinations(groups, count)
+        for chosen in product(*selected)
     ]

@@ -42,12 +42,12 @@ def mode_term(shape: Any, stride: Any, index: str, by: Arithmetic) -> str:
         index: the term of the index.
         by: the arithmetic.
     """
-    parts, below, own = list[str](), 1, list(leaves(shape, stride))
-    for number, (extent, step) in enumerate(own):
+    parts, below, extents = list[str](), 1, list(leaves(shape, stride))
+    for number, (extent, step) in enumerate(extents):
         quotient = by.part(index, below)
-        at = quotient if number == len(own) - 1 else by.rest(quotient, extent)
+        digit = quotient if number == len(extents) - 1 else by.rest(quotient, extent)
         if extent != 1 and step != 0:
-            parts.append(by.product(at, step))
+            parts.append(by.product(digit, step))
         below = below * extent
     return by.sum(*parts)
 

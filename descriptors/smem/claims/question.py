@@ -62,8 +62,8 @@ class Question(NamedTuple):
     @property
     def premises_alone(self) -> Question:
         """The query whether the premises can be satisfied; otherwise the claim would be vacuous."""
-        text = f"Is there anything at all of which {self.name!r} asks?"
-        return self._replace(name=f"{self.name}, not of nothing", denial="", text=text, vacuous=False)
+        text = f"Can the premises of {self.name!r} be satisfied?"
+        return self._replace(name=f"premises of {self.name}", denial="", text=text, vacuous=False)
 
 
 def every(questions: Sequence[Question]) -> list[Question]:
@@ -71,7 +71,7 @@ def every(questions: Sequence[Question]) -> list[Question]:
 
     >>> question = Question("q", "ALL", "", "false", "", vacuous=True)
     >>> [(each.name, each.expected) for each in every([question])]
-    [('q', 'unsat'), ('q, not of nothing', 'sat')]
+    [('q', 'unsat'), ('premises of q', 'sat')]
     """
     return [each for q in questions for each in ((q, q.premises_alone) if q.vacuous else (q,))]
 
@@ -92,5 +92,5 @@ def text_of(head: str, questions: Sequence[Question]) -> str:
         lines.append(remark(fill(title, _WIDTH)))
         lines.append(question.script)
         if question.values and question.denial:
-            lines.append(f"; Where it is sat: (get-value ({' '.join(question.values)}))")
+            lines.append(f"; If the answer is sat: (get-value ({' '.join(question.values)}))")
     return "\n".join(lines) + "\n"

@@ -72,8 +72,8 @@ def ask(question: Question, solver: str | None = None, *, seconds: int = _SECOND
         solver = names[0]
     if solver not in names:
         raise DescriptorError(
-            f"solver: {solver or 'neither z3 nor cvc5'} is {'not ' if solver else ''}installed; pip install z3-solver, "
-            "or pip install cvc5; or write the claim with --smt2 and run any solver"
+            f"solver: {solver or 'neither z3 nor cvc5'} is {'not ' if solver else ''}installed; "
+            "use `pip install z3-solver` or `pip install cvc5`; write the claim with --smt2 to run another solver"
         )
     outcome = _RUNNERS[solver](question.script, seconds).split("\n")[0]
     values = dict[str, int]()
@@ -84,16 +84,16 @@ def ask(question: Question, solver: str | None = None, *, seconds: int = _SECOND
     return Answer(solver, outcome, values)
 
 
-def ask_of_word(found: Diff, solver: str | None = None) -> Answer:
+def ask_of_word(difference: Diff, solver: str | None = None) -> Answer:
     """Ask a solver whether the word of a ``diff`` reads the layout wherever both are moved.
 
     Raises:
         DescriptorError: as ``ask``, or if the claim cannot be stated.
     """
-    return ask(claim(found).questions[0], solver)
+    return ask(claim(difference).questions[0], solver)
 
 
-def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
+def word_that_reads(difference: Diff, solver: str | None = None) -> int | None:
     """Search with a solver for a word that reads the layout of a ``diff``; return None if there is none.
 
     The query is for a word that reads some elements correctly. The first element that this word reads wrong is added to
@@ -106,52 +106,58 @@ def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
     >>> from descriptors import diff
     >>> word_that_reads(diff(1 << 62, "(64,16):(72,1)", "sm90", dtype="bf16", major="K")) if installed() else None
     """
-    claim(found)  # raises for an operand that has no layout of its own
-    one = Operand(found.arch, found.element.name, str(found.major), found.shape)
+    claim(difference)  # raises for an operand that has no layout of its own
+    operand = Operand(difference.arch, difference.element.name, str(difference.major), difference.shape)
     rows = stored_rows(
-        found.layout, found.element, base=found.base, pattern_start=found.pattern_start, window=window_bytes(found.arch)
+        difference.layout,
+        difference.element,
+        base=difference.base,
+        pattern_start=difference.pattern_start,
+        window=window_bytes(difference.arch),
     )
-    scale, sorts = 4 if one.half else 1, "(define-sort N () (_ BitVec 32))\n(define-sort Word () (_ BitVec 64))"
-    premises = [sorts, "(declare-const word Word)", fields_of(one), walk(one), "(assert (meaningful word))"]
-    where = (0, 0)
+    scale, sorts = 4 if operand.half else 1, "(define-sort N () (_ BitVec 32))\n(define-sort Word () (_ BitVec 64))"
+    premises = [sorts, "(declare-const word Word)", fields_of(operand), walk(operand), "(assert (meaningful word))"]
+    coordinate = (0, 0)
     for _ in range(_MOST_ELEMENTS):
-        read = f"(read word {BITS.number(where[0])} {BITS.number(where[1])})"
-        premises.append(f"(assert (= {read} {BITS.number(rows[where[0]][where[1]] // scale)}))")
-        answer = ask(Question("word", "QF_BV", "\n".join(premises), "", "Which word reads these?", ("word",)), solver)
+        read = f"(read word {BITS.number(coordinate[0])} {BITS.number(coordinate[1])})"
+        premises.append(f"(assert (= {read} {BITS.number(rows[coordinate[0]][coordinate[1]] // scale)}))")
+        answer = ask(
+            Question("word", "QF_BV", "\n".join(premises), "", "Which word reads these elements?", ("word",)), solver
+        )
         if answer.outcome == "unsat":
             return None
         if answer.outcome != "sat":
             break
         word = answer.values["word"]
-        operand: dict[str, Any] = {"arch": found.arch, "element": found.element, "major": found.major}
-        wrong = first_mismatches(rows, fetched_rows([word], **operand, shape=found.shape)[0], unit="", most=1)
+        arguments: dict[str, Any] = {"arch": difference.arch, "element": difference.element, "major": difference.major}
+        wrong = first_mismatches(rows, fetched_rows([word], **arguments, shape=difference.shape)[0], unit="", most=1)
         if not wrong:
             return word
-        where = wrong[0].coordinate
-    raise DescriptorError(f"solver: the solver does not decide whether a word reads {found.layout}")
+        coordinate = wrong[0].coordinate
+    raise DescriptorError(f"solver: the solver does not decide whether a word reads {difference.layout}")
 
 
 def tell_answer(answer: Answer, dtype: str) -> str:
     """Return the answer on a word as a line of text.
 
     >>> print(tell_answer(Answer("z3", "unsat", {}), "bf16"))
-    z3: unsat, no element is read from elsewhere wherever word and layout are moved by a multiple of 1024 bytes
+    z3: unsat, every element is read from its address, also if word and layout are moved by a multiple of 1024 bytes
     """
     if answer.outcome == "sat":
         return f"{answer.solver}: sat, {element_of(answer, dtype)}"
     if answer.outcome == "unsat":
-        wherever = "wherever word and layout are moved by a multiple of 1024 bytes"
-        return f"{answer.solver}: unsat, no element is read from elsewhere {wherever}"
-    return f"{answer.solver}: {answer.outcome}, it did not decide the question in {_SECONDS} seconds"
+        moved = "also if word and layout are moved by a multiple of 1024 bytes"
+        return f"{answer.solver}: unsat, every element is read from its address, {moved}"
+    return f"{answer.solver}: {answer.outcome}, not decided within {_SECONDS} seconds"
 
 
-def tell_word(found: Diff) -> str:
+def tell_word(difference: Diff) -> str:
     """Return a line that states whether any word reads a layout without a canonical form; "" for other layouts."""
-    if found.right_word is not None:
+    if difference.right_word is not None:
         return ""
-    word = word_that_reads(found)
-    what = "no word at all reads this layout" if word is None else f"{word_text(word)} reads this layout"
-    return f"\n{installed()[0]}: {what}"
+    word = word_that_reads(difference)
+    fact = "no word at all reads this layout" if word is None else f"{word_text(word)} reads this layout"
+    return f"\n{installed()[0]}: {fact}"
 
 
 #: An answer as plain data.
@@ -185,10 +191,10 @@ def _cvc5(script: str, seconds: int) -> str:
     solver.setOption("tlimit-per", str(1000 * seconds))
     parser = cvc5.InputParser(solver, symbols)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "claim")
-    said = list[str]()
+    outputs = list[str]()
     while not (command := parser.nextCommand()).isNull():
-        said.append(command.invoke(solver, symbols))
-    return "".join(said).strip()
+        outputs.append(command.invoke(solver, symbols))
+    return "".join(outputs).strip()
 
 
 _RUNNERS: Mapping[str, Callable[[str, int], str]] = {"z3": _z3, "cvc5": _cvc5}

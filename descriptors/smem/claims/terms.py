@@ -96,8 +96,8 @@ def _polynomial(node: Any) -> str:
             return name
         case ast.Constant(value=int(number)):
             return str(number)
-        case ast.UnaryOp(op=ast.USub(), operand=one):
-            return f"(- {_polynomial(one)})"
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return f"(- {_polynomial(operand)})"
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(exponent))):
             return f"(* {' '.join([_polynomial(left)] * exponent)})"
         case ast.BinOp(op=ast.Add() | ast.Mult() as operator):

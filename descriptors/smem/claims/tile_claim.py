@@ -74,7 +74,7 @@ class Domain(NamedTuple):
 
     Args:
         step: the tile's address may change by multiples of this number of bytes.
-        at: the address of the tile that the first word is for.
+        at: the address of the tile to which the first word belongs.
         pattern: address where the swizzle pattern starts for a tile at ``at``, in bytes; None if it starts with the
             tile, in which case the words have the corresponding base offset.
     """
@@ -84,11 +84,13 @@ class Domain(NamedTuple):
     pattern: int | None = 0
 
 
-def tile_question(one: Operand, tile: Tile, word: int, moves: Moves, domain: Domain, *, ignored: int = 0) -> Question:
+def tile_question(
+    operand: Operand, tile: Tile, word: int, moves: Moves, domain: Domain, *, ignored: int = 0
+) -> Question:
     """Return the query whether words read a tile.
 
     Args:
-        one: the operand that an instruction reads.
+        operand: the operand that an instruction reads.
         tile: the tile.
         word: the first word, for a tile at the address ``domain.at``.
         moves: the changes of the word from operand to operand.
@@ -98,11 +100,11 @@ def tile_question(one: Operand, tile: Tile, word: int, moves: Moves, domain: Dom
     Raises:
         DescriptorError: if the operand does not divide the tile, or its offsets are too large for 32 bits.
     """
-    counts = _counts(one, tile)
+    counts = _counts(operand, tile)
     low, high = tile.reach
-    if max(high, -low) * one.units >= _LARGEST:
+    if max(high, -low) * operand.units >= _LARGEST:
         raise DescriptorError(
-            f"claim: the tile has offsets {low} to {high}, which are not all below {_LARGEST // one.units} elements"
+            f"claim: the tile has offsets {low} to {high}, which are not all below {_LARGEST // operand.units} elements"
         )
     names = ("i", "j", *(f"s{x}" for x in range(len(counts) - 2)))
     premises = [
@@ -110,83 +112,82 @@ def tile_question(one: Operand, tile: Tile, word: int, moves: Moves, domain: Dom
         "(define-sort Word () (_ BitVec 64))",
         *(f"(declare-const {name} N)" for name in ("base", *names, "r", "c")),
         "(declare-const ignored Word)",
-        _stored(one, tile, names, domain),
-        fields(one),
-        walk(one),
-        _words(one, word, moves, names, ignored, domain),
-        _assumptions(one, counts, names, domain, _fits(one, tile, domain)),
-        "; 6. The question: is an element read from elsewhere?",
+        _stored(operand, tile, names, domain),
+        fields(operand),
+        walk(operand),
+        _words(operand, word, moves, names, ignored, domain),
+        _assumptions(operand, counts, names, domain, _fits(operand, tile, domain)),
+        "; 6. The question: is an element read from another address?",
     ]
     values = ("base", *names, "r", "c", "stored", "(read word r c)", "word")
-    return Question("words", "QF_BV", "\n".join(premises), _DENIED, _ASKED, values, vacuous=True)
+    return Question("words", "QF_BV", "\n".join(premises), _DENIAL, _TEXT, values, vacuous=True)
 
 
-_DENIED = "(or (not fits) (not (meaningful word)) (not (= (read word r c) stored)))"
-_ASKED = (
-    "Is there an address, an operand and an element of it that is read from elsewhere than where the tile stores it?"
-)
+_DENIAL = "(or (not fits) (not (meaningful word)) (not (= (read word r c) stored)))"
+_TEXT = "Is there an element of an operand that is read from another address than where the tile stores it?"
 
 
-def _counts(one: Operand, tile: Tile) -> list[int]:
+def _counts(operand: Operand, tile: Tile) -> list[int]:
     """Return the number of operands along each mode."""
     sizes = [prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes]
-    extents = (*one.shape, *(1 for _ in sizes[2:]))
+    extents = (*operand.shape, *(1 for _ in sizes[2:]))
     if len(sizes) < 2 or any(size % extent for size, extent in zip(sizes, extents, strict=True)):
-        raise DescriptorError(f"claim: the tile's extents {tuple(sizes)} are not multiples of the operand {one.shape}")
+        raise DescriptorError(f"claim: the tile's extents {tuple(sizes)} are not multiples of {operand.shape}")
     return [size // extent for size, extent in zip(sizes, extents, strict=True)]
 
 
-def _fits(one: Operand, tile: Tile, domain: Domain) -> tuple[int, int] | None:
+def _fits(operand: Operand, tile: Tile, domain: Domain) -> tuple[int, int] | None:
     """Return the smallest and the largest address of the tile within the window; None if it does not fit."""
     low, high = tile.reach
-    first, last = max(0, -(low * one.bits // 8)), one.window - -(-(high + 1) * one.bits // 8)
+    first, last = max(0, -(low * operand.bits // 8)), operand.window - -(-(high + 1) * operand.bits // 8)
     first += (domain.at - first) % domain.step
     return (first, last) if first <= last else None
 
 
-def _stored(one: Operand, tile: Tile, names: Sequence[str], domain: Domain) -> str:
+def _stored(operand: Operand, tile: Tile, names: Sequence[str], domain: Domain) -> str:
     """Return the definitions of the address where the tile stores element (r, c) of operand (i, j, ...)."""
-    rows, columns = BITS.sum(BITS.product("i", one.shape[0]), "r"), BITS.sum(BITS.product("j", one.shape[1]), "c")
+    rows = BITS.sum(BITS.product("i", operand.shape[0]), "r")
+    columns = BITS.sum(BITS.product("j", operand.shape[1]), "c")
     lines = [remark("1. The layout as CuTe defines it, in elements: index div and mod the shape, times the strides.")]
     lines += [f"(define-fun mode-{x} ((x N)) N {mode_term(*mode, 'x', BITS)})" for x, mode in enumerate(tile.modes)]
     indices = [rows, columns, *names[2:]]
     parts = [f"(mode-{x} {index})" for x, index in enumerate(indices)]
     lines.append(f"(define-fun offset () N {BITS.sum(tile.offset, *parts)})")
-    counted = "addresses count half bytes" if one.half else "addresses count bytes"
-    begins = BITS.product("base", 2) if one.half else "base"
+    counted = "addresses count half bytes" if operand.half else "addresses count bytes"
+    begins = BITS.product("base", 2) if operand.half else "base"
     pattern = domain.pattern
     if tile.swizzle is None:
-        lines.append(f"(define-fun stored () N {BITS.sum(begins, BITS.product('offset', one.units))}) ; {counted}")
+        lines.append(f"(define-fun stored () N {BITS.sum(begins, BITS.product('offset', operand.units))}) ; {counted}")
         return "\n".join(lines)
     bits, base, shift = tile.swizzle
     lines.append(
         f"; Its swizzle S<{bits},{base},{shift}>: bits {base + shift} up of an offset, xored into bits {base} up."
     )
     lines.append(f"(define-fun swizzled ((x N)) N {swizzle_term(tile.swizzle, 'x')})")
-    per_element = BITS.part(begins, one.units)
+    per_element = BITS.part(begins, operand.units)
     if pattern is None:
-        body = BITS.sum(begins, BITS.product("(swizzled offset)", one.units))
+        body = BITS.sum(begins, BITS.product("(swizzled offset)", operand.units))
         why = "the pattern starts with the tile"
     else:
-        moved = pattern % 1024 and one.counted(1024 - pattern % 1024)
-        absolute = f"(swizzled {BITS.sum(per_element, moved // one.units, 'offset')})"
-        body = BITS.product(absolute, one.units)
+        moved = pattern % 1024 and operand.counted(1024 - pattern % 1024)
+        absolute = f"(swizzled {BITS.sum(per_element, moved // operand.units, 'offset')})"
+        body = BITS.product(absolute, operand.units)
         body = f"(bvsub {body} {BITS.number(moved)})" if moved else body
         why = f"the pattern starts at {pattern}" if pattern else "on absolute addresses"
     lines.append(f"(define-fun stored () N {body}) ; {counted}; {why}")
     return "\n".join(lines)
 
 
-def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored: int, domain: Domain) -> str:
+def _words(operand: Operand, word: int, moves: Moves, names: Sequence[str], ignored: int, domain: Domain) -> str:
     """Return the definitions of the word of operand (i, j, ...) for a tile at ``base``."""
-    at = [BITS.product(name, 3) if moves.third and name == "j" else name for name in names]
-    terms = [mode_term(*mode, index, BITS) for mode, index in zip(moves.start, at, strict=True)]
+    indices = [BITS.product(name, 3) if moves.third and name == "j" else name for name in names]
+    terms = [mode_term(*mode, index, BITS) for mode, index in zip(moves.start, indices, strict=True)]
     begins = [BITS.part("base", 16), *([-(domain.at // 16)] if domain.at else [])]
-    wide, top = one.address_bits, one.address_bits - 1
+    wide, top = operand.address_bits, operand.address_bits - 1
     start = BITS.sum(f"((_ zero_extend {32 - wide}) ((_ extract {top} 0) first))", *begins, *terms)
     lines = [
-        remark(f"4. The words: the first one, of a tile at address {domain.at}, and how it moves, in 16 bytes."),
-        f"(define-fun mask () Word #x{ignored:016x}) ; bits which may be anything",
+        remark(f"4. The words: the first, for a tile at address {domain.at}, and its changes, in units of 16 bytes."),
+        f"(define-fun mask () Word #x{ignored:016x}) ; bits that may have any value",
         f"(define-fun first () Word (bvxor #x{word:016x} (bvand ignored mask)))",
         f"(define-fun units () N {start})",
     ]
@@ -200,11 +201,11 @@ def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored:
             mode_term(*moves.lines, line, BITS),
             *others,
         )
-        lines.append(f"(define-fun line () N {own}) ; LBO: the line that the last of 3 pieces of K lies in")
+        lines.append(f"(define-fun line () N {own}) ; LBO: the line that has the last of 3 pieces of K")
         fits.append(BITS.below("line", 1 << wide))
         between = f"((_ extract 15 {wide}) first)"
         upper = f"((_ extract 63 {16 + wide}) first) ((_ extract {top} 0) line) {between}"
-    lines.append(f"(define-fun fits () Bool {both(fits)}) ; so that adding to the word carries into no other field")
+    lines.append(f"(define-fun fits () Bool {both(fits)}) ; so that additions do not carry into other fields")
     moved = f"(concat {upper} ((_ extract {top} 0) units))"
     if domain.pattern is None:
         rows = "((_ zero_extend 61) ((_ extract 9 7) base))"
@@ -215,19 +216,19 @@ def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored:
 
 
 def _assumptions(
-    one: Operand, counts: Sequence[int], names: Sequence[str], domain: Domain, whole: tuple[int, int] | None
+    operand: Operand, counts: Sequence[int], names: Sequence[str], domain: Domain, bounds: tuple[int, int] | None
 ) -> str:
     """Return the assertions of the domain: addresses of the tile, operands and elements."""
-    ends = [*zip(names, counts, strict=True), ("r", one.shape[0]), ("c", one.shape[1])]
-    lines = ["; 5. The domain: the address of the tile, which operand, which element of it."]
+    ends = [*zip(names, counts, strict=True), ("r", operand.shape[0]), ("c", operand.shape[1])]
+    lines = ["; 5. The domain: the address of the tile, the operand, and the element of the operand."]
     lines.append(f"(assert (= {BITS.rest('base', domain.step)} {BITS.number(domain.at % domain.step)}))")
-    if whole is not None:
-        first, last = whole
+    if bounds is not None:
+        first, last = bounds
         lines.append(
-            f"(assert {BITS.least(first, 'base', last)}) ; the tile lies in the {one.window} bytes of the window"
+            f"(assert {BITS.least(first, 'base', last)}) ; the tile is in the window of {operand.window} bytes"
         )
     else:
-        lines.append("; The tile is larger than the window: of the operands that a start address names.")
-        lines += [f"(assert {BITS.below('base', one.window)})", "(assert fits)"]
+        lines.append("; The tile is larger than the window: only operands that a start address can reach.")
+        lines += [f"(assert {BITS.below('base', operand.window)})", "(assert fits)"]
     lines += [f"(assert {BITS.below(name, end)})" for name, end in ends]
     return "\n".join(lines)

@@ -61,10 +61,10 @@ ADDRESS_BITS = {"sm90": 14, "sm100": 14, "sm107": 15}
 
 
 class Operand(NamedTuple):
-    """What the walk depends on besides the word.
+    """The properties of an operand on which the read address depends besides the word.
 
     Args:
-        arch: whose word it is: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
+        arch: the architecture: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
         dtype: name of the element type.
         major: ``"K"`` or ``"MN"``.
         shape: extents (MN, K) in elements.
@@ -93,39 +93,39 @@ class Operand(NamedTuple):
 
     @property
     def window(self) -> int:
-        """What a start address can name, in bytes."""
+        """The size of the memory that a start address can reach, in bytes."""
         return 16 << self.address_bits
 
     @property
     def half(self) -> int:
-        """1 where addresses count half bytes, else 0."""
+        """1 if addresses count half bytes, otherwise 0."""
         return int(self.bits == 4)
 
     @property
     def units(self) -> int:
-        """What an address counts of an element: bytes, or 1 half byte."""
+        """The address units of an element: bytes, or 1 half byte."""
         return self.bits // (4 if self.half else 8)
 
     def counted(self, bytes_: int) -> int:
-        """So many bytes, as addresses count."""
+        """Convert bytes to address units."""
         return bytes_ << self.half
 
     @property
     def may_cross(self) -> bool:
-        """Whether LBO may be an absolute address: of 48 bytes of K in rows of 128."""
+        """Whether LBO may be an absolute address: K has 48 bytes in rows of 128 bytes."""
         return self.arch != "sm90" and self.major == "K" and self.shape[1] * self.bits == 48 * 8
 
 
-def fields(one: Operand) -> str:
-    """The fields of a word, in units of addresses."""
-    code = 62 if one.arch == "sm90" else 61
-    sixteen = BITS.number(one.counted(16))
-    wide = one.address_bits
+def fields(operand: Operand) -> str:
+    """Return the definitions of the fields of a word, in address units."""
+    code = 62 if operand.arch == "sm90" else 61
+    sixteen = BITS.number(operand.counted(16))
+    wide = operand.address_bits
     widths = "Start, LBO and SBO are 14 bits" if wide == 14 else f"Start and LBO are {wide} bits, SBO 14"
     lines = [
         remark(
             f"2. The fields of a 64-bit word. {widths} that count 16 bytes.\n"
-            f"(PTX ISA 9.1, matrix descriptor of {'wgmma' if one.arch == 'sm90' else 'tcgen05'})"
+            f"(PTX ISA 9.1, matrix descriptor of {'wgmma' if operand.arch == 'sm90' else 'tcgen05'})"
         ),
         *(
             f"(define-fun {name} ((w Word)) N "
@@ -135,53 +135,53 @@ def fields(one: Operand) -> str:
         "(define-fun base-offset ((w Word)) N ((_ zero_extend 29) ((_ extract 51 49) w)))",
         f"(define-fun code ((w Word)) N ((_ zero_extend {32 - (64 - code)}) ((_ extract 63 {code}) w)))",
     ]
-    if one.arch != "sm90":
+    if operand.arch != "sm90":
         lines.append("(define-fun absolute ((w Word)) Bool (= ((_ extract 52 52) w) #b1))")
     return "\n".join(lines)
 
 
-def walk(one: Operand) -> str:
-    """The definitions of what is read of any word: ``meaningful``, ``(read w r c)``."""
-    codes = CODES[one.arch]
-    body = _case(one, codes[0])
+def walk(operand: Operand) -> str:
+    """Return the definitions of ``meaningful``, whether a word is valid, and of ``(read w r c)``, the read address."""
+    codes = CODES[operand.arch]
+    body = _case(operand, codes[0])
     for code, swizzle in list(codes.items())[1:]:
-        body = f"(ite (= (code w) {BITS.number(code)}) {_case(one, swizzle)}\n    {body})"
-    if one.may_cross:
+        body = f"(ite (= (code w) {BITS.number(code)}) {_case(operand, swizzle)}\n    {body})"
+    if operand.may_cross:
         body = f"(ite (absolute w) (across w r c)\n    {body})"
     return "\n".join(
         [
-            remark("3. The walk: the address that is read for element (r, c), as the manual has it."),
-            _permuted(one),
-            _rows(one),
-            *([_across(one)] if one.may_cross else []),
-            _meaningful(one),
+            remark("3. The read model: the address that is read for element (r, c), by the PTX manual."),
+            _permuted(operand),
+            _rows(operand),
+            *([_across(operand)] if operand.may_cross else []),
+            _meaningful(operand),
             f"(define-fun read ((w Word) (r N) (c N)) N\n    {body})",
         ]
     )
 
 
-def _case(one: Operand, swizzle: Swizzle) -> str:
+def _case(operand: Operand, swizzle: Swizzle) -> str:
     if not swizzle.bits:
         return "(plain w r c)"
-    width = BITS.number(one.counted(swizzle.width))
-    rows = f" {BITS.number(swizzle.rows)}" if one.major == "MN" else ""
-    mask, place = BITS.number((1 << swizzle.bits) - 1), BITS.number(swizzle.place + one.half)
+    width = BITS.number(operand.counted(swizzle.width))
+    rows = f" {BITS.number(swizzle.rows)}" if operand.major == "MN" else ""
+    mask, place = BITS.number((1 << swizzle.bits) - 1), BITS.number(swizzle.place + operand.half)
     return f"(permuted w (rows w r c {width}{rows}) {mask} {place})"
 
 
-def _permuted(one: Operand) -> str:
-    line = BITS.number(7 + one.half)
+def _permuted(operand: Operand) -> str:
+    line = BITS.number(7 + operand.half)
     return (
         "(define-fun permuted ((w Word) (a N) (mask N) (place N)) N\n"
         f"  (bvxor a (bvshl (bvand (bvsub (bvlshr a {line}) (base-offset w)) mask) place)))"
     )
 
 
-def _rows(one: Operand) -> str:
-    """The sums before the exclusive-or: without a swizzle, and in rows of W."""
-    sixteen, eight = one.counted(16), 8
-    if one.major == "K":
-        b, row = BITS.product("c", one.units), BITS.part("r", eight)
+def _rows(operand: Operand) -> str:
+    """Return the definitions of the sums before the exclusive-or, without a swizzle and in rows of W bytes."""
+    sixteen, eight = operand.counted(16), 8
+    if operand.major == "K":
+        b, row = BITS.product("c", operand.units), BITS.part("r", eight)
         rest = BITS.rest("r", eight)
         plain = BITS.sum("(start w)", BITS.product(row, "(stride w)"), BITS.product(rest, sixteen))
         rows = BITS.sum("(start w)", BITS.product(row, "(stride w)"), BITS.product(rest, "W"))
@@ -194,7 +194,7 @@ def _rows(one: Operand) -> str:
                 f"  (bvadd {rows} {within} {BITS.product(pieces, sixteen)})))",
             ]
         )
-    b = BITS.product("r", one.units)
+    b = BITS.product("r", operand.units)
     plain = BITS.sum(
         "(start w)",
         BITS.product(BITS.part("b", sixteen), "(stride w)"),
@@ -215,36 +215,38 @@ def _rows(one: Operand) -> str:
     )
 
 
-def _across(one: Operand) -> str:
-    """The walk with LBO mode 1: from piece 8 of its line on, K goes on in the line that LBO names."""
-    sixteen = one.counted(16)
+def _across(operand: Operand) -> str:
+    """Return the definition of the read address with LBO mode 1: from piece 8 of a line on, K continues in the line of
+    LBO.
+    """
+    sixteen = operand.counted(16)
     piece = BITS.sum(BITS.rest(BITS.part("(start w)", sixteen), 8), BITS.part("b", sixteen))
     here = f"(bvadd (start w) {BITS.product(BITS.part('b', sixteen), sixteen)})"
     there = f"(bvadd (leading w) {BITS.product(f'(bvsub p {BITS.number(8)})', sixteen)})"
     down = BITS.sum(
         BITS.product(BITS.part("r", 8), "(stride w)"),
-        BITS.product(BITS.rest("r", 8), one.counted(128)),
+        BITS.product(BITS.rest("r", 8), operand.counted(128)),
         BITS.rest("b", sixteen),
     )
     return (
         "; LBO mode 1: piece p of 16 bytes of its line; from piece 8 on K goes on in the line at address LBO.\n"
-        f"(define-fun across ((w Word) (r N) (c N)) N (let ((b {BITS.product('c', one.units)}))\n"
+        f"(define-fun across ((w Word) (r N) (c N)) N (let ((b {BITS.product('c', operand.units)}))\n"
         f"  (let ((p {piece})) (permuted w (bvadd {down}\n"
-        f"    (ite {BITS.below('p', 8)} {here} {there})) {BITS.number(7)} {BITS.number(4 + one.half)}))))"
+        f"    (ite {BITS.below('p', 8)} {here} {there})) {BITS.number(7)} {BITS.number(4 + operand.half)}))))"
     )
 
 
-def _meaningful(one: Operand) -> str:
-    """Whether a word means anything: version, swizzle code and LBO mode of sm100; every word of sm90 does."""
-    if one.arch == "sm90":
+def _meaningful(operand: Operand) -> str:
+    """Return the definition of a valid word: version, swizzle code and LBO mode of sm100. Every sm90 word is valid."""
+    if operand.arch == "sm90":
         return "(define-fun meaningful ((w Word)) Bool true)"
-    known = " ".join(f"(= (code w) {BITS.number(code)})" for code in CODES[one.arch])
+    supported = " ".join(f"(= (code w) {BITS.number(code)})" for code in CODES[operand.arch])
     absolute = "(not (absolute w))"
-    if one.may_cross:
-        line = f"(= {BITS.rest('(leading w)', one.counted(128))} {BITS.number(0)})"
+    if operand.may_cross:
+        line = f"(= {BITS.rest('(leading w)', operand.counted(128))} {BITS.number(0)})"
         absolute = f"(or {absolute} (and (= (code w) {BITS.number(2)}) (= (base-offset w) {BITS.number(0)}) {line}))"
     return (
-        f"; A word of {one.arch} has version 1, a swizzle code that is one; "
+        f"; A word of {operand.arch} has version 1, a swizzle code that is one; "
         "LBO mode 1 only where 48 bytes of K may cross.\n"
-        f"(define-fun meaningful ((w Word)) Bool\n  (and (= ((_ extract 48 46) w) #b001) (or {known}) {absolute}))"
+        f"(define-fun meaningful ((w Word)) Bool\n  (and (= ((_ extract 48 46) w) #b001) (or {supported}) {absolute}))"
     )

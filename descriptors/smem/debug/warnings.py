@@ -143,13 +143,13 @@ def as_extents(shape: object, what: str, each: str) -> tuple[int, int]:
 
 
 def elsewhere(arch: str, code: int) -> str:
-    """What a swizzle code of one architecture means in the other numberings.
+    """Return the meanings of a swizzle code in the other numberings.
 
     >>> elsewhere("sm90", 1)
     '128B_BASE32B in sm100, 32B in a TMA tensor map'
     """
     others = {place: codes.get(code) for place, codes in NUMBERINGS.items() if place != generation(arch)}
-    return ", ".join(f"{mode or 'nothing'} in {place}" for place, mode in others.items())
+    return ", ".join(f"{mode or 'undefined'} in {place}" for place, mode in others.items())
 
 
 #: The bits that every sm100 word has set, and no sm90 word needs.
@@ -239,13 +239,13 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
     own = {mode: code for code, mode in NUMBERINGS[of].items()}
     others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != of)
     modes_elsewhere = [mode for mode in dict.fromkeys(others) if mode in own and mode is not word.mode]
-    other = f"{word.code} means {elsewhere(word.arch, word.code)}"
+    other = f"code {word.code} is {elsewhere(word.arch, word.code)}"
     codes = "".join(f"; {mode} is {own[mode]} in {word.arch}" for mode in modes_elsewhere if mode)
     if isinstance(word.mode, UnknownCode):
-        yield Remark("invalid-swizzle-code", "swizzle", f"{word.code} is no code in {word.arch}; {other}{codes}")
+        yield Remark("invalid-swizzle-code", "swizzle", f"code {word.code} is undefined in {word.arch}; {other}{codes}")
         return
     if word.mode is SwizzleMode.B128_BASE32B and not (word.element and word.element.storage_bits == 32):
-        text = f"{word.mode} is for 32-bit MN-major operands alone; {other}{codes}"
+        text = f"{word.mode} is only for 32-bit MN-major operands; {other}{codes}"
         yield Remark("other-numbering", "swizzle", text)
         return
     # The step of a dense tile gives away which width of row was meant: eight rows of it. Atoms of the word's own width
@@ -322,8 +322,9 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
         # Whether the hardware reads LBO of a swizzled operand takes the major to say.
         if step >= group or (name == LEADING and (word.absolute or not word.leading_is_read)):
             continue
-        what = "reads every group from the same bytes" if step == 0 else "makes groups overlap"
-        text = f"{step} {what}: {group // word.width} rows take {group} bytes (no matter if the operand has one group)"
+        effect = "all groups are read from the same bytes" if step == 0 else "groups overlap"
+        rows = group // word.width
+        text = f"{step}, so {effect}: a group of {rows} rows has {group} bytes (harmless if the operand has one group)"
         yield Remark("repeated-rows", name, text)
 
 

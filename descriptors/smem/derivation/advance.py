@@ -56,13 +56,17 @@ def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[
     (5120, 5120)
     """
     is_coordinate = isinstance(stage, (tuple, list))
-    given = stage if isinstance(stage, (tuple, list)) else (stage,)
-    indices = [as_integer(index, "derive: a stage") for index in given]
+    coordinate = stage if isinstance(stage, (tuple, list)) else (stage,)
+    indices = [as_integer(index, "derive: a stage") for index in coordinate]
     counts = [size(mode) for mode in modes]
     extents = counts if is_coordinate else [prod(counts)]
     fits = len(indices) == len(extents) and all(i < extent for i, extent in zip(indices, extents, strict=True))
     if not modes or not fits:
-        raise DescriptorError(f"derive: the tile has no stage {brief(stage)}; stages = {tuple_text(counts)}")
+        extents_of_stages = "x".join(map(str, counts))
+        last = prod(counts) - 1 if len(counts) < 2 or not is_coordinate else tuple_text([n - 1 for n in counts])
+        supported = f"its {extents_of_stages} stages end with stage {last}" if modes else "it has no stages"
+        text = ",".join(map(brief, coordinate))
+        raise DescriptorError(f"derive: the tile has no stage {text}; {supported}")
     if not is_coordinate:
         number, indices = indices[0], []
         for extent in counts:
@@ -103,7 +107,7 @@ def mode_offsets(shape: Any, stride: Any) -> Offsets:
         if type(n) is not tuple and n * len(offsets) > MOST_SUBTILES:
             return Offsets((), 0, 0)
         steps = mode_offsets(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
-        offsets = [one + step for step in steps for one in offsets]
+        offsets = [offset + step for step in steps for offset in offsets]
     if not 0 < len(offsets) <= MOST_SUBTILES:
         return Offsets((), 0, 0)
     return Offsets(tuple(offsets), min(offsets), max(offsets))

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from descriptors.errors import DescriptorError, FieldError, as_integer
+from descriptors.errors import DescriptorError, FieldError, as_integer, brief
 from descriptors.smem.derivation.advance import (
     MOST_SUBTILES,
     AdvanceReport,
@@ -124,10 +124,13 @@ class PlacedSubtiles(Told):
         24576
         """
         modes = self._modes
-        coordinate = [
-            as_integer(index, f"derive: {name} of a subtile", maximum=size(mode) - 1)
-            for index, name, mode in ((mn, "mn", modes[0]), (k, "k", modes[1]))
-        ]
+        coordinate = [as_integer(index, f"derive: {name} of a subtile") for index, name in ((mn, "mn"), (k, "k"))]
+        counts = [size(mode) for mode in modes[:2]]
+        if any(index >= count for index, count in zip(coordinate, counts, strict=True)):
+            raise DescriptorError(
+                f"derive: the tile has no subtile {brief(mn)},{brief(k)}; it has {counts[0]}x{counts[1]} subtiles, "
+                f"0,0 to {counts[0] - 1},{counts[1] - 1}"
+            )
         start = stage_bytes(modes[2:], stage) if len(modes) > 2 or stage != 0 else 0
         return 16 * sum(mode(index) for mode, index in zip(modes[:2], coordinate, strict=True)) + start
 

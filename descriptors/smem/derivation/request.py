@@ -205,13 +205,13 @@ def _operand_shape(name: InstructionName, matrix: Matrix | None, cta_group: int,
     The A of a sparse instruction is stored without its zeros, so its K is halved.
     """
     m, n, k = name.extents
-    m, n, of_a = m // cta_group, n // cta_group, k // (1 + sparse)
+    m, n, k_of_a = m // cta_group, n // cta_group, k // (1 + sparse)
     if matrix is None:
         raise DescriptorError(
-            f"derive: operand is missing, so {name.text} does not say what it reads of the tile; operand A is "
-            f"{m}x{of_a}, B is {n}x{k}"
+            f"derive: operand is missing; {name.text} reads {m}x{k_of_a} of A and {n}x{k} of B",
+            proposals=[Advice({"operand": "A"}), Advice({"operand": "B"})],
         )
-    return (m, of_a) if matrix == "A" else (n, k)
+    return (m, k_of_a) if matrix == "A" else (n, k)
 
 
 def _check_named(
@@ -299,12 +299,12 @@ def _check_capacity(
     text = str(needed) if needed.bit_length() <= 64 else f"more than 2**{needed.bit_length() - 1}"
     if len(tile) == 3:
         m, n, k = tile
-        staged = f" for {tile[2]} stages of {m}x{n} (the third number of a tile is the number of stages)"
+        staged = f" for {tile[2]} stages of {m}x{n}"
         stages = capacity * k // needed
         proposals = [
             Advice({"tile": (m, n, stages) if stages > 1 else (m, n)}),
-            Advice({"tile": (m, k)}, "if you wrote M x N x K, for A"),
-            Advice({"tile": (n, k)}, "if you wrote M x N x K, for B"),
+            Advice({"tile": (m, k)}, f"if {k} is K and not a number of stages, for A"),
+            Advice({"tile": (n, k)}, f"if {k} is K and not a number of stages, for B"),
         ]
     raise DescriptorError(
         f"derive: the tile needs {text} bytes{staged}, but a CTA has {capacity} bytes of shared memory; {about}",
@@ -483,7 +483,8 @@ def request(
     layout_unit = as_unit(unit)
     if (tile is None) == (layout is None):
         raise DescriptorError(
-            "derive: neither a tile nor a layout is given; a tile (MN, K) consists of atoms, a layout maps each element"
+            "derive: neither a tile nor a layout is given; give a tile of atoms, such as 128x64, or a layout, such as "
+            "(64,64):(64,1)"
             if tile is None
             else "derive: both a tile and a layout are given; a tile consists of atoms, a layout maps each element"
         )

@@ -1,1 +1,1 @@
-"""Which instructions there are, and whether one is legal."""
+"""Tables of the tensor-core instructions, the checks against them, and instruction descriptors."""

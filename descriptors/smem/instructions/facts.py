@@ -1,8 +1,8 @@
-"""What a row of the tables of instructions says: a fact, where it is published, and who disputes it.
+"""Row types of the instruction tables: each row is a fact with its source and the sources that dispute it.
 
-The rows themselves are in ``tables``; ``rules`` says which of them count.
+The rows are in ``tables``; ``rules`` selects those that apply.
 
-Law: ``spell`` loses nothing: the ranges that it names are the numbers, each once and in order.
+Invariant: the ranges in the text of ``spell`` are the numbers, each once and in order.
 
 >>> import re
 >>> from descriptors.smem.instructions.tables import SHAPES
@@ -24,12 +24,13 @@ from layoutalg.frozen import frozen
 
 @frozen
 class KindRow:
-    """A family of instructions that share their types and shapes; ``wgmma`` has no ``.kind``, its names are ours.
+    """A family of instructions with the same types and shapes. PTX names the kinds of ``tcgen05``; those of ``wgmma``
+    are ours.
 
     Args:
         arch: ``sm90`` or ``sm100``.
         kind: the PTX qualifier without ``.kind::``.
-        dtypes: element types of A and B as they lie in shared memory.
+        dtypes: element types of A and B as they are stored in shared memory.
         negate: whether A and B can be negated.
         saturate: whether the result can be clamped to its type's range.
         selectors: legal values of the instruction descriptor's sparsity selector; empty where it has none.
@@ -91,7 +92,7 @@ class ShapeRow:
         ws: whether this is the weight-stationary form.
         source: where it is published.
         disputed: who says otherwise; empty where the sources agree.
-        a_source: where A may lie: ``smem``, ``tmem`` (tensor memory) or ``rmem`` (registers).
+        a_source: where A may be stored: ``smem``, ``tmem`` (tensor memory) or ``rmem`` (registers).
 
     >>> print(ShapeRow("sm90", "f16", 1, (64,), tuple(range(8, 257, 8)), 16, False, False, "a book"))
     sm90 f16 dense, cta_group 1: M 64, N 8..256 step 8, K 16
@@ -150,7 +151,7 @@ class OperandRow:
     Args:
         arch: ``sm90`` or ``sm100``.
         kind: as in ``KindRow``.
-        dtypes: element types as they lie in shared memory.
+        dtypes: element types as they are stored in shared memory.
         major: the contiguous dimension.
         swizzles: legal swizzle modes.
         source: where it is published.
@@ -195,7 +196,10 @@ class ScaleRow:
     factors: int = 0
 
     def shared(self, k: int) -> int:
-        """Elements that share a factor in an instruction of so much K, as it is stored."""
+        """Return the number of elements that share a factor in an instruction.
+
+        Args: k: K of the instruction, counted in stored elements.
+        """
         return k // self.factors if self.factors else self.vector
 
 
@@ -227,7 +231,7 @@ Row: TypeAlias = KindRow | TypeRow | ShapeRow | TransposedRow | OperandRow | Sca
 
 
 def spell(values: Iterable[int]) -> str:
-    """Numbers in ascending order, runs of three or more with a common step written as one.
+    """Return ascending numbers as text; three or more with a common step are written as a range.
 
     >>> spell((8, 16, 24, 32, 48, 64, 80)), spell((64, 128, 256)), spell((64,))
     ('8..32 step 8, 48..80 step 16', '64, 128, 256', '64')

@@ -1,41 +1,41 @@
-"""Instruction descriptors of ``tcgen05.mma``, written and read: types, majors and extents in 32 bits.
+"""Encode and decode the instruction descriptors of ``tcgen05.mma``: types, majors and extents in 32 bits.
 
-The word does not say its kind, nor K (but for one bit: K = 96), ``cta_group`` or ``.ws``; ``wgmma`` has no such word.
-There are three layouts of it, one for the plain kinds, one for mxf8f6f4, one for mxf4 and mxf4nvf4; each kind reads the
-type codes in its own way (code 1 is bf16, e5m2, s8, or e2m1). sm107 has bits that sm100 reserves: K 64, 96 and 128,
-scale factors of ue5m3, in how many lanes those of A are, the version of sparsity, and the kind ti16. ``Instruction`` is
-one with nothing left open, which is checked; ``idesc`` fills in what a caller leaves out, and ``decode_idesc`` reads
-words back.
+The descriptor does not contain the kind, ``cta_group``, ``.ws`` or K, except for one bit that selects K = 96. ``wgmma``
+has no instruction descriptor. There are three bit layouts: for the plain kinds, for mxf8f6f4, and for mxf4 and
+mxf4nvf4. The meaning of a type code depends on the kind (code 1 is bf16, e5m2, s8 or e2m1). sm107 uses bits that sm100
+reserves: K 64, 96 and 128, scale factors of type ue5m3, the number of lanes of A's scale factors, the sparsity version,
+and the kind ti16. ``Instruction`` holds all parameters of one instruction. ``idesc`` fills in defaults, checks them
+and encodes them; ``decode_idesc`` decodes a word.
 Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44), and 9.4 for sm107 (Tables 51-53); CuTe DSL 4.8.1
 ``experimental/primitives/descriptors.py`` (Tcgen05InstrDesc, Tcgen05MxInstrDesc, Tcgen05MxOmmaInstrDesc), which give
 some bits that PTX reserves on sm100 to later architectures.
 
-Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
+Invariant: for every 32-bit ``w``, every kind, and all arguments that ``idesc`` accepts::
 
     encode(decode(w)) | unknown bits of w == w
     decode_idesc(idesc(...), kind) has no unknown bits and no warnings
 
->>> asked = [(n, major) for n in range(8, 257, 8) for major in ("K", "MN")]
->>> read = [decode_idesc(idesc("bf16", m=64, n=n, b_major=major), "f16") for n, major in asked]
->>> any(one.unknown_bits or one.warnings for one in read), len({one.word for one in read})
+>>> arguments = [(n, major) for n in range(8, 257, 8) for major in ("K", "MN")]
+>>> decoded = [decode_idesc(idesc("bf16", m=64, n=n, b_major=major), "f16") for n, major in arguments]
+>>> any(word.unknown_bits or word.warnings for word in decoded), len({word.word for word in decoded})
 (False, 64)
->>> all(word_of("f16").encode(dict(one.values)) == one.word for one in read)
+>>> all(word_of("f16").encode(dict(word.values)) == word.word for word in decoded)
 True
 
-Law: fields do not overlap, bits of no field are reserved, and the types that a kind has codes for are those that the
-table of instructions lets it multiply.
+Invariant: fields do not overlap, bits outside fields are reserved, and a kind has codes for exactly the types that the
+instruction tables allow.
 
 >>> from descriptors.smem.instructions.tables import TYPES
 >>> allowed = {kind: {name for row in TYPES if row.kind == kind for name in row.a} for kind in INSTRUCTION_DESCRIPTORS}
 >>> all({name for name, _ in word_of(kind)["a_dtype"].codes} == names for kind, names in allowed.items())
 True
 
-Law: the word tells the instruction again, all but its kind, its K, ``cta_group`` and ``.ws``.
+Invariant: decoding a word returns all parameters except the kind, K, ``cta_group`` and ``.ws``.
 
 >>> types = {"kind": "f16", "a_dtype": "bf16", "b_dtype": "bf16", "d_dtype": "f32"}
->>> made = [Instruction(**types, m=m, n=n, k=16) for m in (64, 128) for n in range(16, 257, 16)]
->>> read = [decode_idesc(one.encode(), "f16") for one in made]
->>> [(word["m"], word["n"], word["a_dtype"]) for word in read] == [(one.m, one.n, one.a_dtype) for one in made]
+>>> instructions = [Instruction(**types, m=m, n=n, k=16) for m in (64, 128) for n in range(16, 257, 16)]
+>>> words = [decode_idesc(instruction.encode(), "f16") for instruction in instructions]
+>>> [(word["m"], word["n"], word["a_dtype"]) for word in words] == [(i.m, i.n, i.a_dtype) for i in instructions]
 True
 """
 
@@ -91,7 +91,7 @@ def _flag(name: str, low: int) -> Field:
 
 
 def _operands(kind: str, b_bits: int = 3) -> tuple[Field, ...]:
-    """The fields that all three layouts share."""
+    """Return the fields that all three layouts share."""
     types = _TYPES[kind] if kind in _TYPES else _RUBIN_TYPES[kind]
     return (
         _flag("sparse", 2),
@@ -132,7 +132,7 @@ def _scaled(kind: str) -> tuple[Field, ...]:
 
 
 def _rubin(kind: str) -> tuple[Field, ...]:
-    """The fields of sm107: those of sm100, and what it has beside them."""
+    """Return the fields of sm107: those of sm100 and the additional ones."""
     if not kind.startswith("mx"):
         return (*_plain(kind), _flag("k_is_64", 29)) if kind == "f8f6f4" else _plain(kind)
     fields = (
@@ -154,43 +154,46 @@ def _word(arch: str, kind: str, fields: tuple[Field, ...]) -> Word:
 INSTRUCTION_DESCRIPTORS: Mapping[str, Word] = {
     kind: _word("sm100", kind, _scaled(kind) if kind.startswith("mx") else _plain(kind)) for kind in _TYPES
 }
-#: Those of sm107.
+#: The 32-bit instruction descriptor of each kind of sm107.
 RUBIN_DESCRIPTORS: Mapping[str, Word] = {kind: _word("sm107", kind, _rubin(kind)) for kind in _RUBIN_TYPES}
 
 
 def word_of(kind: str, arch: str = "sm100") -> Word:
-    """The instruction descriptor of a kind of an architecture.
+    """Return the bit layout of the instruction descriptor of a kind.
 
     Raises:
         ChoiceError: if there is no such kind, or no such architecture.
-        DescriptorError: if its instructions have no descriptor.
+        DescriptorError: if the architecture has no instruction descriptors.
 
     >>> word_of("mxf8f6f4")["scale_dtype"].low, word_of("f8f6f4", "sm107")["k_is_64"].low
     (23, 29)
     """
     arch = as_arch(arch)
     if not has_tcgen05(arch):
-        raise DescriptorError(f"idesc: the arch of an instruction descriptor must have tcgen05, found {arch}")
-    known = RUBIN_DESCRIPTORS if _is_rubin(arch) else INSTRUCTION_DESCRIPTORS
+        raise DescriptorError(
+            f"idesc: {arch} has no instruction descriptors, because it has no tcgen05.mma; "
+            "use sm100, sm103, sm107 or sm110"
+        )
+    layouts = RUBIN_DESCRIPTORS if _is_rubin(arch) else INSTRUCTION_DESCRIPTORS
     kinds = [row.kind for row in rows_of("KINDS", arch)]
     if not isinstance(kind, str) or kind not in kinds:
         raise ChoiceError("idesc: kind", kind, kinds)
-    return known[kind]
+    return layouts[kind]
 
 
 def _is_rubin(arch: str) -> bool:
-    """Whether an architecture has the words of sm107."""
+    """Return whether an architecture uses the bit layouts of sm107."""
     return architecture(arch).words == "sm107"
 
 
-#: Options that not every kind's word has a field for, with the value that needs none.
+#: Options without a field in the words of some kinds, with the value that needs no field.
 _OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0,
             "sfa_lanes": 32, "sparsity_version": 0}  # fmt: skip
 
 
 @frozen
 class Instruction:
-    """What an instruction descriptor is made from: the parameters of ``idesc``, none of them left open."""
+    """All parameters of a ``tcgen05.mma`` instruction: those of ``idesc``, with the defaults filled in."""
 
     kind: str
     a_dtype: str
@@ -219,7 +222,7 @@ class Instruction:
     sparsity_version: int = 0
 
     def encode(self) -> int:
-        """The word, without a check of legality.
+        """Return the descriptor word; legality is not checked.
 
         Raises:
             FieldError: if a value does not fit its field.
@@ -230,7 +233,7 @@ class Instruction:
         values = {name: value for name, value in contents(self).items() if name in defaults}
         for name, plain in _OPTIONS.items():
             if name not in defaults and getattr(self, name) != plain:
-                values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it
+                values[name] = getattr(self, name)  # encode refuses an option that this word cannot express
         for name in defaults:
             if name.startswith("k_is_"):
                 values[name] = self.k in _extents(name, self.sparse)
@@ -238,54 +241,55 @@ class Instruction:
 
 
 def _extents(name: str, sparse: bool) -> tuple[int, ...]:
-    """K of an instruction whose word has a flag set: twice as much where A is stored without its zeros."""
+    """Return the K values that a flag of the word selects; a sparse instruction has twice the K."""
     k = int(name.removeprefix("k_is_"))
     return (2 * k, k) if sparse and k == 96 else (2 * k,) if sparse else (k,)
 
 
-def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
-    """Everything that is illegal about an instruction, in the order in which it is told.
+def refusals(instruction: Instruction, legality: Legality) -> Iterator[IllegalError]:
+    """Yield an error for every illegal parameter of an instruction.
 
     Args:
-        one: the instruction.
+        instruction: the instruction.
         legality: how to read the tables.
 
-    >>> made = Instruction("f16", "bf16", "bf16", "f32", m=48, n=20, k=16, saturate=True)
-    >>> [error.rule.partition(" must")[0] for error in refusals(made, "lenient")]
+    >>> instruction = Instruction("f16", "bf16", "bf16", "f32", m=48, n=20, k=16, saturate=True)
+    >>> [error.rule.partition(" must")[0] for error in refusals(instruction, "lenient")]
     ['M', 'N', 'saturate']
     """
-    kind, pair, major = one.kind, one.cta_group, one.b_major
-    arch = one.arch
-    wide = type(one.k) is int and one.k > dense_k(arch, kind) * (1 + (one.sparse is True))
-    types = one.a_dtype, one.b_dtype, one.d_dtype
-    yield from _caught(lambda: check_types(arch, kind, *types, wide=wide, legality=legality))
+    kind, cta_group, major = instruction.kind, instruction.cta_group, instruction.b_major
+    arch = instruction.arch
+    wide = type(instruction.k) is int and instruction.k > dense_k(arch, kind) * (1 + (instruction.sparse is True))
+    types = instruction.a_dtype, instruction.b_dtype, instruction.d_dtype
+    yield from _collect_errors(lambda: check_types(arch, kind, *types, wide=wide, legality=legality))
     yield from shape_refusals(
-        arch, kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
-        a_source=one.a_source, legality=legality,
+        arch, kind, m=instruction.m, n=instruction.n, k=instruction.k, cta_group=cta_group, sparse=instruction.sparse,
+        ws=instruction.ws, a_source=instruction.a_source, legality=legality,
     )  # fmt: skip
-    place = one.a_source
-    yield from _caught(
-        lambda: check_major(arch, kind, one.a_dtype, one.a_major, a_source=place, legality=legality),
-        lambda: check_major(arch, kind, one.b_dtype, one.b_major, legality=legality),
+    place = instruction.a_source
+    yield from _collect_errors(
+        lambda: check_major(arch, kind, instruction.a_dtype, instruction.a_major, a_source=place, legality=legality),
+        lambda: check_major(arch, kind, instruction.b_dtype, instruction.b_major, legality=legality),
         lambda: check_transposed_b(
             arch,
             kind,
-            n=one.n,
-            b_dtype=one.b_dtype,
+            n=instruction.n,
+            b_dtype=instruction.b_dtype,
             b_major=major,
-            cta_group=pair,
-            m=one.m,
+            cta_group=cta_group,
+            m=instruction.m,
             a_source=place,
-            sparse=one.sparse,
+            sparse=instruction.sparse,
             legality=legality,
         ),
     )
-    yield from _option_refusals(one)
-    if one.scale_dtype is not None:
-        yield from _scale_refusals(one, one.scale_dtype, legality)
+    yield from _check_options(instruction)
+    if instruction.scale_dtype is not None:
+        yield from _check_scales(instruction, instruction.scale_dtype, legality)
 
 
-def _caught(*checks: Callable[[], object]) -> Iterator[IllegalError]:
+def _collect_errors(*checks: Callable[[], object]) -> Iterator[IllegalError]:
+    """Run checks and yield the errors that they raise."""
     for check in checks:
         try:
             check()
@@ -293,52 +297,66 @@ def _caught(*checks: Callable[[], object]) -> Iterator[IllegalError]:
             yield error
 
 
-def _option_refusals(one: Instruction) -> Iterator[IllegalError]:
-    row = kind_row(one.arch, one.kind)
-    about = f"{one.arch} {one.kind} {'sparse' if one.sparse else 'dense'}{' .ws' if one.ws else ''}"
-    selectors = row.selectors if one.sparse and row.selectors else (0,)
-    for what, found, legal in (
-        ("negate_a", one.negate_a, (False, row.negate)),
-        ("negate_b", one.negate_b, (False, row.negate)),
-        ("saturate", one.saturate, (False, row.saturate)),
-        ("sparsity_selector", one.sparsity_selector, selectors),
-        ("max_shift", one.max_shift, (0, 8, 16, 32) if one.ws else (0,)),
-        ("sparsity_version", one.sparsity_version, _versions(one)),
+def _check_options(instruction: Instruction) -> Iterator[IllegalError]:
+    """Yield an error for every option that the kind does not have."""
+    row = kind_row(instruction.arch, instruction.kind)
+    form = f"{'sparse' if instruction.sparse else 'dense'}{' .ws' if instruction.ws else ''}"
+    about = f"{instruction.arch} {instruction.kind} {form}"
+    selectors = row.selectors if instruction.sparse and row.selectors else (0,)
+    for option, value, legal in (
+        ("negate_a", instruction.negate_a, (False, row.negate)),
+        ("negate_b", instruction.negate_b, (False, row.negate)),
+        ("saturate", instruction.saturate, (False, row.saturate)),
+        ("sparsity_selector", instruction.sparsity_selector, selectors),
+        ("max_shift", instruction.max_shift, (0, 8, 16, 32) if instruction.ws else (0,)),
+        ("sparsity_version", instruction.sparsity_version, _sparsity_versions(instruction)),
     ):
-        if found not in legal:
-            yield IllegalError(f"{what} must be {' or '.join(map(str, dict.fromkeys(legal)))}", found, about, row)
+        if value not in legal:
+            yield IllegalError(f"{option} must be {' or '.join(map(str, dict.fromkeys(legal)))}", value, about, row)
 
 
-def _versions(one: Instruction) -> tuple[int, ...]:
-    """Versions of sparsity: sm107 stores two of four elements, those before it two pairs of four."""
-    if not _is_rubin(one.arch) or not one.kind.startswith("mxf4"):
+def _sparsity_versions(instruction: Instruction) -> tuple[int, ...]:
+    """Return the supported sparsity versions.
+
+    Version 1 (sm107) stores two of four elements. Version 0 stores two of four pairs.
+    """
+    if not _is_rubin(instruction.arch) or not instruction.kind.startswith("mxf4"):
         return (0,)
-    return (1,) if one.sparse else (0, 1)
+    return (1,) if instruction.sparse else (0, 1)
 
 
-def _scale_refusals(one: Instruction, dtype: str, legality: Legality) -> Iterator[IllegalError]:
-    """What is wrong with the scale factors, and then with their ids beside factors that the kind has."""
-    vector, ids = 0 if one.scale_vector is None else one.scale_vector, (one.sfa_id, one.sfb_id)
-    wrong = list(_caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, legality=legality, arch=one.arch)))
-    yield from wrong
-    if wrong:
-        rows = [row for row in rows_of("SCALES", one.arch, one.kind) if one.k in row.k]
+def _check_scales(instruction: Instruction, dtype: str, legality: Legality) -> Iterator[IllegalError]:
+    """Yield the errors of the scale factors, then those of their ids."""
+    vector = 0 if instruction.scale_vector is None else instruction.scale_vector
+    ids = instruction.sfa_id, instruction.sfb_id
+    errors = list(
+        _collect_errors(
+            lambda: check_scale(
+                instruction.kind, dtype, vector, k=instruction.k, legality=legality, arch=instruction.arch
+            )
+        )
+    )
+    yield from errors
+    if errors:
+        rows = [row for row in rows_of("SCALES", instruction.arch, instruction.kind) if instruction.k in row.k]
         dtype, vector = (rows[0].dtype, rows[0].vector) if rows else (dtype, vector)
-    if not wrong or rows:
-        yield from _caught(
-            lambda: check_scale(one.kind, dtype, vector, k=one.k, ids=ids, legality=legality, arch=one.arch)
+    if not errors or rows:
+        yield from _collect_errors(
+            lambda: check_scale(
+                instruction.kind, dtype, vector, k=instruction.k, ids=ids, legality=legality, arch=instruction.arch
+            )
         )
 
 
 class Options(TypedDict, total=False):
-    """Options of ``idesc``, each 0 or False unless given; ``cta_group`` is 1.
+    """Options of ``idesc``. The default is 0 or False, and 1 for ``cta_group``.
 
     ``cta_group``: 1 or 2. ``sparse``: A is stored without its zeros. ``ws``: the weight-stationary form.
-    ``negate_a``, ``negate_b``: of the elements. ``saturate``: clamp integer results. ``sparsity_selector``: which
-    columns of metadata a sparse instruction reads. ``max_shift``: 8, 16 or 32, of B's reuse in the ``.ws`` form.
-    ``sfa_id``, ``sfb_id``: which bytes of a tensor-memory word hold the scale factors. ``a_source``: where A lies,
-    ``smem`` unless given, or ``tmem``; the word is the same. ``sfa_lanes``: 32, or 128, lanes that hold the scale
-    factors of A (sm107). ``sparsity_version``: 0, or 1 of sm107, which a sparse mxf4 instruction there must have.
+    ``negate_a``, ``negate_b``: negate the elements. ``saturate``: clamp integer results. ``sparsity_selector``: the
+    columns of metadata that a sparse instruction reads. ``max_shift``: 8, 16 or 32, the shift of B in the ``.ws`` form.
+    ``sfa_id``, ``sfb_id``: the bytes of a tensor-memory word that hold the scale factors. ``a_source``: where A is
+    stored, ``smem`` (default) or ``tmem``; the word is the same. ``sfa_lanes``: the number of lanes that hold the scale
+    factors of A, 32 (default) or 128 (sm107). ``sparsity_version``: 0 or 1; a sparse mxf4 instruction of sm107 has 1.
     """
 
     cta_group: int
@@ -358,15 +376,15 @@ class Options(TypedDict, total=False):
 
 @frozen
 class DecodedInstruction:
-    """An instruction descriptor, read.
+    """A decoded instruction descriptor.
 
     Attributes:
-        kind: the kind it was read as.
+        kind: the kind as which the word was decoded.
         word: the word.
-        values: (name, value) of every field, lowest bits first; an ``UnknownCode`` where a code names nothing.
-        unknown_bits: set bits that belong to no field; PTX has them reserved, to be zero.
-        warnings: what is illegal about it, leniently read; if nothing is, what the sources do not agree on.
-        arch: the architecture it was read for.
+        values: (name, value) of every field, lowest bits first; an ``UnknownCode`` for an undefined code.
+        unknown_bits: set bits outside all fields, which PTX reserves.
+        warnings: parameters that are illegal in the lenient reading, or else those on which the sources disagree.
+        arch: the architecture for which it was decoded.
     """
 
     kind: str
@@ -380,10 +398,10 @@ class DecodedInstruction:
         for field, value in self.values:
             if field == name:
                 return value
-        raise ChoiceError("decode_idesc: a field", name, [known for known, _ in self.values])
+        raise ChoiceError("decode_idesc: a field", name, [field for field, _ in self.values])
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """(bits, name, value) of every field, for people.
+        """Return (bits, name, value) of every field, as text.
 
         >>> decode_idesc(0x08200490, "f16").rows()[3]
         ('[4,6)', 'd_dtype', 'f32')
@@ -412,7 +430,7 @@ def idesc(
     arch: str = "sm100",
     **options: Unpack[Options],
 ) -> int:
-    """The instruction descriptor of a ``tcgen05.mma``, checked to be a legal instruction.
+    """Return the instruction descriptor of a legal ``tcgen05.mma`` instruction.
 
     Args:
         a_dtype: element type of A.
@@ -420,18 +438,19 @@ def idesc(
         d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
         m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
         n: N of the whole instruction.
-        k: K; only what is wider than usual need be said: 96, and on sm107 64 and 128.
+        k: K; default: the smallest K of the kind. A wider K is 96, or 64 and 128 on sm107.
         kind: the kind; found from the types if left out.
         scale_dtype: type of the scale factors (``ue8m0``, ``ue4m3``, ``ue5m3``) of a block-scaled kind.
-        scale_vector: elements that share a scale factor (16, 32), counted as they are stored.
+        scale_vector: stored elements that share a scale factor: 16 or 32.
         a_major: contiguous dimension of A.
         b_major: contiguous dimension of B.
         legality: ``"strict"``, ``"lenient"`` or ``"off"``, as in ``descriptors.smem.instructions.legality``.
         arch: the architecture: ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
-        options: the rest, as in ``Options``.
+        options: further parameters, see ``Options``.
 
     Raises:
-        IllegalError: if there is no such instruction; it cites the row of ``descriptors.smem.instructions.tables``.
+        IllegalError: if there is no such instruction; the error cites a row of
+            ``descriptors.smem.instructions.tables``.
         FieldError: if a value does not fit its field.
         ChoiceError: for an unknown name.
 
@@ -471,7 +490,7 @@ def idesc(
 
 
 def _scale(kind: str, dtype: str | None, vector: int | None, k: int | None, arch: str) -> tuple[str | None, int | None]:
-    """The scale factors of a kind, as given or as the kind has them by default."""
+    """Return the type and vector size of the scale factors; a kind has defaults for both."""
     if not kind.startswith("mx"):
         if vector is not None and dtype is None:
             raise DescriptorError(
@@ -493,10 +512,10 @@ def as_kind(
     scale_vector: int | None = None,
     arch: str = "sm100",
 ) -> str:
-    """The kind that was named, or the one that these types and scale factors mean.
+    """Return the named kind, or the kind that multiplies these types with these scale factors.
 
     Raises:
-        IllegalError: if no kind takes both types.
+        IllegalError: if no kind multiplies these types.
         ChoiceError: if there is no such kind.
         DescriptorError: if the scale factors are malformed.
 
@@ -504,7 +523,7 @@ def as_kind(
     ('mxf4nvf4', 'mxf4', 'mxf8f6f4')
     """
     if not isinstance(scale_dtype, str | None):
-        raise DescriptorError(f"idesc: scale_dtype must be a name, found {brief(scale_dtype)}")
+        raise DescriptorError(f"idesc: scale_dtype is {brief(scale_dtype)}, which is not a name")
     if scale_vector is not None:
         scale_vector = as_integer(scale_vector, "idesc: scale_vector")
     if kind is None:
@@ -516,19 +535,19 @@ def as_kind(
 
 
 def decode_idesc(word: int, kind: str, arch: str = "sm100") -> DecodedInstruction:
-    """Read an instruction descriptor. The word does not say its kind: the instruction's qualifier does.
+    """Decode an instruction descriptor. The word does not contain its kind; the qualifier of the instruction states it.
 
     Args:
         word: the 32 bits.
-        kind: the kind of the instruction that it goes to.
-        arch: the architecture that reads it.
+        kind: the kind of the instruction.
+        arch: the architecture.
 
     Raises:
-        FieldError: if ``word`` is no 32-bit integer.
+        FieldError: if ``word`` is not a 32-bit integer.
         ChoiceError: if there is no such kind.
 
-    >>> read = decode_idesc(0x08410490, "f16")
-    >>> read["n"], str(read["b_major"]), read.warnings
+    >>> decoded = decode_idesc(0x08410490, "f16")
+    >>> decoded["n"], str(decoded["b_major"]), decoded.warnings
     (256, 'MN', ())
     """
     arch, layout = as_arch(arch), word_of(kind, arch)
@@ -537,62 +556,68 @@ def decode_idesc(word: int, kind: str, arch: str = "sm100") -> DecodedInstructio
     warnings = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if unknown:
         warnings.append(f"reserved bits are set: {unknown:#010x}")
-    warnings.extend(_complaints(kind, values, arch))  # of A and of B one complaint may be the same
+    warnings.extend(_violations(kind, values, arch))  # A and B may have the same violation
     return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(dict.fromkeys(warnings)), arch)
 
 
-def _complaints(kind: str, values: Mapping[str, Any], arch: str) -> list[str]:
-    """Return what no reading of the word makes legal, or else what only a lenient reading does.
+def _violations(kind: str, values: Mapping[str, Any], arch: str) -> list[str]:
+    """Return the violations that remain with the most permissive values of the parameters not in the word.
 
-    What the word does not hold is taken as it fits.
+    If the lenient reading allows the word, return the violations of the strict reading.
     """
-    readings: list[dict[str, Any]] = [
+    candidates: list[dict[str, Any]] = [
         {"cta_group": cta_group, "ws": ws, "scale_vector": vector, "arch": arch}
         for cta_group, ws in ((1, False), (2, False), *(((1, True),) if kind_row(arch, kind).ws else ()))
         for vector in _vectors(kind, values, arch)
     ]
-    lenient = [list(illegal(kind, values, **known)) for known in readings]
-    legal = [known for known, complaints in zip(readings, lenient, strict=True) if not complaints]
-    return min([list(illegal(kind, values, "strict", **known)) for known in legal] or lenient, key=len)
+    violations = [list(illegal(kind, values, **parameters)) for parameters in candidates]
+    legal = [
+        parameters
+        for parameters, violations_of_candidate in zip(candidates, violations, strict=True)
+        if not violations_of_candidate
+    ]
+    return min([list(illegal(kind, values, "strict", **parameters)) for parameters in legal] or violations, key=len)
 
 
 def _vectors(kind: str, values: Mapping[str, Any], arch: str) -> tuple[int | None, ...]:
-    """Scale vectors that a word may be of: those that go with the type of its scale factors, if any do."""
-    known = [row.vector for row in rows_of("SCALES", arch, kind) if row.dtype == values.get("scale_dtype")]
-    return tuple(dict.fromkeys(known)) or ((32,) if kind.startswith("mx") else (None,))
+    """Return the vector sizes possible for a word: those of its type of scale factors, if there are any."""
+    sizes = [row.vector for row in rows_of("SCALES", arch, kind) if row.dtype == values.get("scale_dtype")]
+    return tuple(dict.fromkeys(sizes)) or ((32,) if kind.startswith("mx") else (None,))
 
 
-def illegal(kind: str, values: Mapping[str, Any], legality: Legality = "lenient", /, **known: Any) -> Iterator[str]:
-    """What is illegal about the fields of a word; a code that names nothing hides no other fault.
+def illegal(
+    kind: str, values: Mapping[str, Any], legality: Legality = "lenient", /, **parameters: Any
+) -> Iterator[str]:
+    """Yield a text for every illegal field of a word. An undefined code does not hide other errors.
 
     Args:
-        kind: the kind of the instruction that the word goes to.
-        values: the fields, as ``decode_idesc`` has them.
-        legality: how the tables are read.
-        known: what the word does not hold, by the names of ``Instruction``.
+        kind: the kind of the instruction.
+        values: the fields, as in ``DecodedInstruction.values``.
+        legality: how to read the tables.
+        parameters: the parameters that are not in the word, by their names in ``Instruction``.
 
-    >>> told = illegal("f16", dict(decode_idesc(0xFFFFFFFF, "f16").values), cta_group=2)
-    >>> [one.partition(" must")[0] for one in told]
+    >>> violations = illegal("f16", dict(decode_idesc(0xFFFFFFFF, "f16").values), cta_group=2)
+    >>> [violation.partition(" is")[0] for violation in violations]
     ['M', 'N', 'saturate', 'max_shift']
     """
-    arch = known.get("arch", "sm100")
+    arch = parameters.get("arch", "sm100")
     layout = word_of(kind, arch)
-    wrong = {name for name, value in values.items() if isinstance(value, UnknownCode)}
-    held = {name: layout[name].default if name in wrong else value for name, value in values.items()}
-    k = extent_of(kind, held, held["sparse"], arch)
-    held = {name: value for name, value in held.items() if not name.startswith("k_is_")}
-    held.setdefault("d_dtype", "f32")
-    for error in refusals(Instruction(**{"kind": kind, "k": k, **held, **known}), legality):
-        if not (wrong and error.rule.startswith("types must")):
+    unknown = {name for name, value in values.items() if isinstance(value, UnknownCode)}
+    known_values = {name: layout[name].default if name in unknown else value for name, value in values.items()}
+    k = extent_of(kind, known_values, known_values["sparse"], arch)
+    known_values = {name: value for name, value in known_values.items() if not name.startswith("k_is_")}
+    known_values.setdefault("d_dtype", "f32")
+    for error in refusals(Instruction(**{"kind": kind, "k": k, **known_values, **parameters}), legality):
+        if not (unknown and error.rule.startswith("types must")):
             yield str(error).removeprefix("legality: ")
 
 
 def extent_of(kind: str, values: Mapping[str, Any], sparse: bool, arch: str = "sm100") -> int:
-    """K of an instruction, by the fields of its word.
+    """Return K of an instruction from the fields of its word.
 
     Args:
-        kind: its kind.
-        values: the fields, as ``decode_idesc`` has them.
+        kind: the kind of the instruction.
+        values: the fields, as in ``DecodedInstruction.values``.
         sparse: whether A is stored without its zeros.
         arch: the architecture.
 

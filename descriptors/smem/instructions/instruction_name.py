@@ -1,9 +1,9 @@
-"""The name of an instruction as a person writes it: its shape, and whatever else of the PTX opcode is given.
+"""Parse instruction names: a shape with optional parts of the PTX opcode.
 
-``m64n128k16`` is a name, and so are ``wgmma.sp.m64n128k32``, ``mma.m16n8k16.row.col.f32.bf16.bf16.f32`` and
-``tcgen05.mma.cta_group::2.kind::f16.m256n128k16``. PTX has no shape in the opcode of ``tcgen05.mma``; here it is added.
-Every command that accepts a name reads it with ``read_instruction``, uses what the name states, and refuses an argument
-that contradicts it (``InstructionName.settle``).
+Examples are ``m64n128k16``, ``wgmma.sp.m64n128k32``, ``mma.m16n8k16.row.col.f32.bf16.bf16.f32`` and
+``tcgen05.mma.cta_group::2.kind::f16.m256n128k16``. In PTX the opcode of ``tcgen05.mma`` has no shape; here it is added.
+Every command that accepts a name parses it with ``read_instruction``, uses the values in the name, and refuses an
+argument that contradicts them (``InstructionName.settle``).
 
 Invariant: a part of a name is either used or refused.
 
@@ -12,8 +12,8 @@ Invariant: a part of a name is either used or refused.
 ('tcgen05', (256, 128, 16), 2, 'f16', False)
 >>> read_instruction("wgmma.cta_group::2.m64n128k16", "plan")
 Traceback (most recent call last):
-descriptors.errors.DescriptorError: plan: cta_group::2 is not supported in a wgmma name; mma_async, sync, aligned, sp
-and types are; instruction = wgmma.cta_group::2.m64n128k16
+descriptors.errors.DescriptorError: plan: cta_group::2 is not supported in a wgmma name; supported: mma_async, sync,
+aligned, sp and types; instruction = wgmma.cta_group::2.m64n128k16
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from layoutalg.frozen import frozen
 
 _T = TypeVar("_T")
 
-#: Characters of a name at most.
+#: The maximum length of a name, in characters.
 _LONGEST = 200
 _SHAPE = re.compile(r"m(\d{1,6})n(\d{1,6})k(\d{1,6})", re.ASCII)
 #: Types of A, B and the accumulators, and types of scale factors.
 _TYPES = frozenset("f64 f32 f16 bf16 tf32 e4m3 e5m2 e3m2 e2m3 e2m1 s32 s8 u8 s4 u4 b1".split())
 _SCALE_TYPES = frozenset(("ue8m0", "ue4m3", "ue5m3"))
-#: The operands of the types of a name, by their number.
+#: The operands whose types a name lists, by the number of types.
 _OPERANDS: Mapping[int, Sequence[str]] = {0: (), 1: ("d",), 3: ("d", "a", "b"), 4: ("d", "a", "b", "c")}
-#: Parts of a name that state nothing beside the mnemonic, and parts that state something, by mnemonic; "" is a bare
-#: shape.
+#: Parts of a name that are implied by the mnemonic; "" is a shape without a mnemonic.
 _FIXED: Mapping[str, Sequence[str]] = {
     "wgmma": ("mma_async", "sync", "aligned"), "tcgen05": ("mma", "block_scale"),
     "mma": ("sync", "aligned", "row", "col", "block_scale"), "": ("sync", "aligned", "row", "col"),
 }  # fmt: skip
+#: Parts of a name that state a value, by mnemonic.
 _STATING: Mapping[str, Sequence[str]] = {
     "wgmma": ("sp",), "tcgen05": ("sp", "ws", "cta_group::N", "kind::NAME", "scale_vec::NX", "blockN"),
     "mma": ("sp", "kind::NAME", "scale_vec::NX"), "": ("sp", "cta_group::N", "kind::NAME"),
@@ -51,7 +51,7 @@ _STATING: Mapping[str, Sequence[str]] = {
 
 @frozen
 class InstructionName:
-    """The name of an instruction, read; what the name does not state is None.
+    """A parsed instruction name. An attribute that the name does not state is None.
 
     Args:
         text: the name.
@@ -84,17 +84,18 @@ class InstructionName:
         """The oldest architecture that has the mnemonic; None for ``mma.sync``, and without a mnemonic."""
         return next((arch for arch, mnemonic in MNEMONICS.items() if mnemonic == self.mnemonic), None)
 
-    def settle(self, argument: str, stated: _T | None, given: _T | None, where: str) -> _T | None:
-        """Return the value of an argument: what the name states, what was given, or None if neither says one.
+    def settle(self, argument: str, stated: _T | None, value: _T | None, operation: str) -> _T | None:
+        """Return the value of an argument: the value in the name, or the value that was passed; None if there is
+        neither.
 
         Args:
             argument: the name of the argument.
-            stated: what the name states.
-            given: what was given.
-            where: the operation, for the error message.
+            stated: the value in the name.
+            value: the value that was passed.
+            operation: the operation, for the error message.
 
         Raises:
-            DescriptorError: if both are there and differ.
+            DescriptorError: if both exist and differ.
 
         >>> name = read_instruction("tcgen05.mma.cta_group::2.m256n128k16", "plan")
         >>> name.settle("cta_group", name.cta_group, None, "plan"), name.settle("kind", name.kind, "f16", "plan")
@@ -104,21 +105,22 @@ class InstructionName:
         descriptors.errors.DescriptorError: plan: cta_group is 1, but the instruction's name states 2; instruction =
         tcgen05.mma.cta_group::2.m256n128k16
         """
-        if stated is None or given is None:
-            return given if stated is None else stated
-        if _folded(stated) != _folded(given):
-            value = getattr(given, "name", given)
-            shown = value[:60] if isinstance(value, str) else brief(value)
+        if stated is None or value is None:
+            return value if stated is None else stated
+        if _folded(stated) != _folded(value):
+            name = getattr(value, "name", value)
+            shown = name[:60] if isinstance(name, str) else brief(name)
             raise DescriptorError(
-                f"{where}: {argument} is {shown}, but the instruction's name states {stated}; instruction = {self.text}"
+                f"{operation}: {argument} is {shown}, but the instruction's name states {stated}; "
+                f"instruction = {self.text}"
             )
-        return given
+        return value
 
-    def settle_arch(self, given: object, where: str) -> str | None:
-        """Return the architecture that was given, or the one that the name states; None if neither says one.
+    def settle_arch(self, arch: object, operation: str) -> str | None:
+        """Return the architecture that was passed, or the one implied by the name; None if there is neither.
 
         Raises:
-            DescriptorError: if the given one lacks the mnemonic.
+            DescriptorError: if the architecture that was passed does not have the instruction.
 
         >>> read_instruction("wgmma.m64n8k16", "plan").settle_arch(None, "plan")
         'sm90'
@@ -126,29 +128,29 @@ class InstructionName:
         Traceback (most recent call last):
         descriptors.errors.DescriptorError: plan: sm103 has no wgmma; instruction = wgmma.m64n8k16
         """
-        if given is None:
+        if arch is None:
             return self.arch
-        arch = warp_architecture(given) or tensor_architecture(given, where)
-        if self.arch is not None and (arch in WARP_ARCHITECTURES or MNEMONICS[generation(arch)] != self.mnemonic):
+        name = warp_architecture(arch) or tensor_architecture(arch, operation)
+        if self.arch is not None and (name in WARP_ARCHITECTURES or MNEMONICS[generation(name)] != self.mnemonic):
             raise DescriptorError(
-                f"{where}: {arch} has no {self.mnemonic}; instruction = {self.text}",
+                f"{operation}: {name} has no {self.mnemonic}; instruction = {self.text}",
                 proposals=[Advice({"arch": self.arch})],
             )
-        return arch
+        return name
 
 
 def read_instruction(
-    instruction: object, where: str, rule: str = "an instruction must be named like m64n128k16"
+    instruction: object, operation: str, rule: str = "an instruction must be named like m64n128k16"
 ) -> InstructionName:
     """Read the name of an instruction.
 
     Args:
         instruction: the name, or M, N and K.
-        where: the operation, for the error messages.
-        rule: what the instruction must be, for the error message if it is no name at all.
+        operation: the operation, for the error messages.
+        rule: the requirement that the error message states if the argument is not a name.
 
     Raises:
-        DescriptorError: if it is no name, or has a part that is not supported.
+        DescriptorError: if the argument is not a name, or has a part that is not supported.
 
     >>> read_instruction("m64n128k16.f32.e4m3.e5m2", "plan").b
     'e5m2'
@@ -159,7 +161,7 @@ def read_instruction(
     words = text.split(".")
     shapes = [match for match in map(_SHAPE.fullmatch, words) if match]
     if len(shapes) != 1:
-        raise DescriptorError(f"{where}: {rule}, found {brief(instruction)}")
+        raise DescriptorError(f"{operation}: {rule}, found {brief(instruction)}")
     mnemonic = words[0] if words[0] in _FIXED else ""
     m, n, k = map(int, shapes[0].groups())
     about = f"instruction = {text}"
@@ -171,28 +173,28 @@ def read_instruction(
         elif word != shapes[0][0] and word not in _FIXED[mnemonic]:
             fact = _fact(word, mnemonic)
             if fact is None:
-                _refuse_part(word, mnemonic, text, where)
+                _refuse_part(word, mnemonic, text, operation)
             elif fact[0] in stated:
-                raise DescriptorError(f"{where}: the name states {fact[0]} twice; {about}")
+                raise DescriptorError(f"{operation}: the name states {fact[0]} twice; {about}")
             else:
                 stated |= dict([fact])
     if len(types) not in _OPERANDS:
         raise DescriptorError(
-            f"{where}: the name has {len(types)} types, which must be those of D, of D, A and B, or of D, A, B and C; "
+            f"{operation}: the name has {len(types)} types; write those of D, of D, A and B, or of D, A, B and C; "
             f"{about}"
         )
     stated |= dict(zip(_OPERANDS[len(types)], types, strict=True))
     if stated.pop("c", stated.get("d")) != stated.get("d"):
-        raise DescriptorError(f"{where}: C of type {types[3]} with D of type {types[0]} is not supported; {about}")
+        raise DescriptorError(f"{operation}: C of type {types[3]} with D of type {types[0]} is not supported; {about}")
     if [word for word in words if word in ("row", "col")] not in ([], ["row", "col"]):
-        raise DescriptorError(f"{where}: the majors in a name must be row.col, as mma.sync has them; {about}")
+        raise DescriptorError(f"{operation}: the majors in a name must be row.col, as mma.sync has them; {about}")
     if factors := stated.pop("factors", None):
         stated["scale_vector"] = k // (1 + stated.get("sparse", False)) // factors
     return InstructionName(text, mnemonic, (m, n, k), **stated)
 
 
 def _fact(word: str, mnemonic: str) -> tuple[str, Any] | None:
-    """Return what a part of a name states, as the name of an attribute and its value; None for an unsupported part."""
+    """Return the attribute that a part of a name states, and its value; None if the part is not supported."""
     forms = _STATING[mnemonic]
     if word in ("sp", "sp::ordered_metadata") and "sp" in forms:
         return "sparse", True
@@ -211,21 +213,22 @@ def _fact(word: str, mnemonic: str) -> tuple[str, Any] | None:
     return None
 
 
-def _refuse_part(word: str, mnemonic: str, text: str, where: str) -> None:
+def _refuse_part(word: str, mnemonic: str, text: str, operation: str) -> None:
     """Refuse a part of a name.
 
     Raises:
         DescriptorError: naming the supported parts.
     """
-    whose = f"a {mnemonic} name" if mnemonic else "a name without wgmma, tcgen05 or mma"
+    owner = f"a {mnemonic} name" if mnemonic else "a name without wgmma, tcgen05 or mma"
     parts = ", ".join((*_FIXED[mnemonic], *_STATING[mnemonic]))
     raise DescriptorError(
-        f"{where}: {word or 'an empty part'} is not supported in {whose}; {parts} and types are; instruction = {text}"
+        f"{operation}: {word or 'an empty part'} is not supported in {owner}; supported: {parts} and types; "
+        f"instruction = {text}"
     )
 
 
 def _folded(value: object) -> object:
-    """Return a value as it is compared: a name in small letters, an element type by its name in instructions."""
+    """Return a value as it is compared: names in lower case, an element type as its instruction name."""
     name = getattr(value, "name", value)
     return name.casefold().removesuffix("_unpacksmem") if isinstance(name, str) else value
 

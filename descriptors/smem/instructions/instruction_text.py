@@ -1,20 +1,20 @@
-"""Instructions, told: the fields of an instruction descriptor, the tables of what is legal, and the table of targets.
+"""Text and plain data of instruction descriptors, of the tables of legal instructions, and of the table of targets.
 
-Law: a line for every field of the word, and the fields of the data, written again, are the word.
+Invariant: the text has a line for every field of the word, and encoding the fields of the data returns the word.
 
 >>> from descriptors import decode_idesc, idesc
->>> told = decode_idesc(idesc("bf16", m=128, n=256, b_major="MN"), "f16")
->>> all(name in tell_idesc(told) for name in record_idesc(told)["fields"])
+>>> decoded = decode_idesc(idesc("bf16", m=128, n=256, b_major="MN"), "f16")
+>>> all(name in tell_idesc(decoded) for name in record_idesc(decoded)["fields"])
 True
->>> word_text(word_of("f16").encode(dict(told.values)), 32) == record_idesc(told)["word"]
+>>> word_text(word_of("f16").encode(dict(decoded.values)), 32) == record_idesc(decoded)["word"]
 True
 
-Law: the data of an architecture's kinds, put together, are all rows of the tables but those of K 96, which sm100 lacks.
+Invariant: the data of all kinds together are all rows of the tables, except those with K 96, which sm100 does not have.
 
 >>> from descriptors.smem.instructions import tables
 >>> from descriptors.smem.instructions.rules import select_rows
->>> told = [record_selection(select_rows(row.arch, row.kind)) for row in tables.KINDS]
->>> counts = {name: sum(len(one[name]) for one in told) for name in ("TYPES", "SHAPES", "OPERANDS", "SCALES")}
+>>> records = [record_selection(select_rows(row.arch, row.kind)) for row in tables.KINDS]
+>>> counts = {name: sum(len(record[name]) for record in records) for name in ("TYPES", "SHAPES", "OPERANDS", "SCALES")}
 >>> later = {name: sum(getattr(row, "k", 0) in (96, (96,)) for row in getattr(tables, name)) for name in counts}
 >>> all(count == len(getattr(tables, name)) - later[name] for name, count in counts.items())
 True
@@ -42,12 +42,12 @@ from descriptors.smem.words.bitfield import field_kinds
 from descriptors.targets import FEATURES, Architecture, has
 from descriptors.text import aligned, counted, known_line, word_text
 
-#: The note on a row: the number of its source, or of who disputes it.
+#: Returns the note on a row: the number of its source, or of the source that disputes it.
 _Note = Callable[[Any], str]
 
 
 def tell_idesc(instruction: DecodedInstruction) -> str:
-    """An instruction descriptor for a person.
+    """Return an instruction descriptor as text.
 
     >>> from descriptors import decode_idesc
     >>> print(tell_idesc(decode_idesc(0x08200490, "f16")).splitlines()[0])
@@ -114,7 +114,7 @@ record_architectures = Record(architectures=Row([ARCHITECTURE], "."))
 
 
 def tell_architectures(rows: Sequence[Architecture]) -> str:
-    """The table of targets for a person: a line for each architecture.
+    """Return the table of targets as text, a line for each architecture.
 
     >>> from descriptors.targets import ARCHITECTURES
     >>> [line.split()[0] for line in tell_architectures(ARCHITECTURES).splitlines()[2:4]]
@@ -124,7 +124,7 @@ def tell_architectures(rows: Sequence[Architecture]) -> str:
 
 
 def tell_selection(selection: Selection) -> str:
-    """The rows for a person: of one kind all that there is to know, of an architecture a line for each kind.
+    """Return the rows as text: all tables of one kind, or a line for each kind of an architecture.
 
     >>> from descriptors.smem.instructions.rules import select_rows
     >>> print(tell_selection(select_rows("sm90", "tf32")).splitlines()[3])
@@ -137,7 +137,7 @@ def tell_selection(selection: Selection) -> str:
 
 
 def _arch_lines(selection: Selection) -> Iterator[str]:
-    """A line for each kind, then the shapes of ``tcgen05.cp`` where the architecture has them."""
+    """Yield a line for each kind, then the shapes of ``tcgen05.cp`` if the architecture has them."""
     yield from aligned((row.kind, " ".join(row.dtypes), row.targets) for row in selection.kinds)
     yield from aligned(
         ("tcgen05.cp", row.shape, " or ".join(row.multicast) or "no multicast") for row in selection.copies
@@ -145,7 +145,7 @@ def _arch_lines(selection: Selection) -> Iterator[str]:
 
 
 def _kind_lines(selection: Selection) -> Iterator[str]:
-    """All tables of one kind, and at the end the sources by their numbers, in the order of their first mention."""
+    """Yield all tables of one kind, then the sources, numbered in the order of their first citation."""
     sources: dict[str, int] = {}
 
     def cited(source: str) -> str:
@@ -164,10 +164,10 @@ def _kind_lines(selection: Selection) -> Iterator[str]:
 
 
 def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]]:
-    """The cells of each table of one kind."""
+    """Yield the cells of each table of one kind."""
     s = selection
     wider = any(row.k > dense_k(s.arch, row.kind) * (1 + row.sparse) for row in s.shapes)
-    narrow = {row: " of the least K" * (wider and not row.wide) for row in s.types}
+    narrow = {row: " with the smallest K" * (wider and not row.wide) for row in s.types}
     yield [("types     ", f"{_or(row.a)} x {_or(row.b)} -> {_or(row.d)}{narrow[row]}", note(row)) for row in s.types]
     yield [_shape_cells(row, note) for row in s.shapes]
     yield [_transposed_cells(row, note) for row in s.transposed_b]
@@ -185,7 +185,7 @@ def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]
     yield [_scale_cells(row, note) for row in s.scales]
 
 
-#: Operand types whose descriptors are derived for another type, with the remark that says so.
+#: Operand types whose descriptors are derived for another type, with a remark.
 _DERIVED_AS: dict[tuple[str, ...], tuple[str, ...]] = {("b1",): ("derive it as u8 with K / 8",)}
 
 
@@ -217,7 +217,7 @@ def _table(row: Any, source: str, **rows: Row) -> Row:
     return Row([Record(**attributes(row, " ".join(row.__match_args__)) | rows)], source)
 
 
-#: The rows as plain data, by the name of their table, and how those of sm100 are known.
+#: The rows as plain data, by the name of their table, with the evidence for those of sm100.
 record_selection = Record(
     "Instructions",
     KINDS=_table(KindRow, "kinds"),

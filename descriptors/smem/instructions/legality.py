@@ -1,10 +1,10 @@
-"""Checks against the rows of ``tables``: of an instruction, of its operands in shared memory, and of ``tcgen05.cp``.
+"""Check instructions, their operands in shared memory, and ``tcgen05.cp`` against the rows of ``tables``.
 
-Each check returns the row that allows what it was asked, or raises ``IllegalError`` that cites the nearest row. Three
-ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
-and ``"off"`` checks nothing.
+Each check returns the row that allows the request, or raises an ``IllegalError`` that cites the nearest row. There are
+three readings: ``"strict"`` accepts what every source allows, ``"lenient"`` what at least one source allows, and
+``"off"`` checks nothing.
 
-Law: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
+Invariant: an operand that is legal in the strict reading has a canonical form.
 
 >>> from contextlib import suppress
 >>> from itertools import product
@@ -12,10 +12,10 @@ Law: an operand that is legal strictly has a canonical form, in which the hardwa
 >>> for row, name in ((row, name) for row in tables.KINDS if row.kind != "b1" for name in row.dtypes):
 ...     for major, mode in product(Major, SwizzleMode):
 ...         with suppress(IllegalError):
-...             row_of_it = check_operand(row.arch, row.kind, name, major, mode)
-...             assert mode in row_of_it.swizzles and form(major, mode).mode is mode
+...             operand_row = check_operand(row.arch, row.kind, name, major, mode)
+...             assert mode in operand_row.swizzles and form(major, mode).mode is mode
 
-Law: whatever passes strictly passes leniently, and whatever passes leniently passes with checks off.
+Invariant: the lenient reading accepts everything that the strict reading accepts, and ``"off"`` accepts everything.
 
 >>> passed = {mode: set() for mode in ("strict", "lenient", "off")}
 >>> for mode, n in ((mode, n) for mode in passed for n in range(8, 265, 8)):
@@ -77,14 +77,14 @@ def check_types(
     """Check the element types of A, B and the accumulator D.
 
     Args:
-        arch, kind: of the instruction.
+        arch, kind: architecture and kind of the instruction.
         a, b, d: the types.
-        wide: whether the instruction has more K than usual: f8f6f4 of sm107 with K 64 takes fewer types.
+        wide: whether K is larger than the smallest K of the kind: f8f6f4 of sm107 has fewer types with K 64.
         legality: how to read the rows.
 
     Raises:
-        IllegalError: if the kind does not take them together.
-        ChoiceError: for an unknown architecture, kind or way of reading.
+        IllegalError: if the kind has no instruction with these types.
+        ChoiceError: for an unknown architecture, kind or reading.
 
     >>> check_types("sm100", "f8f6f4", "e4m3", "e2m1", "f32").d
     ('f16', 'f32')
@@ -123,18 +123,18 @@ def check_shape(
     Args:
         arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
-        m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
+        m: M of the whole instruction, over both CTAs if ``cta_group`` is 2.
         n: N of the whole instruction.
-        k: K; if left out, what the kind has by default (K = 96 must be asked for).
+        k: K; default: the smallest K of the kind.
         cta_group: 1 or 2.
-        sparse: whether A is stored without its zeros; K then counts them all the same.
-        ws: whether the weight-stationary form is meant.
-        a_source: where A lies: ``smem``, ``tmem`` (sm100) or ``rmem`` (sm90).
+        sparse: whether A is stored without its zeros; K includes them.
+        ws: whether it is the weight-stationary form.
+        a_source: where A is stored: ``smem``, ``tmem`` (sm100) or ``rmem`` (sm90).
         legality: how to read the rows.
 
     Raises:
         IllegalError: if there is no such instruction.
-        ChoiceError: for an unknown architecture, kind, place of A or way of reading.
+        ChoiceError: for an unknown architecture, kind, memory of A or reading.
 
     >>> print(check_shape("sm100", "mxf4", m=256, n=256, cta_group=2))
     sm100 mxf4 dense, cta_group 2: M 128, 256, N 16..256 step 16, K 64
@@ -169,13 +169,15 @@ def shape_refusals(
     a_source: str = "smem",
     legality: Legality = "strict",
 ) -> list[IllegalError]:
-    """Every extent of an instruction that is illegal beside those before it: cta_group, M, K, N; none of a legal one.
+    """Return an error for every illegal extent of an instruction; the list is empty for a legal instruction.
+
+    The extents are checked in the order cta_group, M, K, N, each with the legal values of those before it.
 
     Args:
         arch, kind, m, n, k, cta_group, sparse, ws, a_source, legality: as in ``check_shape``.
 
     Raises:
-        ChoiceError: for an unknown architecture, kind, place of A or way of reading.
+        ChoiceError: for an unknown architecture, kind, memory of A or reading.
 
     >>> [error.rule.partition(" must")[0] for error in shape_refusals("sm100", "f16", m=48, n=20)]
     ['M', 'N']
@@ -190,14 +192,15 @@ def shape_refusals(
     rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
     legality = as_mode(legality)
     if not rows and legality != "off":
-        return [IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)]
+        form = f"{'sparse' if sparse and not ws else '.ws'} instructions"
+        return [IllegalError("the form must exist", form, about, nearest, fact=f"{arch} kind {kind} has no {form}")]
     rows_with_a = [row for row in rows if place in row.a_source]
     if not rows_with_a and legality != "off":
-        return [IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])]
+        return [IllegalError(f"A must be in {' or '.join(rows[0].a_source)}", f"in {place}", about, rows[0])]
     about += f", A in {place}" if place != "smem" else ""
     extents = {"cta_group": cta_group, "M": m, "K": k, "N": n}
-    for what, value in extents.items():
-        as_integer(value, f"legality: {what}")
+    for name, value in extents.items():
+        as_integer(value, f"legality: {name}")
     return [] if legality == "off" else list(_narrow(rows_with_a, extents, about, legality))
 
 
@@ -213,20 +216,20 @@ def check_extents(
     legality: Legality = "strict",
     advise: Callable[[tuple[int, int, int]], Advice] | None = None,
 ) -> ShapeRow | None:
-    """Check M, N and K of an instruction that a person named; a refusal names the nearest legal ones.
+    """Check M, N and K of an instruction; the error names the nearest legal shapes.
 
     Args:
         arch, kind, cta_group, sparse, ws, a_source, legality: as in ``check_shape``.
         extents: M, N and K.
-        advise: returns the changed arguments for a nearest shape; no changes are proposed if left out.
+        advise: returns the arguments to propose for a nearest shape; default: no proposals.
 
     Raises:
         IllegalError: if there is no such instruction.
 
     >>> check_extents("sm90", "f16", (64, 44, 16))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    descriptors.smem.instructions.rules.IllegalError: legality: N must be 8..256 step 8, not 44; sm90 f16 dense, M 64,
-    K 16; the nearest shapes are m64n40k16, m64n48k16 (PTX ISA ...
+    descriptors.smem.instructions.rules.IllegalError: legality: N is 44, but must be 8..256 step 8; for sm90 f16 dense,
+    M 64, K 16; the nearest shapes are m64n40k16, m64n48k16 (PTX ISA ...
     """
     m, n, k = extents
     check_target_k(arch, kind, k)
@@ -256,7 +259,7 @@ def nearest_extents(
     sparse: bool = False,
     ws: bool = False,
 ) -> list[tuple[int, int, int]]:
-    """Return the legal shapes that differ least from one that is not: first in K, then M, then N; at most two.
+    """Return the one or two legal shapes that are nearest to an illegal one, first in K, then M, then N.
 
     >>> nearest_extents("sm90", "f16", (128, 128, 16), 1)
     [(64, 128, 16)]
@@ -264,46 +267,50 @@ def nearest_extents(
     rows: list[ShapeRow] = [row for row in rows_of("SHAPES", arch, kind) if row.cta_group == cta_group]
     rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
     usual = dense_k(arch, kind) * (1 + sparse)
-    whole = extents[2] if any(row.k == extents[2] for row in rows_read(rows, legality)) else usual
-    rows = [row for row in rows if row.k == whole]
-    known = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
-    distances = {shape: (abs(shape[0] - extents[0]), abs(shape[1] - extents[1])) for shape in known}
+    k = extents[2] if any(row.k == extents[2] for row in rows_read(rows, legality)) else usual
+    rows = [row for row in rows if row.k == k]
+    shapes = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
+    distances = {shape: (abs(shape[0] - extents[0]), abs(shape[1] - extents[1])) for shape in shapes}
     least = min(distances.values(), default=(0, 0))
-    return sorted(shape for shape in known if distances[shape] == least)[:2]
+    return sorted(shape for shape in shapes if distances[shape] == least)[:2]
 
 
 def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality: Legality) -> Iterator[IllegalError]:
-    """Take the extents one after the other; one that leaves no row is to blame, and the next are held against all."""
+    """Yield an error for each extent that no remaining row allows.
+
+    The rows are narrowed by one extent after the other. After an illegal extent, the next is compared with the same
+    rows.
+    """
     allowed: dict[str, Callable[[ShapeRow], tuple[int, ...]]] = {
         "cta_group": lambda row: (row.cta_group,),
         "M": lambda row: row.m,
         "K": lambda row: (row.k,),
         "N": lambda row: row.n,
     }
-    wider = next((row for row in rows if all(extents[what] in values(row) for what, values in allowed.items())), None)
+    wider = next((row for row in rows if all(extents[name] in values(row) for name, values in allowed.items())), None)
     readable = rows = rows_read(rows, legality)
-    for what, values in allowed.items():
+    for name, values in allowed.items():
         legal = sorted({value for row in rows for value in values(row)})
-        left = [row for row in rows if extents[what] in values(row)]
+        left = [row for row in rows if extents[name] in values(row)]
         if not left:
             yield IllegalError(
-                f"{what} must be {spell(legal)}",
-                extents[what],
-                about + _other_group(readable, what, extents),
+                f"{name} must be {spell(legal)}",
+                extents[name],
+                about + _other_group(readable, name, extents),
                 rows[0],
                 wider,
             )
             continue
         rows = left
-        if (what, generation(rows[0].arch)) != ("cta_group", "sm90"):  # a word of tcgen05
-            about += f", {what} {extents[what]}"
+        if (name, generation(rows[0].arch)) != ("cta_group", "sm90"):  # a word of tcgen05
+            about += f", {name} {extents[name]}"
 
 
-def _other_group(rows: list[ShapeRow], what: str, extents: dict[str, int]) -> str:
-    """The way out where an extent is that of a pair of CTAs, or of one."""
+def _other_group(rows: list[ShapeRow], name: str, extents: dict[str, int]) -> str:
+    """Return a note on the other ``cta_group`` if it has this M; "" otherwise."""
     other = 3 - extents["cta_group"]
-    takes = what == "M" and any(row.cta_group == other and extents["M"] in row.m for row in rows)
-    return f"; cta_group {other} has M {extents['M']}" if takes else ""
+    is_other = name == "M" and any(row.cta_group == other and extents["M"] in row.m for row in rows)
+    return f"; cta_group {other} has M {extents['M']}" if is_other else ""
 
 
 def check_transposed_b(
@@ -319,14 +326,14 @@ def check_transposed_b(
     sparse: bool = False,
     legality: Legality = "strict",
 ) -> None:
-    """Check the further bound on N where B has 8-bit elements and is MN-major.
+    """Check the additional limit on N of an MN-major B with 8-bit elements.
 
     Args:
-        arch, kind, n, cta_group, m, a_source, sparse, legality: as in ``check_shape``; without M, rows of any M count.
+        arch, kind, n, cta_group, m, a_source, sparse, legality: as in ``check_shape``; M may be left out.
         b_dtype, b_major: element type and contiguous dimension of B.
 
     Raises:
-        IllegalError: if N breaks it.
+        IllegalError: if N violates it.
 
     >>> check_transposed_b("sm100", "f8f6f4", n=16, b_dtype="e4m3", b_major="MN")
     """
@@ -340,8 +347,8 @@ def check_transposed_b(
     rows = [row for row in rows if a_source in row.a_source and row.sparse in (None, sparse)]
     rows = [row for row in rows if m is None or not row.m or m in row.m]
     if rows:
-        about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
-        rule = f"N must be {spell(sorted({one for row in rows_read(rows, legality) for one in row.n}))}"
+        about = f"{arch} {kind}, cta_group {cta_group}, MN-major B with 8-bit elements"
+        rule = f"N must be {spell(sorted({value for row in rows_read(rows, legality) for value in row.n}))}"
         decide(rows, lambda row: n in row.n, rule, n, about, legality)
 
 
@@ -360,28 +367,30 @@ def check_scale(
     Args:
         kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
         dtype: ``ue8m0``, ``ue4m3`` or ``ue5m3``.
-        vector: elements that share a factor: 16 or 32; 64 of mxf8f6f4 with K 64, where one source has one factor a row.
+        vector: elements that share a factor: 16 or 32; also 64 for mxf8f6f4 with K 64, where one source has 1 factor
+            per row.
         k: K of the instruction.
         ids: scale factor data ids of A and of B.
         legality: how to read the rows.
         arch: the architecture.
 
     Raises:
-        IllegalError: if the kind has no such factors.
+        IllegalError: if the kind has no such scale factors.
         ChoiceError: for a kind that the architecture does not have.
 
     >>> check_scale("mxf4nvf4", "ue4m3", 16, k=64).name
     '4X'
     """
-    of_kind = kind_row(arch, kind)
+    row = kind_row(arch, kind)
     k, vector = as_integer(k, "legality: K"), as_integer(vector, "legality: the scale vector")
-    about, name = f"{of_kind.arch} {kind}, K {k}", type_name(dtype)
-    rows: list[ScaleRow] = [row for row in rows_of("SCALES", of_kind.arch, of_kind.kind) if k in row.k]
+    about, name = f"{row.arch} {kind}, K {k}", type_name(dtype)
+    rows: list[ScaleRow] = [row for row in rows_of("SCALES", row.arch, row.kind) if k in row.k]
     legality = as_mode(legality)
     if not rows:
         if legality == "off":
             return None
-        raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, of_kind)
+        fact = f"kind {kind} has no scale factors"
+        raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, row, fact=fact)
     pairs = [f"{row.dtype} by {row.vector}" for row in rows_read(rows, legality)]
     rule = f"scale factors must be {', '.join(dict.fromkeys(pairs))}"
 
@@ -392,19 +401,19 @@ def check_scale(
     rows = [row for row in rows if has(row)] or rows
     legal = max((row.ids for row in rows_read(rows, legality)), key=len)
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
-        raise DescriptorError(f"legality: scale factor ids must be those of A and of B, found {brief(ids)}")
+        raise DescriptorError(f"legality: scale factor ids are {brief(ids)}, but must be two integers, of A and of B")
     ids = as_integer(ids[0], "legality: a scale factor id"), as_integer(ids[1], "legality: a scale factor id")
     rule, pair = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
     return decide(rows, lambda row: set(ids) <= set(row.ids), rule, pair, f"{about}, {name} by {vector}", legality)
 
 
 def usual_vector(kind: str, dtype: str | None = None, *, k: int | None = None, arch: str = "sm100") -> int:
-    """Return the elements that share a scale factor of a block-scaled kind if the caller does not say it.
+    """Return the default number of elements that share a scale factor of a block-scaled kind.
 
     Args:
         kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
-        dtype: type of the scale factors; the usual one of the kind if left out.
-        k: K of the instruction, as A and B store it; what the kind usually has if left out.
+        dtype: type of the scale factors; default: the default type of the kind.
+        k: K of the instruction, in stored elements; default: the smallest K of the kind.
         arch: the architecture.
 
     >>> [usual_vector("mxf4nvf4", dtype) for dtype in (None, "ue4m3", "ue8m0")]
@@ -418,14 +427,14 @@ def usual_vector(kind: str, dtype: str | None = None, *, k: int | None = None, a
     return next((row.vector for row in rows if row.k[0] == depth and name in (None, row.dtype)), 32)
 
 
-#: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA 9.1, wgmma.mma_async,
-#: imm-trans-a and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for
-#: what kernels do instead (docs/sources.md).
+#: Why wgmma cannot read MN-major operands of other types, and what kernels do instead. Sources: PTX ISA 9.1,
+#: wgmma.mma_async, imm-trans-a and imm-trans-b, which only the forms with .f16 and .bf16 operands have;
+#: FlashAttention-3 and CUTLASS (docs/sources.md).
 _NO_TRANSPOSE = (
-    ": wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
-    "registers on its way into shared memory{by}, or keep a K-major copy in global memory"
+    "; wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
+    "registers before they write it to shared memory{by}, or keep a K-major copy in global memory"
 )
-#: How 8-bit elements, which ``ldmatrix`` moves in pairs, are turned.
+#: Instructions that transpose 8-bit elements, which ``ldmatrix`` moves in pairs.
 _BY_PAIRS = " (ldmatrix.trans, a byte permute, stmatrix)"
 
 
@@ -443,7 +452,7 @@ def check_operand(
     Args:
         arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
-        dtype: as it lies in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` in containers.
+        dtype: the type as stored in shared memory: ``e2m1`` is packed, ``e2m1_unpacksmem`` is in containers.
         major: K or MN.
         swizzle: the swizzle mode.
         legality: how to read the rows.
@@ -455,22 +464,22 @@ def check_operand(
     >>> print(check_operand("sm100", "tf32", "tf32", "MN", "128B_BASE32B").swizzles[0])
     128B_BASE32B
     """
-    of_kind = kind_row(arch, kind)
+    row = kind_row(arch, kind)
     major, swizzle, name = as_major(major), as_swizzle_mode(swizzle), str(dtype).casefold()
     about, legality = f"{arch} {kind}", as_mode(legality)
-    if legality != "off" and name not in of_kind.dtypes:
-        raise IllegalError(f"dtype must be {', '.join(of_kind.dtypes)}", name, about, of_kind)
-    rows: list[OperandRow] = [row for row in rows_of("OPERANDS", of_kind.arch, kind) if name in row.dtypes]
+    if legality != "off" and name not in row.dtypes:
+        raise IllegalError(f"dtype must be {', '.join(row.dtypes)}", name, about, row)
+    rows: list[OperandRow] = [row for row in rows_of("OPERANDS", row.arch, kind) if name in row.dtypes]
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, value, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
-        if has_wgmma(of_kind.arch) and major is Major.MN:
+        if has_wgmma(row.arch) and major is Major.MN:
             about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
         elif major is Major.MN:
-            about += ": the kind has no transpose bit"
+            about += "; the kind has no transpose bit"
         others = [row for row in rows_read(rows, legality) if row.major is not major]
         ways = [{"major": str(row.major), "swizzle": str(mode)} for row in others for mode in reversed(row.swizzles)]
-        proposals = [Advice({"major": one}) for one in majors] + [Advice(one) for one in ways]
+        proposals = [Advice({"major": name}) for name in majors] + [Advice(changes) for changes in ways]
     else:
         modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
         rule, value, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
@@ -482,18 +491,18 @@ def check_operand(
 def check_major(
     arch: str, kind: str, dtype: str, major: Major, *, a_source: str = "smem", legality: Legality = "strict"
 ) -> OperandRow | None:
-    """Check that an operand may have this major, whatever its swizzle.
+    """Check that an operand may have this major; its swizzle is not checked.
 
     Args:
         arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         kind: as in ``KindRow``.
-        dtype: as the instruction names it.
+        dtype: the type as the instruction names it.
         major: K or MN.
-        a_source: where the operand lies, if it is A: ``smem`` or ``tmem``.
+        a_source: where A is stored, if the operand is A: ``smem`` or ``tmem``.
         legality: how to read the rows.
 
     Raises:
-        IllegalError: if the kind has no such operand.
+        IllegalError: if the kind has no operand with this major.
 
     >>> print(check_major("sm100", "f16", "bf16", Major.MN).major)
     MN
@@ -502,7 +511,7 @@ def check_major(
     choose("legality: a_source", a_source, tables.A_SOURCES)
     rows = rows_of("TMEM_OPERANDS" if a_source == "tmem" else "OPERANDS", as_arch(arch), kind)
     rows = [row for row in rows if type_name(dtype) in map(type_name, row.dtypes)]
-    if not rows:  # no operand of this type at all is for check_types to say
+    if not rows:  # check_types reports a type that the kind does not have
         return None
     legality = as_mode(legality)
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
@@ -524,20 +533,20 @@ def check_operand_tile(
     sparse: bool = False,
     legality: Legality = "strict",
 ) -> ShapeRow | None:
-    """Check what one instruction reads of an operand in one CTA's shared memory.
+    """Check that one instruction reads such an operand from the shared memory of one CTA.
 
-    With ``cta_group`` 2 a CTA holds half of M and half of N; a sparse A lies there without its zeros, K/2 wide.
+    With ``cta_group`` 2 a CTA has half of M and half of N. A sparse A is stored without its zeros, with half of K.
 
     Args:
         arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
-        dtype: element type as it lies in shared memory.
+        dtype: element type as it is stored in shared memory.
         major: K or MN.
         swizzle: the swizzle mode.
-        extents: MN and K that are read, in elements.
-        kind: as in ``KindRow``; found from the type if left out.
-        matrix: ``"A"`` or ``"B"``; either if left out.
-        cta_group: 1 or 2; either if left out.
-        sparse: whether the instruction is a sparse one.
+        extents: MN and K that the instruction reads, in elements.
+        kind: as in ``KindRow``; default: the kind of the type.
+        matrix: ``"A"`` or ``"B"``; default: either.
+        cta_group: 1 or 2; default: either.
+        sparse: whether the instruction is sparse.
         legality: how to read the rows.
 
     Raises:
@@ -554,25 +563,22 @@ def check_operand_tile(
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
     check_target_k(arch, kind, extents[1])
     rows: list[ShapeRow] = [row for row in rows_of("SHAPES", as_arch(arch), kind) if row.sparse == bool(sparse)]
-    # With A elsewhere no B is read that would not be with A in shared memory.
+    # The B operands with A elsewhere are a subset of those with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
     if not rows:
-        why = ", whose instructions have one CTA each" if has_wgmma(arch) else ""
+        why = ", whose instructions run on one CTA" if has_wgmma(arch) else ""
         raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}{why}", kind_row(arch, kind))
     matrices = ("A", "B") if matrix is None else (matrix,)
 
     def reads(row: ShapeRow, mn: int = extents[0], k: int = extents[1]) -> bool:
-        return any(mn in legal and k == whole for legal, whole in (_operand_extents(row, one) for one in matrices))
+        legal = (_operand_extents(row, matrix) for matrix in matrices)
+        return any(mn in legal_mn and k == legal_k for legal_mn, legal_k in legal)
 
     readable = rows_read(rows, legality)
     for row in readable:
         if reads(row):
             return row
-    extents_read = []  # the wording of a refusal takes longer than the check
-    for one in matrices:
-        operands = [_operand_extents(row, one) for row in readable]
-        mn, k = sorted({value for values, _ in operands for value in values}), sorted({k for _, k in operands})
-        extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
+    legal = ", ".join(_extents_text(readable, letter) for letter in matrices)  # only for an error
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
     about += "" if has_wgmma(arch) else f", cta_group {cta_group or '1 or 2'}"
     proposals = turned(extents, "mma")
@@ -581,23 +587,42 @@ def check_operand_tile(
         proposals.append(Advice({"mma": half}, "a sparse A is stored without its zeros, with half of K"))
     if cta_group == 2:
         half = (extents[0] // 2, extents[1])
-        proposals.append(Advice({"mma": half}, "each of the two CTAs holds half of the operand"))
-    rule = f"an operand must be {' or '.join(extents_read)}"
+        proposals.append(Advice({"mma": half}, "each of the two CTAs has half of the operand"))
+    read = f"{brief(extents[0])}x{brief(extents[1])}"
+    operand = f"{read} {as_element_type(dtype)} operand{f' {matrix}' if matrix else ''}"
+    fact = f"no {'sparse ' if sparse else ''}{arch} instruction reads a {operand}; {legal}"
     with proposing(proposals):
-        return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
+        return decide(rows, reads, f"extents must be {legal}", read, about, legality, fact)
+
+
+def _extents_text(rows: Sequence[ShapeRow], matrix: str) -> str:
+    """Return the operand extents of rows as text, such as ``A is 64x16`` or ``B is Nx16 with N 8..256 step 8``."""
+    operands = [_operand_extents(row, matrix) for row in rows]
+    mns, ks = sorted({mn for values, _ in operands for mn in values}), sorted({k for _, k in operands})
+    if len(ks) == 1 and len(mns) <= _FEW_EXTENTS:
+        *others, last = [f"{mn}x{ks[0]}" for mn in mns]
+        return f"{matrix} is {', '.join(others)}{' or ' * bool(others)}{last}"
+    letter = "M" if matrix == "A" else "N"
+    if len(ks) == 1:
+        return f"{matrix} is {letter}x{ks[0]} with {letter} {spell(mns)}"
+    return f"{matrix} is {letter}xK with {letter} {spell(mns)} and K {spell(ks)}"
+
+
+#: The most extents that a message lists one by one.
+_FEW_EXTENTS = 4
 
 
 @lru_cache(maxsize=128)
 def operand_extents(arch: str, dtype: str | ElementType, *, sparse: bool | None = None) -> frozenset[tuple[int, int]]:
-    """Return the extents (MN, K) that instructions read of an operand in one CTA's shared memory, in elements.
+    """Return the extents (MN, K) of the operands that instructions read from the shared memory of one CTA, in elements.
 
-    The extents are those of every MMA instruction of the type, and of the copies to tensor memory. The set is empty if
-    no instruction of the architecture has the type.
+    They include those of the copies to tensor memory. The set is empty if the architecture has no instruction for the
+    type.
 
     Args:
         arch: the architecture.
         dtype: element type as it is stored in shared memory.
-        sparse: whether the MMA instruction is sparse; either if left out.
+        sparse: whether the MMA instruction is sparse; default: either.
 
     >>> sorted(operand_extents("sm90", "bf16"))[:3]
     [(8, 16), (8, 32), (16, 16)]
@@ -608,10 +633,10 @@ def operand_extents(arch: str, dtype: str | ElementType, *, sparse: bool | None 
     except DescriptorError:
         return frozenset()
     rows = [row for row in rows if sparse in (None, row.sparse)]
-    found = {(mn, k) for row in rows for matrix in "AB" for mns, k in [_operand_extents(row, matrix)] for mn in mns}
+    extents = {(mn, k) for row in rows for matrix in "AB" for mns, k in [_operand_extents(row, matrix)] for mn in mns}
     if has_tcgen05(arch):
-        found |= {(row.lanes, row.bits // element.storage_bits) for row in tables.COPIES}
-    return frozenset(found)
+        extents |= {(row.lanes, row.bits // element.storage_bits) for row in tables.COPIES}
+    return frozenset(extents)
 
 
 def operand_refusal(
@@ -623,18 +648,18 @@ def operand_refusal(
     *,
     sparse: bool | None = None,
 ) -> str:
-    """Return why no instruction reads an operand that a descriptor describes, in words; "" if one does.
+    """Return why no instruction reads such an operand; "" if an instruction does.
 
-    The sources are read as widely as possible: this is the question of a program that shows what a given descriptor
-    reads. ``check_operand_tile`` is the strict check of a tile that is to be built.
+    The reading is lenient, because callers show what an existing descriptor reads. ``check_operand_tile`` is the strict
+    check for new tiles.
 
     Args:
         arch: the architecture.
         dtype: element type as it is stored in shared memory.
         major: K or MN.
         swizzle: the swizzle mode.
-        extents: MN and K that one instruction reads, in elements; any if left out.
-        sparse: whether the MMA instruction is sparse; either if left out.
+        extents: MN and K that one instruction reads, in elements; default: any.
+        sparse: whether the MMA instruction is sparse; default: either.
 
     >>> operand_refusal("sm90", "bf16", "K", "128B", (64, 32)), operand_refusal("sm90", "e4m3", "K", "128B")
     ('', '')
@@ -645,7 +670,7 @@ def operand_refusal(
         check_operand(arch, kind_of(arch, dtype), dtype, major, swizzle, legality="lenient")
     except DescriptorError as error:
         operands = f"{as_major(major)}-major {as_element_type(dtype)} operands with swizzle {as_swizzle_mode(swizzle)}"
-        return f"no {arch} instruction reads {operands} ({error})"
+        return f"no {arch} instruction reads {operands} ({str(error).removeprefix('legality: ')})"
     if extents is None or extents in operand_extents(arch, dtype, sparse=sparse):
         return ""
     form = {None: "", True: "sparse ", False: "dense "}[sparse]
@@ -662,7 +687,7 @@ def read_evidence(
     *,
     absolute: bool = False,
 ) -> str:
-    """Return how the read model is known for an operand of these extents, or that no instruction reads it.
+    """Return the evidence for the read model of an operand, or that no instruction reads it.
 
     Args:
         arch, element, major, absolute: as in ``evidence``.
@@ -678,7 +703,7 @@ def read_evidence(
 
 
 def split_refusal(refusal: str) -> tuple[str, str]:
-    """Return what a text of ``operand_refusal`` states, and its reason; any other text, and "" for the reason.
+    """Split a text of ``operand_refusal`` into the fact and the reason; the reason is "" if there is none.
 
     >>> split_refusal(operand_refusal("sm90", "bf16", "K", "128B", (64, 48)))
     ('no sm90 instruction reads a 64x48 bf16 operand', '')
@@ -690,7 +715,7 @@ def split_refusal(refusal: str) -> tuple[str, str]:
 
 
 def _operand_extents(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:
-    """MN and K of an operand in one CTA's shared memory."""
+    """Return the MN values and K of an operand in the shared memory of one CTA."""
     if matrix == "A":
         return [m // row.cta_group for m in row.m], row.k // (1 + row.sparse)
     return [n // row.cta_group for n in row.n], row.k
@@ -700,7 +725,7 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     """Check a shape of ``tcgen05.cp`` and its multicast qualifier, both without the leading dot.
 
     Raises:
-        IllegalError: if the shape does not go with the qualifier.
+        IllegalError: if the shape cannot have the qualifier.
         ChoiceError: for an unknown shape.
 
     >>> check_copy("32x128b", "warpx4").lanes
@@ -709,9 +734,9 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     row_of = {row.shape: row for row in tables.COPIES}
     row = choose("legality: shape of tcgen05.cp", shape, row_of)
     if not isinstance(multicast, str | None):
-        raise DescriptorError(f"legality: multicast must be a qualifier, found {brief(multicast)}")
+        raise DescriptorError(f"legality: multicast is {brief(multicast)}, which is not a qualifier")
     legal = row.multicast or (None,)
-    names = " or ".join(str(one or "absent") for one in legal)
+    names = " or ".join(str(qualifier or "absent") for qualifier in legal)
     rule = f"multicast must be {names}"
     mode, about = as_mode(legality), f"tcgen05.cp.{row.shape}"
-    return decide([row], lambda _: multicast in legal, rule, multicast or "none", about, mode)
+    return decide([row], lambda _: multicast in legal, rule, multicast or "absent", about, mode)

@@ -1,16 +1,17 @@
-"""How the rows of ``tables`` are read: strictly, leniently, or not at all; those of a kind; and which row is cited.
+"""Select the rows of ``tables`` that apply to an architecture, a kind and a reading: strict, lenient or off.
 
-Law: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same order.
+Invariant: the kind that ``kind_of`` returns for a type multiplies that type. The rows of the strict reading are rows of
+the lenient reading, in the same order.
 
->>> known = [(row.arch, name) for row in tables.KINDS for name in row.dtypes]
->>> all(type_name(name) in map(type_name, kind_row(arch, kind_of(arch, name)).dtypes) for arch, name in known)
+>>> types = [(row.arch, name) for row in tables.KINDS for name in row.dtypes]
+>>> all(type_name(name) in map(type_name, kind_row(arch, kind_of(arch, name)).dtypes) for arch, name in types)
 True
 >>> [row for row in rows_read(tables.SHAPES, "lenient") if not row.disputed] == rows_read(tables.SHAPES, "strict")
 True
 
-Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
-``kind``, and the target of the architecture has it; the order is the table's.
-Source: the rows, each with its own.
+Invariant: a selection has exactly the rows of the tables for its ``arch`` and ``kind`` that the target of the
+architecture supports, in the order of the tables.
+Source: each row has its own.
 
 >>> chosen = [row for arch in ("sm90", "sm100") for row in select_rows(arch).kinds]
 >>> chosen == list(tables.KINDS)
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from descriptors.errors import Advice, ChoiceError, DescriptorError, brief, proposing
+from descriptors.errors import Advice, ChoiceError, DescriptorError, brief, nearest, proposing
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -61,32 +62,39 @@ class IllegalError(DescriptorError):
     """An instruction or operand that the architecture does not have.
 
     Attributes:
-        rule: what must hold.
-        found: what was asked for.
+        rule: the requirement, such as ``"N must be 8..256 step 8"``.
+        found: the value that violates it.
         row: the nearest row of the tables in ``descriptors.smem.instructions.tables``.
-        lenient: whether ``legality="lenient"`` would take it, with the sources on either side in ``row.disputed``.
+        lenient: whether ``legality="lenient"`` would accept it; ``row.disputed`` then names the sources that disagree.
 
     >>> from descriptors.smem.instructions.legality import check_shape
     >>> try:
     ...     check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
     ... except IllegalError as error:
     ...     print(error)  # doctest: +ELLIPSIS
-    legality: N must be 16..256 step 16, not 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (sources ...
+    legality: N is 24, but must be 16..256 step 16; for sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (sources
+    ...
     """
 
-    def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
+    def __init__(
+        self, rule: str, found: object, about: str, row: Row, wider: Row | None = None, fact: str = ""
+    ) -> None:
         self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
         note = f"sources disagree: {wider.disputed}" if wider else row.source
         proposals = [Advice({"legality": "lenient"})] if wider else []
-        super().__init__(f"legality: {rule}, not {found}; {about} ({note})", proposals=proposals)
+        subject, _, requirement = rule.partition(" must ")
+        if subject != "types":  # the requirement of types is a list of lists
+            requirement = " or ".join(requirement.rsplit(", ", 1))
+        fact = fact or f"{subject} {'are' if subject.endswith('s') else 'is'} {found}, but must {requirement}"
+        super().__init__(f"legality: {fact}; for {about} ({note})", proposals=proposals)
 
 
 def as_arch(name: object) -> str:
-    """The architecture of a name of which there are rows: ``sm107`` for ``SM107`` or ``sm_107a``.
+    """Return the architecture with a name, if the tables have rows for it: ``sm107`` for ``SM107`` or ``sm_107a``.
 
     Raises:
-        ChoiceError: for an unknown one.
-        DescriptorError: for one that has no rows here.
+        ChoiceError: for an unknown architecture.
+        DescriptorError: for an architecture without rows.
 
     >>> as_arch("sm_107a"), as_arch("SM100")
     ('sm107', 'sm100')
@@ -96,53 +104,53 @@ def as_arch(name: object) -> str:
 
 @lru_cache(maxsize=1)
 def _all_rows() -> Mapping[str, tuple[Any, ...]]:
-    """The rows of every architecture, table by table."""
+    """Return the rows of every architecture, by table."""
     names = ("KINDS", "TYPES", "SHAPES", "TRANSPOSED_B", "OPERANDS", "TMEM_OPERANDS", "SCALES", "COPIES")
     return {name: tuple(_with_later(getattr(tables, name))) for name in names}
 
 
 def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
     yield from rows
-    for one in ARCHITECTURES:
-        if one.tables in ("", one.name):
+    for later in ARCHITECTURES:
+        if later.tables in ("", later.name):
             continue
         for row in rows:
-            if row.arch == one.tables and _kept(row, one.target):
-                yield _row_of(row, one)
+            if row.arch == later.tables and _is_supported(row, later.target):
+                yield _copy_row(row, later)
         for row in tables.LATER:
-            if row.arch in lineage(one.name) and type(row) is type(rows[0]):
-                yield _row_of(row, one)
+            if row.arch in lineage(later.name) and type(row) is type(rows[0]):
+                yield _copy_row(row, later)
 
 
-def _row_of(row: Any, one: Architecture) -> Any:
-    """A row, said of an architecture that has it too."""
-    whose = {"targets": _targets(row, one.target)} if isinstance(row, KindRow) else {}
-    return replace(row, arch=one.name, **whose)
+def _copy_row(row: Any, architecture: Architecture) -> Any:
+    """Return a row of an earlier architecture as a row of another one."""
+    changes = {"targets": _targets(row, architecture.target)} if isinstance(row, KindRow) else {}
+    return replace(row, arch=architecture.name, **changes)
 
 
 def _targets(row: KindRow, target: str) -> str:
-    """The targets of an architecture that have a kind."""
-    return ", ".join(name for name in (target, target[:-1] + "f") if _kept(row, name))
+    """Return the targets of an architecture that support a kind, as text."""
+    return ", ".join(name for name in (target, target[:-1] + "f") if _is_supported(row, name))
 
 
-def _kept(row: Any, target: str) -> bool:
-    """Whether an architecture has what a row of the one before it says."""
+def _is_supported(row: Any, target: str) -> bool:
+    """Return whether a target supports the kind and the K of a row."""
     kind = f"kind::{getattr(row, 'kind', '')}"
     return (kind not in FEATURES or has(kind, target)) and _has_k(row, target)
 
 
 def _has_k(row: Any, target: str) -> bool:
-    """Whether an architecture has the K of a row: K 96 is not that of every target of its generation."""
+    """Return whether a target supports the K of a row; not every target of a generation has K = 96."""
     return getattr(row, "k", 0) not in (96, (96,)) or has("K = 96", target)
 
 
 def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
-    """The rows of a table that speak of an architecture, and of one of its kinds.
+    """Return the rows of a table for an architecture, or for one of its kinds.
 
     Args:
-        table: its name in ``tables``.
+        table: the name of the table in ``tables``.
         arch: the architecture, as ``as_arch`` returns it.
-        kind: the kind; None for all.
+        kind: the kind; None for all kinds.
 
     >>> [row.kind for row in rows_of("KINDS", "sm107")]
     ['f16', 'tf32', 'f8f6f4', 'mxf8f6f4', 'mxf4', 'mxf4nvf4', 'ti16']
@@ -153,9 +161,9 @@ def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
 
 
 def rows_of_target(table: str, arch: str, kind: str | None = None) -> list[Any]:
-    """Return the rows of a table that the target of an architecture has.
+    """Return the rows of a table that the target of an architecture supports.
 
-    The rows of sm100 are those of its generation, with K 96 of later targets: an instruction names no target.
+    The rows of sm100 are those of its generation, including K 96, which only later targets support.
 
     Args:
         table, arch, kind: as in ``rows_of``.
@@ -168,7 +176,7 @@ def rows_of_target(table: str, arch: str, kind: str | None = None) -> list[Any]:
 
 
 def dense_k(arch: str, kind: str) -> int:
-    """K of a dense instruction that says nothing else.
+    """Return K of a dense instruction of a kind: the smallest one, if the kind has several.
 
     >>> dense_k("sm107", "ti16"), dense_k("sm107", "f8f6f4"), dense_k("sm90", "f8")
     (16, 32, 32)
@@ -182,24 +190,24 @@ def dense_k(arch: str, kind: str) -> int:
 def check_target_k(arch: str, kind: str, k: object) -> None:
     """Refuse K = 96 for an architecture whose target has no such instruction.
 
-    The tables of sm100 have rows with K = 96, which later targets of the generation have and ``sm_100a`` does not.
+    The tables of sm100 have rows with K = 96, which later targets of the generation support and ``sm_100a`` does not.
 
     Raises:
-        IllegalError: naming the targets that have it.
+        IllegalError: if it has none; the message names the targets that do.
 
     >>> check_target_k("sm103", "mxf4", 96)
     """
     if type(k) is int and k == 96 and kind in ("mxf4", "mxf4nvf4") and not has("K = 96", architecture(arch).target):
-        rule = f"K 96 is of {holders('K = 96')}"
+        fact = f"{arch} has no instruction with K 96, only {holders('K = 96')} have"
         with proposing([Advice({"arch": "sm103"})]):
-            raise IllegalError(rule, f"arch {arch}", f"kind {kind}", kind_row(arch, kind))
+            raise IllegalError("K must not be 96", k, f"kind {kind}", kind_row(arch, kind), fact=fact)
 
 
 def as_mode(legality: object) -> Legality:
-    """The way to read the rows that has this name.
+    """Return a reading of the tables by its name.
 
     Raises:
-        ChoiceError: if there is none.
+        ChoiceError: if there is no such reading.
     """
     for mode in MODES.values():
         if isinstance(legality, str) and mode == legality:
@@ -208,7 +216,7 @@ def as_mode(legality: object) -> Legality:
 
 
 def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
-    """The rows that count under a way of reading them: without ``lenient``, only those that no source disputes.
+    """Return the rows of a reading: the strict one leaves out disputed rows.
 
     >>> len(rows_read(tables.SHAPES, "strict")) < len(rows_read(tables.SHAPES, "lenient"))
     True
@@ -217,20 +225,27 @@ def rows_read(rows: Iterable[_R], legality: Legality) -> list[_R]:
 
 
 def decide(
-    rows: Sequence[_R], allows: Callable[[_R], bool], rule: str, found: object, about: str, legality: Legality
+    rows: Sequence[_R],
+    allows: Callable[[_R], bool],
+    rule: str,
+    found: object,
+    about: str,
+    legality: Legality,
+    fact: str = "",
 ) -> _R | None:
-    """The first row read that allows the request.
+    """Return the first row of a reading that allows a request.
 
     Args:
         rows: the rows of this subject, at least one.
-        allows: whether a row allows what was asked.
-        rule: what must hold, for the error message.
-        found: what was asked for.
+        allows: returns whether a row allows the request.
+        rule: the requirement, such as ``"N must be 8, 16"``, for the error message.
+        found: the requested value.
         about: the subject, for the error message.
-        legality: how to read the rows; ``"off"`` returns None.
+        legality: how to read the rows; for ``"off"`` the result is None.
+        fact: the fact of the error message; default: ``found`` and ``rule``.
 
     Raises:
-        IllegalError: if none allows it; the nearest row is cited, and whether a wider reading would do.
+        IllegalError: if no row allows it; the error cites the nearest row, and states whether the lenient reading does.
     """
     if legality == "off":
         return None
@@ -239,11 +254,11 @@ def decide(
         if allows(row):
             return row
     wider = next((row for row in rows if allows(row)), None)
-    raise IllegalError(rule, found, about, (readable or rows)[0], wider)
+    raise IllegalError(rule, found, about, (readable or rows)[0], wider, fact)
 
 
 def type_name(dtype: str | ElementType) -> str:
-    """The name by which an instruction knows an element type, wherever its bits lie in memory.
+    """Return the name of an element type in instructions, without its storage format.
 
     >>> from descriptors.smem.operands.operand import as_element_type
     >>> type_name(as_element_type("e2m1_unpacksmem")), type_name("BF16")
@@ -251,19 +266,19 @@ def type_name(dtype: str | ElementType) -> str:
     """
     name = dtype.name if isinstance(dtype, ElementType) else dtype
     if not isinstance(name, str):
-        raise DescriptorError(f"legality: a type must be a name, found {brief(name)}")
-    return _own_name(name).removesuffix("_unpacksmem")
+        raise DescriptorError(f"legality: a type is {brief(name)}, which is not a name")
+    return _canonical_name(name).removesuffix("_unpacksmem")
 
 
-def _own_name(name: str) -> str:
-    """The name that the tables have for a type, in small letters; a name they do not have stays for them to refuse."""
+def _canonical_name(name: str) -> str:
+    """Return the name of a type in the tables, in lower case; an unknown name is returned in lower case."""
     if len(types := meanings(name, ELEMENT_TYPES)) > 1:
         raise ChoiceError("legality: a type", name, types)
     return types[0] if types else name.casefold()
 
 
 def kind_row(arch: str, kind: str) -> KindRow:
-    """The row of a kind.
+    """Return the row of a kind.
 
     Raises:
         ChoiceError: for an architecture or a kind that is not in the tables.
@@ -279,16 +294,16 @@ def kind_row(arch: str, kind: str) -> KindRow:
 
 
 def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None, *, scaled: bool = False) -> str:
-    """The kind of instruction that multiplies operands of these types.
+    """Return the kind of instruction that multiplies operands of these types.
 
     Args:
         arch: ``sm90``, ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         a: element type of A.
         b: element type of B; that of A if left out.
-        scaled: whether the operands carry scale factors. The packed type ``e2m1`` always does: alone it is ``mxf4``.
+        scaled: whether the operands have scale factors. Packed ``e2m1`` always has: alone its kind is ``mxf4``.
 
     Raises:
-        IllegalError: if no kind takes both types.
+        IllegalError: if no kind multiplies both types.
         ChoiceError: for an unknown architecture.
 
     >>> kind_of("sm100", "bf16"), kind_of("sm100", "e4m3", "e2m1"), kind_of("sm100", "e2m1"), kind_of("sm90", "e5m2")
@@ -297,7 +312,9 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     arch = kind_row(arch, "f16").arch
     base = generation(arch)
     names = [
-        dtype.name if isinstance(dtype, ElementType) else _own_name(dtype if isinstance(dtype, str) else brief(dtype))
+        dtype.name
+        if isinstance(dtype, ElementType)
+        else _canonical_name(dtype if isinstance(dtype, str) else brief(dtype))
         for dtype in (a, a if b is None else b)
     ]
     if base == "sm100" and names == ["e2m1", "e2m1"]:
@@ -308,18 +325,22 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     for row in rows:
         if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind
-    types_of_kinds = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
-    found = " and ".join(dict.fromkeys(names))
-    raise IllegalError(f"types must be of one kind ({types_of_kinds})", found, arch, rows[0])
+    types_of_kinds = ", ".join(f"{row.kind} ({', '.join(row.dtypes)})" for row in rows)
+    pair = " and ".join(dict.fromkeys(names))
+    near = next(filter(None, (nearest(name, ELEMENT_TYPES) for name in names if name not in ELEMENT_TYPES)), "")
+    hint = f" (did you mean {near}?)" if near else ""
+    fact = f"{arch} has no kind of MMA instruction for {pair}{hint}"
+    rule = f"types must be of one kind ({types_of_kinds})"
+    raise IllegalError(rule, pair, f"{arch} the kinds are {types_of_kinds}", rows[0], fact=fact)
 
 
 @frozen
 class Selection:
-    """Rows of every table; the names are those of the tables.
+    """Rows of every table for an architecture or a kind; the attributes are named like the tables.
 
     Args:
         arch: ``"sm90"`` or ``"sm100"``.
-        kind: the kind of instruction; None for all of them.
+        kind: the kind of instruction; None for all kinds.
     """
 
     arch: str
@@ -334,7 +355,7 @@ class Selection:
 
 
 def select_rows(arch: str, kind: str | None = None) -> Selection:
-    """What the tables say of an architecture, or of one of its kinds.
+    """Return the rows of all tables for an architecture, or for one of its kinds.
 
     Raises:
         ChoiceError: for an architecture or a kind that is not in the tables.
@@ -353,5 +374,5 @@ def select_rows(arch: str, kind: str | None = None) -> Selection:
         transposed_b=tuple(rows_of_target("TRANSPOSED_B", arch, kind)),
         operands=tuple(rows_of_target("OPERANDS", arch, kind)),
         scales=tuple(rows_of_target("SCALES", arch, kind)),
-        copies=tuple(rows_of_target("COPIES", arch)) if kind is None else (),  # a copy is of no kind
+        copies=tuple(rows_of_target("COPIES", arch)) if kind is None else (),  # a copy has no kind
     )

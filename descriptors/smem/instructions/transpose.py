@@ -1,7 +1,7 @@
-"""Where an MMA instruction is told that an operand is MN-major: the transpose bit of A, and that of B.
+"""The transpose bits of A and B, which select MN-major operands in an MMA instruction.
 
-No bit of a shared-memory descriptor holds the major: the same word is read one way without the transpose bit and
-another way with it. K-major is 0, the default of every instruction; MN-major is 1. ``tcgen05.cp`` has no such bit.
+A shared-memory descriptor does not contain the major: the same word describes other elements if the transpose bit is
+set. K-major is 0, the default of every instruction; MN-major is 1. ``tcgen05.cp`` has no such bit.
 Source: PTX ISA 9.1, wgmma.mma_async, imm-trans-a and imm-trans-b; tcgen05, Instruction descriptor (Tables 42-44), whose
 fields :mod:`descriptors.smem.instructions.idesc` has.
 
@@ -31,12 +31,12 @@ _BRIEF: Mapping[str, str] = {"sm90": "wgmma", "sm100": "idesc"}
 
 
 def transpose_bit(arch: Arch | None, matrix: Matrix | None = None, *, brief: bool = False) -> str:
-    """The bit by which an instruction learns that an operand is MN-major.
+    """Return the name of the bit that marks an operand as MN-major.
 
     Args:
         arch: the architecture; None for both generations.
         matrix: ``"A"`` or ``"B"``; None for either.
-        brief: what has the bit by its short name.
+        brief: whether to abbreviate the instruction or descriptor that has the bit.
 
     >>> transpose_bit("sm90", "B")
     'imm-trans-b of wgmma.mma_async'
@@ -46,21 +46,21 @@ def transpose_bit(arch: Arch | None, matrix: Matrix | None = None, *, brief: boo
     'bit 15 of idesc'
     """
     if arch is None:
-        return ", or ".join(transpose_bit(one, matrix) for one in BITS)
-    of = generation(arch)
-    a, b = BITS[of]["A"], BITS[of]["B"]
-    bit = f"{a} (A) or {b} (B)" if matrix is None else BITS[of][matrix]
-    return f"{bit} of {(_BRIEF if brief else _HOLDERS)[of]}"
+        return ", or ".join(transpose_bit(architecture, matrix) for architecture in BITS)
+    base = generation(arch)
+    a, b = BITS[base]["A"], BITS[base]["B"]
+    bit = f"{a} (A) or {b} (B)" if matrix is None else BITS[base][matrix]
+    return f"{bit} of {(_BRIEF if brief else _HOLDERS)[base]}"
 
 
 def transpose_note(arch: Arch | None, matrix: Matrix | None = None) -> str:
-    """What to do for an MN-major operand, in a sentence.
+    """Return a sentence that says how to mark an operand as MN-major.
 
     Args:
-        arch, matrix: as ``transpose_bit`` has them.
+        arch, matrix: as in ``transpose_bit``.
 
     >>> print(transpose_note("sm90", "B"))
-    MN-major takes the instruction's transpose bit, no bit of the word: set imm-trans-b of wgmma.mma_async to 1.
+    MN-major is selected by the instruction, not by the descriptor: set imm-trans-b of wgmma.mma_async to 1.
     """
     bit = transpose_bit(arch, matrix)
-    return f"MN-major takes the instruction's transpose bit, no bit of the word: set {bit} to 1."
+    return f"MN-major is selected by the instruction, not by the descriptor: set {bit} to 1."

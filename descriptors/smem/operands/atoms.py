@@ -205,10 +205,13 @@ def _not_whole(
             proposals.append(Advice({**resized, "swizzle": str(modes[-1])}))
     whole = lcm(unit, part)
     proposals.append(Advice({"tile": replaced(tile, mode, -(-extent // whole) * whole)}))
+    units = [size(rows[0]), size(rows[1])]
+    extents = [-(-n // atom) * atom if isinstance(n, int) else n for n, atom in zip(tile[:2], units, strict=True)]
+    proposals.append(Advice({"tile": (*extents, *tile[2:])}))
     if reads is not None and extent % part and part != unit:
         rule = f"the instruction's {dimension} ({part}); tile = {tuple_text(tile)}, mma = {tuple_text(reads)}"
     else:
-        rule = f"the {unit} of an atom, in {element} elements; {about}"
+        rule = f"{unit}, the {dimension} of an atom in {element} elements; {about}"
     return DescriptorError(
         f"derive: tile {dimension} is {extent}, which is not a multiple of {rule}",
         proposals=[*proposals[:2], *turned(tile), *proposals[2:]],

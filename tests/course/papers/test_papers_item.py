@@ -51,5 +51,5 @@ def test_it_is_drawn_again_until_there_is_one() -> None:
 def test_the_mistake_behind_an_answer_is_known_however_it_is_spaced() -> None:
     item = proved_item(KIND, DRAFT, 1)
     assert item is not None
-    assert item.exercise.slip(" 2 : 2 ") == "the extent is taken for the stride"
-    assert item.exercise.slip("7:7") is None
+    assert item.exercise.mistake(" 2 : 2 ") == "the extent is taken for the stride"
+    assert item.exercise.mistake("7:7") is None

@@ -61,7 +61,7 @@ def test_the_best_and_its_command_come_first_then_a_row_for_each_that_copies_can
 
 def test_no_mode_is_called_the_best_if_none_fits(capsys: pytest.CaptureFixture[str]) -> None:
     lines = table(capsys, *ARGUMENTS, "--smem", "1024", status=1).splitlines()
-    assert lines[0].startswith("nothing fits 1024 bytes of shared memory; the cheapest: K-major 128B: word 0x")
+    assert lines[0].startswith("no layout fits 1024 bytes of shared memory; the best: K-major 128B: word 0x")
     assert ", none of which fits, " in survey(tile=(128, 64), dtype="bf16", smem=1024).headline
     assert table(capsys, *ARGUMENTS, "--smem", "16384").startswith("best: ")
 
@@ -69,11 +69,17 @@ def test_no_mode_is_called_the_best_if_none_fits(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--dtype", "e2m1", "--arch", "sm90"], "legality: types must be of one kind .*, not e2m1; sm90"),
-        (["--dtype", "e3m2", "--arch", "sm90"], "not e3m2; sm90"),
-        (["--dtype", "e4m3", "--kind", "f16", "--arch", "sm100"], "legality: dtype must be f16, bf16, not e4m3"),
-        (["--dtype", "bf16", "--cta-group", "2", "--arch", "sm90"], "legality: cta_group must be 1, not 2"),
-        (["--dtype", "bf16", "--arch", "sm90"], "no sm90 instruction reads whole blocks of an MN of 100"),
+        (
+            ["--dtype", "e2m1", "--arch", "sm90"],
+            "legality: sm90 has no kind of MMA instruction for e2m1; for sm90 the kinds are",
+        ),
+        (["--dtype", "e3m2", "--arch", "sm90"], "sm90 has no kind of MMA instruction for e3m2"),
+        (["--dtype", "e4m3", "--kind", "f16", "--arch", "sm100"], "legality: dtype is e4m3, but must be f16 or bf16"),
+        (["--dtype", "bf16", "--cta-group", "2", "--arch", "sm90"], "legality: cta_group is 2, but must be 1"),
+        (
+            ["--dtype", "bf16", "--arch", "sm90"],
+            "tile MN is 100, which is not a multiple of the MN of any sm90 instruction",
+        ),
     ],
 )
 @pytest.mark.parametrize("operand", [[], ["--operand", "A"]])
@@ -97,7 +103,7 @@ def test_mn_major_is_no_first_choice_for_data_that_are_contiguous_along_k(capsys
     assert table(capsys, *tile, "--contiguous", "MN").startswith("best: MN-major 128B")
     assert table(capsys, *tile, "--major", "MN").startswith("best: MN-major 128B")
     across = table(capsys, *tile, "--major", "MN", "--contiguous", "K")
-    assert "transposed: the data must lie contiguous along MN" in across
+    assert "transposed: the data must be contiguous along MN" in across
     with pytest.raises(DescriptorError, match="contiguous is given, but the producer is 'rows'"):
         run(*tile, "--producer", "rows", "--contiguous", "K")
 
@@ -115,16 +121,16 @@ def test_where_all_are_padded_the_least_comes_first_and_the_other_tile_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = table(capsys, "--tile", "128x176", "--dtype", "e4m3", "--mma", "64x32", "--pad", "--arch", "sm90")
-    assert "padded: no way to lay 128x176 out as it is; 128x192 is derived" in out and "--tile 128x192 " in out
+    assert "padded: 128x176 has no layout; 128x192 is derived" in out and "--tile 128x192 " in out
 
 
 def test_refusals_come_last_in_whole_words_and_all_has_the_sources(capsys: pytest.CaptureFixture[str]) -> None:
     tf32 = ["--tile", "64x32", "--dtype", "tf32", "--mma", "64x8"]
     short, whole = table(capsys, *tf32), table(capsys, *tf32, "--all")
     assert "refused: 10 candidates" in short and "and 1 more (--all)" in short and "..." not in short
-    assert "swizzle must be 128B_BASE32B, not 128B\n" in short and "PTX ISA" not in short
+    assert "swizzle is 128B, but must be 128B_BASE32B\n" in short and "PTX ISA" not in short
     assert "more (--all)" not in whole and "PTX ISA" in whole
-    assert whole.count("legality: swizzle must be 128B_BASE32B") == 4
+    assert whole.count("legality: swizzle is 128B, but must be 128B_BASE32B") == 4
     assert short.index("refused:") > short.index("total")
 
 

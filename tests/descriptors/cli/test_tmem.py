@@ -99,7 +99,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts need 768 columns, sm100 has 512; D0 256, D1 256"),
         ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs need 768 columns, an SM has 512; D 256 columns"),
-        ("accumulator --m 96 --n 64", "M must be 64, 128, not 96"),
+        ("accumulator --m 96 --n 64", "M is 96, but must be 64 or 128"),
         ("accumulator --m 128", "--n is missing"),
         ("operand --m 128 --k 24 --dtype bf16", "K is 24, which is not a multiple of 16"),
         ("metadata --m 64 --k 32 --dtype bf16", "A has 64 rows per CTA, for which no layout of the metadata is known"),
@@ -110,13 +110,13 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
             "ld 16x64b.x1 --m 128 --n 64 --st",
             "--st, --offset and --target need a SHAPE and cannot be combined with an accumulator",
         ),
-        ("cp 64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, not none"),
+        ("cp 64x128b", "multicast is absent, but must be warpx2::02_13 or warpx2::01_23"),
         ("cp --tile 128x64 --dtype bf16", "--tile and --dtype need each other and a SHAPE"),
         ("cp 128x256b --swizzle 64B", "--tile and --dtype need each other and a SHAPE"),
         ("cp 128x256b --tile 64x64 --dtype bf16", "tile MN is 64, but tcgen05.cp.128x256b copies 128 rows"),
         ("scale-factors --mn 128 --k 64 --vector 8", "the vector is 8, which is not supported; supported: 16, 32"),
         ("scale-factors --mn 128 --k 64 --vector 16 --base 8", "is not a multiple of 16"),
-        ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
+        ("block-scaled --a bf16 --m 128 --n 8 --k 64", "sm100 has no kind of MMA instruction for bf16"),
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle is "),
         (
             "shift --height 9 --width 30 --channels 16 --filters 16 --taps 3x3 --stride 1x3 --dilation 1x4",
@@ -151,4 +151,4 @@ def test_bad_input_is_one_line_and_status_2(line: str, words: str, capsys: pytes
 
 def test_a_refusal_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run("accumulator --m 96 --n 64 --json", capsys)
-    assert (status, err) == (2, "") and "M must be" in json.loads(out)["error"]["message"]
+    assert (status, err) == (2, "") and "M is 96, but must be 64 or 128" in json.loads(out)["error"]["message"]

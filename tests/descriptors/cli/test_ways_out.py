@@ -66,14 +66,14 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
              "sm90", "--cta-group", "2"],
-            "cta_group must be 1, not 2; sm90 f8, whose instructions have one CTA each",
+            "cta_group is 2, but must be 1; for sm90 f8, whose instructions run on one CTA",
         ),
         ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "is contiguous along MN; in"),
         ([*BF16, "--layout", "0x4000404000010000"], "0x4000404000010000 is a number, not a layout; "),
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
             "wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
-            "registers on its way into shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major ",
+            "registers before they write it to shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major ",
         ),
         (
             ["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"],
@@ -123,7 +123,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         ),
         (
             ["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"],
-            "no sm90 instruction reads whole blocks of an MN of",
+            "which is not a multiple of the MN of any sm90 instruction",
         ),
         (["derive", "0x4000404000010000"], "derive takes only options, not '0x4000404000010000'; use `descriptors"),
         (["derive", "(64,64):(64,1)"], "or `descriptors derive --layout` for a layout"),
@@ -177,7 +177,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         ),
         (
             ["idesc", "--a", "bf16", "--m", "256", "--n", "256"],
-            "not 256; sm100 f16 dense, cta_group 1; cta_group 2 has",
+            "M is 256, but must be 64 or 128; for sm100 f16 dense, cta_group 1; cta_group 2 has",
         ),
         (
             [
@@ -195,7 +195,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
                 "--operand",
                 "B",
             ],
-            "each of the two CTAs holds half of the operand, use --mma 128x16",
+            "each of the two CTAs has half of the operand, use --mma 128x16",
         ),
         (
             ["derive", "--dtype", "e2m1", "--swizzle", "MN_SW128", "--tile", "256x64", "--mma", "128x64"],

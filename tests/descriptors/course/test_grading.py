@@ -26,7 +26,7 @@ CASES = [
     (question_of("complement", "4:2", 24), "(3,2):(8,1)", None),
     (question_of("complement", "4:2", 24), "6:1", "reaches offset 2 twice"),
     (question_of("right_inverse", "(4,8):(8,1)", size=32), "8:4", "has 8 elements, must have 32"),
-    (question_of("function", "8:1"), "(2,2)", "cannot be read: it must be a layout"),
+    (question_of("function", "8:1"), "(2,2)", "cannot be read: (2,2) is not a layout"),
     (question_of("function", "8:1"), "8:1 and more", "cannot be read"),
 ]
 

@@ -197,7 +197,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"dtype": "bf17"}, "operand: dtype is "),
         (
             {"mma": None, "tile": (100, 64)},
-            "search: no sm100 instruction reads whole blocks of an MN of 100; use mma=(64, 16), pad=True",
+            "search: tile MN is 100, which is not a multiple of the MN of any sm100 instruction; use mma=(64, 16), pad=True",
         ),
         ({"mma": (64,)}, "derive: mma (64,) is not (MN, K)"),
         ({"arch": "sm80"}, "derive: arch is "),

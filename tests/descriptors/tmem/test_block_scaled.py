@@ -101,9 +101,9 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
             {"m": 128, "n": 8, "k": 96, "a_dtype": "e2m1"},
             r"K is 96, which is not a multiple of the instruction's K \(64\); kind mxf4",
         ),
-        ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16"}, "types must be of one kind"),
+        ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16"}, "has no kind of MMA instruction for bf16"),
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16", "kind": "f16"}, "kind f16 has no scale factors"),
-        ({"m": 64, "n": 8, "k": 64, "a_dtype": "e2m1"}, "M must be 128"),
+        ({"m": 64, "n": 8, "k": 64, "a_dtype": "e2m1"}, "M is 64, but must be 128"),
         (
             {"m": 128, "n": 8, "k": 64, "a_dtype": "e2m1", "a_swizzle": "128B"},
             "which is not a multiple of the 256 of an atom",

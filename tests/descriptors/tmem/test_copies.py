@@ -65,8 +65,8 @@ def test_the_source_of_the_refresh_is_only_believed() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, not none"),
-        ("128x256b.warpx4", "multicast must be absent, not warpx4"),
+        ("64x128b", "multicast is absent, but must be warpx2::02_13 or warpx2::01_23"),
+        ("128x256b.warpx4", "multicast is warpx4, but must be absent"),
         ("256x256b", "supported: 128x256b"),
         (None, "None is not the name of a shape"),
     ],

@@ -20,7 +20,7 @@ CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))["tm
 def test_halves_of_n_below_256_have_blocks_of_their_own_and_it_is_said_whose_word_it_is(n: int) -> None:
     """The tables of mxf8f6f4 and CUTLASS differ over M 128 of a pair: strict asks both, lenient the one that has it."""
     with pytest.raises(
-        DescriptorError, match=r"M must be 256, not 128.*sources disagree: .*CUTLASS.*; use legality='lenient'$"
+        DescriptorError, match=r"M is 128, but must be 256.*sources disagree: .*CUTLASS.*; use legality='lenient'$"
     ):
         tmem_plan(128, n, 128, "e4m3", kind="mxf8f6f4", cta_group=2)
     for kind, legality in (("mxf8f6f4", "lenient"), ("mxf4", "strict")):
@@ -148,7 +148,7 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
         ({"m": 128, "n": 64, "k": 64, "a_source": "rmem"}, "supported: smem, tmem"),
         ({"m": 128, "n": 64, "k": 0}, "K is "),
         ({"m": 128, "n": 64, "k": 64, "sparse": "no"}, "sparse is .no., which is neither True nor False"),
-        ({"m": 128, "n": 100, "k": 64}, "N must be"),
+        ({"m": 128, "n": 100, "k": 64}, "N is 100, but must be 8..256 step 8"),
         ({"m": 128, "n": 64, "k": 64, "blocks": 2}, "blocks is 2, which is not two numbers"),
         ({"m": 128, "n": 64, "k": 64, "blocks": (1, 0)}, "blocks is "),
         (

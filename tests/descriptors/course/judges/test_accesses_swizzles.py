@@ -10,18 +10,18 @@ from descriptors.errors import DescriptorError
 
 CASES = [
     ("image", (("S<3,4,3>", 128), ("S<3,4,3>", 400)), "144, 416", None),
-    ("image", (("S<3,4,3>", 128),), "128", "bit 4 of it becomes bit 4 xor bit 7, which is 1"),
-    ("image", (("S<3,4,3>", 128),), "16", "bit 7 of it stays as it is, 1"),
+    ("image", (("S<3,4,3>", 128),), "128", "its bit 4 becomes bit 4 xor bit 7, which is 1"),
+    ("image", (("S<3,4,3>", 128),), "16", "its bit 7 does not change and is 1"),
     ("image", (("S<3,4,3>", 128),), "-1", "says -1 for 128"),
-    ("image", (("S<2,0,-2>", 1),), "1", "bit 2 of it becomes bit 2 xor bit 0, which is 1"),
+    ("image", (("S<2,0,-2>", 1),), "1", "its bit 2 becomes bit 2 xor bit 0, which is 1"),
     ("same map", ("S<2,0,2>", 16), "S<2,0,2>", None),
     ("same map", ("S<2,0,2>", 16), "Swizzle<2,0,2>", None),
     ("same map", ("S<2,0,2>", 16), "make_swizzle(2, 0, 2)", None),
     ("same map", ("S<2,0,2>", 4), "S<0,0,0>", None),
-    ("same map", ("S<2,0,2>", 16), "S<1,0,2>", "sends 8 to 8, must send it to 10"),
+    ("same map", ("S<2,0,2>", 16), "S<1,0,2>", "maps 8 to 8, must map it to 10"),
     ("in elements", ("S<3,4,3>", 2), "S<3,3,3>", None),
     ("in elements", ("S<3,4,3>", 4), "S<3,2,3>", None),
-    ("in elements", ("S<3,4,3>", 2), "S<3,4,3>", "sends element 64, which is byte 128, to byte 128"),
+    ("in elements", ("S<3,4,3>", 2), "S<3,4,3>", "maps element 64, which is byte 128, to byte 128"),
 ]
 
 
@@ -32,7 +32,7 @@ def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: s
 
 
 def test_what_is_no_swizzle_is_refused() -> None:
-    with pytest.raises(DescriptorError, match="must be a swizzle"):
+    with pytest.raises(DescriptorError, match="is not a swizzle"):
         JUDGES["same map"]("8:1", "S<3,4,3>", 8)
 
 

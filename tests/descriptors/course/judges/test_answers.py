@@ -20,7 +20,7 @@ def test_numbers_are_read_whatever_stands_between(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "one", "1, two", "1.5", "9" * 5000, "0x", "--1", "1e3"])
 def test_what_is_no_number_is_named(text: str) -> None:
-    with pytest.raises(DescriptorError, match="must be numbers with commas") as caught:
+    with pytest.raises(DescriptorError, match="is not a number; write numbers with commas") as caught:
         integers_of(text)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 120
 
@@ -46,15 +46,15 @@ def test_a_long_answer_is_judged_in_linear_time(text: str) -> None:
     "text", ["Layout(4)", "(Layout(4, 2), Layout((4, 8)))", "make_layout((2, 3)", "Layout([4, 8])"]
 )
 def test_a_shape_without_strides_is_no_layout(text: str) -> None:
-    with pytest.raises(DescriptorError, match="must have its strides"):
+    with pytest.raises(DescriptorError, match="has no strides; write a layout with strides"):
         written(text)
     assert written("make_layout(((2)), Layout(4, 2))") == "make_layout(2, Layout(4, 2))"
 
 
 def test_their_count_is_checked() -> None:
-    with pytest.raises(DescriptorError, match="must be 1 number, found 2"):
+    with pytest.raises(DescriptorError, match="it has 2 numbers, must have 1"):
         integers_of("1, 2", 1)
-    with pytest.raises(DescriptorError, match="must be 2 numbers, found 3"):
+    with pytest.raises(DescriptorError, match="it has 3 numbers, must have 2"):
         words_of("1, 2, 3", 2)
 
 
@@ -77,7 +77,7 @@ OPERATIONS = (
 
 @pytest.mark.parametrize("text", OPERATIONS)
 def test_the_question_typed_back_is_no_answer(text: str) -> None:
-    with pytest.raises(DescriptorError, match=r"answer: (it must be worked out|a layout must have its strides)"):
+    with pytest.raises(DescriptorError, match=r"answer: .* (is not computed|has no strides)"):
         written(text)
 
 
@@ -87,5 +87,5 @@ def test_no_exercise_takes_an_operation_for_an_answer() -> None:
     for one in asked:
         question = f"{one.judge}({', '.join(map(str, one.operands))})" if one.judge in law_names() else one.operands[0]
         if "(" in question and question[0].isalpha():
-            assert "must be worked out" in (grade(one, question) or ""), one.name
+            assert "is not computed" in (grade(one, question) or ""), one.name
     assert len(asked) >= 10

@@ -45,7 +45,7 @@ CASES = [
             "(2,4):(1,2)",
         ),
         "(2,4):(1,2)",
-        "is written as one of those",
+        "has the same form as one of the given layouts",
     ),
     ("no composition", ("(4,6):(1,5)",), "3:3", None),
     ("no composition", ("(4,6):(1,5)",), "4:1", "has a composition: 4:1"),

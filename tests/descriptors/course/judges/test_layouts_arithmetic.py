@@ -18,7 +18,7 @@ def test_of_all_numbers_exactly_the_right_one_is_accepted() -> None:
     [
         ("22", (12, 10), "bit 4 is 1, but both have 0 there"),
         ("2", (12, 10), "bit 2 is 0, but one has 1 and the other 0 there"),
-        ("-1", (0, 0), "no negative number"),
+        ("-1", (0, 0), "is not negative"),
     ],
 )
 def test_what_is_wrong_is_said_of_the_bit(answer: str, numbers: tuple[int, int], words: str) -> None:

@@ -14,14 +14,14 @@ SMALL = ([64, 64], "bf16", "MN", "64B", [64, 16])
 CASES = [
     ("starts", (*TILE, [[0, 0], [1, 7]]), "0, 0x606", None),
     ("starts", (*TILE, [[0, 0], [1, 7]]), "0, 24672", "says 24672 for the operand (1, 7): answer"),
-    ("starts", (*TILE, [[0, 1]]), "1", "element (0, 0) of it lies at byte 32 and would be read at byte 16"),
+    ("starts", (*TILE, [[0, 1]]), "1", "element (0, 0) of it is stored at byte 32 and would be read at byte 16"),
 ]
 
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     if words and words.endswith(": answer"):
-        with pytest.raises(ValueError, match="a start must be a multiple of 16 bytes within the window"):
+        with pytest.raises(ValueError, match="is not a multiple of 16 bytes within the window"):
             JUDGES[judge](answer, *operands)
         return
     judgement = JUDGES[judge](answer, *operands)

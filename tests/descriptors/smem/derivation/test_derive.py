@@ -197,23 +197,38 @@ def test_a_wrong_argument_is_refused_with_the_reason(wrong: dict[str, Any], mess
 @each(
     ("wrong", "message"),
     [
-        ({"mma": (64, 128)}, "legality: an operand must be 32, 64, 128 by 16 (A) or 8..256 step 8 by 16 (B), "),
-        ({"mma": (64, 128), "operand": "A"}, "legality: an operand must be 32, 64, 128 by 16 (A), not 64 by 128; "),
+        (
+            {"mma": (64, 128)},
+            "legality: no sm100 instruction reads a 64x128 bf16 operand; A is 32x16, 64x16 or 128x16, B is Nx16 with N 8..256 ",
+        ),
+        (
+            {"mma": (64, 128), "operand": "A"},
+            "legality: no sm100 instruction reads a 64x128 bf16 operand A; A is 32x16, 64x16 or 128x16; ",
+        ),
         (
             {"mma": (32, 16), "operand": "A", "arch": "sm90"},
-            "legality: an operand must be 64 by 16 (A), not 32 by 16",
+            "legality: no sm90 instruction reads a 32x16 bf16 operand A; A is 64x16; ",
         ),
-        ({"mma": (8, 16), "operand": "A"}, "legality: an operand must be 32, 64, 128 by 16 (A), not 8 by 16"),
-        ({"dtype": "tf32", "mma": (64, 8), "major": "MN"}, "legality: swizzle must be 128B_BASE32B, not 128B; sm100"),
+        (
+            {"mma": (8, 16), "operand": "A"},
+            "legality: no sm100 instruction reads a 8x16 bf16 operand A; A is 32x16, 64x16 or 128x16; ",
+        ),
+        (
+            {"dtype": "tf32", "mma": (64, 8), "major": "MN"},
+            "legality: swizzle is 128B, but must be 128B_BASE32B; for sm100",
+        ),
         (
             {"dtype": "e4m3", "mma": (64, 32), "major": "MN", "arch": "sm90"},
-            "legality: major must be K, not MN; sm90 f8 e4m3",
+            "legality: major is MN, but must be K; for sm90 f8 e4m3",
         ),
-        ({"dtype": "e2m1", "mma": (64, 64), "major": "MN", "tile": (256, 128)}, "legality: major must be K, not MN"),
-        ({"swizzle": "128B_BASE32B"}, "legality: swizzle must be none, 32B, 64B, 128B, not 128B_BASE32B; sm100 f16"),
-        ({"kind": "tf32"}, "legality: dtype must be tf32, not bf16; "),
+        ({"dtype": "e2m1", "mma": (64, 64), "major": "MN", "tile": (256, 128)}, "legality: major is MN, but must be K"),
+        (
+            {"swizzle": "128B_BASE32B"},
+            "legality: swizzle is 128B_BASE32B, but must be none, 32B, 64B or 128B; for sm100 f16",
+        ),
+        ({"kind": "tf32"}, "legality: dtype is bf16, but must be tf32; "),
         ({"cta_group": 3}, "derive: cta_group is 3, but the maximum is 2"),
-        ({"cta_group": 2, "arch": "sm90"}, "legality: cta_group must be 1"),
+        ({"cta_group": 2, "arch": "sm90"}, "legality: cta_group is 2, but must be 1"),
         ({"major": "MN", "mma": None, "cp": "128x256b"}, "derive: tcgen05.cp.128x256b reads K-major tiles only, "),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",

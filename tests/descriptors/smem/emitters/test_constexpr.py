@@ -53,7 +53,7 @@ SAYS = {
     "cta_group": ("cta_group must be 1",),
     "instruction": ("legality: an operand must be", "legality: K 96 is of"),
     "crosses_atoms": ("cross from one swizzle atom to the next",),
-    "whole_atoms": ("of an atom, in",),
+    "whole_atoms": ("of an atom in",),
     "whole_operands": ("not a multiple of the instruction's",),
     "inside_atom": ("are not all the same part of the tile",),
     "whole_16_bytes": ("elements (16 bytes);",),

@@ -126,7 +126,7 @@ def test_n_in_steps_of_8_beside_m_128_is_told_as_a_dispute_where_the_sources_dif
         check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
     assert caught.value.lenient
     assert str(caught.value).startswith(
-        "legality: N must be 16..256 step 16, not 24; sm100 f16 dense, A in tmem, cta_group 1, M 128"
+        "legality: N is 24, but must be 16..256 step 16; for sm100 f16 dense, A in tmem, cta_group 1, M 128"
     )
     assert "PTX ISA" in str(caught.value) and "CUTLASS" in str(caught.value)
     row = check_shape("sm100", "f16", m=128, n=24, a_source="tmem", legality="lenient")
@@ -135,7 +135,7 @@ def test_n_in_steps_of_8_beside_m_128_is_told_as_a_dispute_where_the_sources_dif
 
 @pytest.mark.parametrize(("arch", "place"), [("sm90", "tmem"), ("sm100", "rmem")])
 def test_a_lies_where_the_architecture_can_read_it(arch: str, place: str) -> None:
-    with pytest.raises(IllegalError, match=f"legality: A must lie in smem or .mem, not {place}"):
+    with pytest.raises(IllegalError, match=f"legality: A is in {place}, but must be in smem or .mem"):
         check_shape(arch, "f16", m=64, n=64, a_source=place)
     assert check_shape(arch, "f16", m=64, n=64, a_source=place, legality="off") is None
 
@@ -170,7 +170,9 @@ def test_what_is_read_with_a_elsewhere_is_read_with_a_in_shared_memory() -> None
     ],
 )
 def test_the_first_extent_that_leaves_no_row_is_blamed(kind: str, question: Any, rule: str) -> None:
-    with pytest.raises(IllegalError, match=f"^legality: {rule}, not ") as caught:
+    with pytest.raises(
+        IllegalError, match="^legality: (.* is .*, but must be|sm100 kind mxf4 has no .ws instructions)"
+    ) as caught:
         check_shape("sm100", kind, **question)
     assert caught.value.rule == rule
 

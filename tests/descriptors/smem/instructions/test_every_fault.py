@@ -13,7 +13,7 @@ from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 @pytest.mark.parametrize("kind", INSTRUCTION_DESCRIPTORS)
 def test_of_a_word_of_ones_every_fault_is_told(kind: str) -> None:
     told = " | ".join(decode_idesc(0xFFFFFFFF, kind).warnings)
-    for what in ("a_dtype has invalid code 7", "b_dtype has invalid code", "reserved bits", "M must be", "N must be"):
+    for what in ("a_dtype has invalid code 7", "b_dtype has invalid code", "reserved bits", "M is", "N is"):
         assert what in told, (kind, what)
 
 
@@ -21,18 +21,18 @@ def test_two_wrong_extents_and_a_wrong_option_are_three_faults() -> None:
     word = idesc("bf16", m=128, n=128, legality="off", saturate=True)
     word = word & ~(0x3F << 17) & ~(0x1F << 24) | 3 << 24 | 63 << 17  # M 48, N 504
     told = complaints(word, Use("f16"))
-    assert [one.partition(" must")[0] for one in told] == ["M", "N", "saturate"]
+    assert [one.partition(" is ")[0] for one in told] == ["M", "N", "saturate"]
 
 
 def test_scale_factors_are_read_as_the_type_of_the_word_has_them() -> None:
     (told,) = decode_idesc(0x28020480, "mxf4nvf4").warnings
-    assert told.startswith("scale factor ids must be 0, not 1 and 0")
+    assert told.startswith("scale factor ids are 1 and 0, but must be 0")
     assert "ue4m3 by 16" in told
 
 
 def test_scale_factors_and_their_ids_are_two_faults() -> None:
     told = decode_idesc(0x28020480, "mxf4").warnings
-    assert [one.partition(" must")[0] for one in told] == ["scale factors", "scale factor ids"]
+    assert [one.partition(" are ")[0] for one in told] == ["scale factors", "scale factor ids"]
 
 
 @pytest.mark.parametrize(("target", "legal"), [("sm_100a", False), ("sm_103a", True), ("sm_103f", True), ("", True)])

@@ -54,7 +54,7 @@ def test_a_part_is_used_or_refused(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("name", "dtype", "options", "reason"),
     [
-        ("wgmma.m128n128k16", "bf16", {}, "M must be 64, not 128"),
+        ("wgmma.m128n128k16", "bf16", {}, "M is 128, but must be 64"),
         ("wgmma.m64n128k16", "bf16", {"arch": "sm100"}, "sm100 has no wgmma"),
         ("tcgen05.mma.m64n128k16", "bf16", {"arch": "sm90"}, "sm90 has no tcgen05"),
         ("m64n128k16.f32.e4m3.e4m3", "bf16", {}, "dtype is bf16, but the instruction's name states e4m3"),
@@ -117,15 +117,15 @@ def test_an_operand_is_derived_for_the_instruction_of_the_name() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("wgmma.mma_async.sync.aligned.m64n128k16.s32.bf16.bf16", {}, "types must be .* bf16 by bf16 into f32"),
-        ("m64n128k16.f16", {}, "types must be .* bf16 by bf16 into f32, not bf16 by bf16 into f16"),
-        ("m64n44k16", {}, "N must be 8..256 step 8, not 44; .* the nearest shapes are m64n40k16, m64n48k16"),
-        ("m64n128k32", {}, "K must be 16, not 32; .* the nearest shape is m64n128k16"),
-        ("m96n128k16", {"arch": "sm100"}, "M must be 64, 128, not 96; .* nearest shapes are m64n128k16, m128n128k16"),
-        ("m256n128k16", {"arch": "sm100"}, "M must be 64, 128, not 256; .* cta_group 2 has M 256"),
-        ("tcgen05.mma.ws.m128n96k16", {}, "N must be 64, 128, 256, not 96"),
-        ("tcgen05.mma.kind::f16.scale_vec::1X.m128n128k16", {}, "the kind must have scale factors"),
-        ("m64n128k16.f32.f16.bf16", {}, "name states|types must be"),
+        ("wgmma.mma_async.sync.aligned.m64n128k16.s32.bf16.bf16", {}, "types are .*, but must be .* bf16 by bf16 into f32"),
+        ("m64n128k16.f16", {}, "types are bf16 by bf16 into f16, but must be .* bf16 by bf16 into f32"),
+        ("m64n44k16", {}, "N is 44, but must be 8..256 step 8; .* the nearest shapes are m64n40k16, m64n48k16"),
+        ("m64n128k32", {}, "K is 32, but must be 16; .* the nearest shape is m64n128k16"),
+        ("m96n128k16", {"arch": "sm100"}, "M is 96, but must be 64 or 128; .* nearest shapes are m64n128k16, m128n128k16"),
+        ("m256n128k16", {"arch": "sm100"}, "M is 256, but must be 64 or 128; .* cta_group 2 has M 256"),
+        ("tcgen05.mma.ws.m128n96k16", {}, "N is 96, but must be 64, 128 or 256"),
+        ("tcgen05.mma.kind::f16.scale_vec::1X.m128n128k16", {}, "kind f16 has no scale factors"),
+        ("m64n128k16.f32.f16.bf16", {}, "name states|types are .*, but must be"),
     ],
 )  # fmt: skip
 def test_the_whole_instruction_of_a_name_must_exist(
@@ -139,7 +139,7 @@ def test_the_whole_instruction_of_a_name_must_exist(
 def test_a_name_without_a_cta_group_is_an_instruction_of_one_cta() -> None:
     tile: dict[str, Any] = {"dtype": "e2m1", "major": "K", "swizzle": "128B", "tile": (128, 768), "arch": "sm103"}
     for matrix in ("A", "B"):
-        with pytest.raises(DescriptorError, match=r"K must be 64, not 96; .*sources disagree.*legality='lenient'"):
+        with pytest.raises(DescriptorError, match=r"K is 96, but must be 64; .*sources disagree.*legality='lenient'"):
             derive(**tile, mma="m128n128k96", operand=matrix)  # type: ignore[call-overload]
         assert derive(**tile, mma="m128n128k96", operand=matrix, legality="lenient").mma == (128, 96)  # type: ignore[call-overload]
         assert derive(**tile, mma="m256n256k96", operand=matrix, cta_group=2).mma == (128, 96)  # type: ignore[call-overload]

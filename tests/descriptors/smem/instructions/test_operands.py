@@ -51,9 +51,9 @@ def test_type_major_and_swizzle(arch: str, kind: str, dtype: str, major: str, sw
 
 def test_the_major_alone_is_checked_where_no_swizzle_is_known() -> None:
     assert check_major("sm100", "tf32", "tf32", Major.MN)
-    with pytest.raises(IllegalError, match="major must be K, not MN"):
+    with pytest.raises(IllegalError, match="major is MN, but must be K"):
         check_major("sm100", "mxf4", "e2m1", Major.MN)
-    with pytest.raises(IllegalError, match="major must be K, not MN; sm100 f16 bf16, A in tmem"):
+    with pytest.raises(IllegalError, match="major is MN, but must be K; for sm100 f16 bf16, A in tmem"):
         check_major("sm100", "f16", "bf16", Major.MN, a_source="tmem")
 
 

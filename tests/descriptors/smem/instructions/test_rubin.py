@@ -90,7 +90,7 @@ def test_what_sm107_has_is_refused_elsewhere(arch: str) -> None:
 def test_sparse_fp4_of_sm107_has_a_version_of_its_own() -> None:
     word = idesc("e2m1", m=128, n=128, sparse=True, arch="sm107")
     assert decode_idesc(word, "mxf4", "sm107")["sparsity_version"] == 1
-    with pytest.raises(IllegalError, match="sparsity_version must be 1"):
+    with pytest.raises(IllegalError, match="sparsity_version is 0, but must be 1"):
         idesc("e2m1", m=128, n=128, sparse=True, arch="sm107", sparsity_version=0)
 
 

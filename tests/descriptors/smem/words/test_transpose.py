@@ -12,7 +12,7 @@ from descriptors.smem.instructions.transpose import BITS, transpose_bit
 from descriptors.smem.words.descriptor import WORDS, Arch
 
 TILE: dict[str, Any] = {"tile": (64, 64), "dtype": "bf16", "swizzle": "128B", "mma": (64, 16)}
-NOTE = "MN-major takes the instruction's transpose bit"
+NOTE = "MN-major is selected by the instruction, not by the descriptor"
 
 
 def derivation(major: Any, arch: Arch = "sm100", **options: Any) -> Derivation:
@@ -32,7 +32,7 @@ def test_the_bits_are_those_that_an_instruction_descriptor_sets_for_mn_major() -
 def test_an_mn_major_derivation_names_its_bit(arch: Arch, operand: Any) -> None:
     d = derivation("MN", arch, operand=operand)
     assert d.transposed and record(d)["transposed"] is True
-    sentence = f"{NOTE}, no bit of the word: set {transpose_bit(arch, operand)} to 1."
+    sentence = f"{NOTE}: set {transpose_bit(arch, operand)} to 1."
     texts = [tell(d, steps=True), explain(d), *(emit(d, language) for language in LANGUAGES)]
     assert [text.count(sentence) for text in texts] == [1] * len(texts)
 
