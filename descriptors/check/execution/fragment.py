@@ -96,9 +96,9 @@ class CommitGroups:
 
     def wait(self, kind: str, pending: int) -> int:
         """Remove the closed groups, except the ``pending`` newest, and return their accesses, which are complete."""
-        done = self.closed(kind, pending)
-        del self._row(kind)[: len(done)]
-        return _union(done)
+        completed = self.closed(kind, pending)
+        del self._row(kind)[: len(completed)]
+        return _union(completed)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -246,11 +246,11 @@ class Fragment:
 
     def wait_groups(self, kind: str, pending: int) -> None:
         """Wait for the commit groups except the ``pending`` newest: their accesses are then known to be complete."""
-        done = self.groups.wait(kind, pending)
-        self.known |= done
+        completed = self.groups.wait(kind, pending)
+        self.known |= completed
         for lanes, bits in self.copies.items() if kind == "cp" else ():
-            if bits & done:
-                self.apart[lanes] = self.apart.get(lanes, 0) | bits & done
+            if bits & completed:
+                self.apart[lanes] = self.apart.get(lanes, 0) | bits & completed
         self.epoch = -1
 
     def learn(self, known: int, published: int) -> None:
