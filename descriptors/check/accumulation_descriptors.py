@@ -17,8 +17,8 @@ Invariant: instructions that agree have no difference.
 ...     mma = "".join(f"tcgen05.mma.cta_group::1.kind::f16 [d], a, b, {word}, 1;" for word in words)
 ...     function = parse(f".version 8.8\n.entry k() {{ ld.shared.b32 d, [s]; {mma} ret; }}").functions[0]
 ...     graph = blocks(function)
-...     found = list(multiplications(function, fold(function, {}, observed(function), graph)))
-...     return [one.found for one in differences(function, found, graph)]
+...     mmas = list(multiplications(function, fold(function, {}, observed(function), graph)))
+...     return [difference.found for difference in differences(function, mmas, graph)]
 >>> of(0x8100490, 0x8100490), of(0x8100490, 0x8200490, 0x8100490)
 ([], ['the instruction descriptor has N 128, but N 64 in 2 instructions in lines 2..2'])
 """
@@ -70,16 +70,20 @@ def differences(function: Function, multiplications: list[Multiplication], graph
         multiplications: those of the function.
         graph: its basic blocks.
     """
-    everywhere = Counter(map(_values_of, multiplications))
+    frequencies = Counter(map(_values_of, multiplications))
     for chain in chains(function, multiplications, graph):
-        for row in _accumulations(chain):
-            alike: dict[tuple[Any, ...], list[Multiplication]] = {}
-            for multiplication in row:
-                alike.setdefault(_values_of(multiplication), []).append(multiplication)
+        for accumulation in _group_accumulations(chain):
+            multiplications_by_values: dict[tuple[Any, ...], list[Multiplication]] = {}
+            for multiplication in accumulation:
+                multiplications_by_values.setdefault(_values_of(multiplication), []).append(multiplication)
             # If two descriptors are equally frequent, the one that other accumulations also have counts as right.
-            ranks = {values: (len(some), everywhere[values]) for values, some in alike.items()}
-            most = max(alike, key=lambda values: ranks[values], default=())
-            yield from (_difference(some, alike[most]) for values, some in alike.items() if values != most)
+            ranks = {values: (len(group), frequencies[values]) for values, group in multiplications_by_values.items()}
+            most_frequent = max(multiplications_by_values, key=lambda values: ranks[values], default=())
+            yield from (
+                _describe_difference(group, multiplications_by_values[most_frequent])
+                for values, group in multiplications_by_values.items()
+                if values != most_frequent
+            )
 
 
 def _values_of(multiplication: Multiplication) -> tuple[Any, ...]:
@@ -90,55 +94,56 @@ def _values_of(multiplication: Multiplication) -> tuple[Any, ...]:
 def without(function: Function, differing: Iterable[Difference]) -> Function:
     """Return the function with descriptors that agree in place of those that differ."""
     code = list(function.code)
-    for index, place, word in (row for difference in differing for row in difference.words):
+    for index, place, word in (replacement for difference in differing for replacement in difference.words):
         operands = code[index].operands
         code[index] = code[index]._replace(operands=(*operands[:place], word, *operands[place + 1 :]))
     return replace(function, code=tuple(code))
 
 
-def _accumulations(chain: list[Multiplication]) -> Iterator[list[Multiplication]]:
+def _group_accumulations(chain: list[Multiplication]) -> Iterator[list[Multiplication]]:
     """Yield the instructions that add to the same D; an instruction that does not add starts a new group.
 
     An instruction is compared only if its descriptor and the base of its D are known, because a register of the same
     name may hold another address.
     """
-    row: list[Multiplication] = []
+    group: list[Multiplication] = []
     for multiplication in chain:
         if multiplication.adds is False:
-            yield row
-            row = []
+            yield group
+            group = []
         if multiplication.described is not None and len(multiplication.idescs) == 1 and "@" in multiplication.result:
-            row.append(multiplication)
-    yield row
+            group.append(multiplication)
+    yield group
 
 
-def _difference(differing: list[Multiplication], most: list[Multiplication]) -> Difference:
+def _describe_difference(differing: list[Multiplication], reference: list[Multiplication]) -> Difference:
     first = differing[0]
-    names = [name for name in _FIELDS if getattr(first.described, name) != getattr(most[0].described, name)]
-    lines = sorted(multiplication.line for multiplication in most)
+    names = [name for name in _FIELDS if getattr(first.described, name) != getattr(reference[0].described, name)]
+    lines = sorted(multiplication.line for multiplication in reference)
     others = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} instructions in lines {lines[0]}..{lines[-1]}"
-    also = f"; so have {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
-    fact = f"the instruction descriptor has {_values(first, names)}, but {_values(most[0], names)} in {others}"
+    suffix = f"; so have {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
+    own_values, other_values = _format_values(first, names), _format_values(reference[0], names)
+    fact = f"the instruction descriptor has {own_values}, but {other_values} in {others}"
     words = tuple(
         [
-            (multiplication.index, _place(multiplication), _agreeing(multiplication, most[0]))
+            (multiplication.index, _descriptor_place(multiplication), _make_agree(multiplication, reference[0]))
             for multiplication in differing
         ]
     )
-    return Difference(first.line, first.opcode, fact + also, not _CERTAIN.isdisjoint(names), words)
+    return Difference(first.line, first.opcode, fact + suffix, not _CERTAIN.isdisjoint(names), words)
 
 
-def _values(multiplication: Multiplication, names: list[str]) -> str:
+def _format_values(multiplication: Multiplication, names: list[str]) -> str:
     return ", ".join(f"{_FIELDS[name]} {getattr(multiplication.described, name)}" for name in names)
 
 
-def _place(multiplication: Multiplication) -> int:
+def _descriptor_place(multiplication: Multiplication) -> int:
     """Return the place of the instruction descriptor among the operands."""
     assert isinstance(multiplication.view, TensorMma)
     return 3 + multiplication.view.sparse + (multiplication.view.table is not None)
 
 
-def _agreeing(multiplication: Multiplication, other: Multiplication) -> int:
+def _make_agree(multiplication: Multiplication, other: Multiplication) -> int:
     """Return a descriptor in which the fields that must agree are those of another multiplication."""
     assert multiplication.use is not None
     fields = word_of(multiplication.use.kind, multiplication.use.arch).fields

@@ -10,9 +10,9 @@ Invariant: exactly the findings that were written into a baseline are known.
 
 >>> from descriptors import check_ptx
 >>> head, bad = ".version 8.8\n.target sm_90a\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync 0;"
->>> known = baseline(baseline_text([("k.ptx", check_ptx(head.format(bad)))]))
+>>> accepted = baseline(baseline_text([("k.ptx", check_ptx(head.format(bad)))]))
 >>> def after(name, n):
-...     report = without_known(check_ptx(head.format("\n".join([bad] * n))), name, known)
+...     report = without_known(check_ptx(head.format("\n".join([bad] * n))), name, accepted)
 ...     return len(report.errors), len(report.known)
 >>> after("k.ptx", 1), after("cache/k.ptx", 2), after("other.ptx", 1)
 ((0, 1), (1, 1), (1, 0))
@@ -50,10 +50,10 @@ def baseline(text: str) -> Baseline:
     descriptors.errors.DescriptorError: check: this is not a baseline that --write-baseline wrote
     """
     try:
-        read = json.loads(text)
-        if read[_MARK] != VERSION:
+        document = json.loads(text)
+        if document[_MARK] != VERSION:
             raise ValueError
-        rows = [(tuple([row[name] for name in _FIELDS]), row["count"]) for row in read["findings"]]
+        rows = [(tuple([row[name] for name in _FIELDS]), row["count"]) for row in document["findings"]]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise DescriptorError("check: this is not a baseline that --write-baseline wrote") from None
     if not all(type(count) is int and all(isinstance(word, str) for word in key) for key, count in rows):
@@ -78,15 +78,15 @@ def baseline_text(checked: Iterable[tuple[str, Report]]) -> str:
     return json.dumps({_MARK: VERSION, "findings": rows}, indent=1) + "\n"
 
 
-def without_known(report: Report, name: str, known: Baseline) -> Report:
+def without_known(report: Report, name: str, base: Baseline) -> Report:
     """Return the report with the findings of the baseline moved to ``known``.
 
     Args:
         report: the report.
         name: name of the file.
-        known: the baseline.
+        base: the baseline.
     """
-    left = Counter(known)
+    left = Counter(base)
 
     def is_known(item: Finding | Undecided) -> bool:
         key = _key(name, item)
@@ -96,8 +96,8 @@ def without_known(report: Report, name: str, known: Baseline) -> Report:
     findings = [(finding, is_known(finding)) for finding in report.findings]
     return replace(
         report,
-        findings=tuple([finding for finding, known in findings if not known]),
-        known=(*report.known, *(finding for finding, known in findings if known)),
+        findings=tuple([finding for finding, base in findings if not base]),
+        known=(*report.known, *(finding for finding, base in findings if base)),
         accepted=tuple([item for item in report.undecided if is_known(item)]),
     )
 

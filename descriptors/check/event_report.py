@@ -15,7 +15,7 @@ Invariant: a clean list stays clean if a multiplication is repeated, and a missi
 Invariant: text and data have the same findings.
 
 >>> report = check_events(["alloc d 48", "mma d 64", "dealloc d"])
->>> [one["rule"] for one in record_report(report)["findings"]], tell_report(report).count("<-")
+>>> [finding["rule"] for finding in record_report(report)["findings"]], tell_report(report).count("<-")
 (['granularity', 'columns'], 2)
 """
 
@@ -100,8 +100,8 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
     Raises:
         DescriptorError: if a line is not an event, or two live allocations have the same name.
 
-    >>> (found,) = check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0", "dealloc d"]).findings
-    >>> print(found.number, found.rule, found.told)
+    >>> (finding,) = check_events(["alloc d 32", "st d@32 32x32b.x8 warp 0", "dealloc d"]).findings
+    >>> print(finding.number, finding.rule, finding.told)
     1 warp warp 0 accesses lanes 32 to 63, but it reaches lanes 0 to 31
     """
     events = tuple(_events(lines))
@@ -110,7 +110,7 @@ def check_events(lines: Iterable[str | LineEvent]) -> EventReport:
         if isinstance(event, Alloc) and state.named(event.name):
             raise DescriptorError(f"tmem check: {event.name} is allocated twice; each allocation needs its own name")
         violations = breaches(state, event, MEMORY)
-        findings += [EventFinding(number, one.rule.guardrail, one.found) for one in violations]
+        findings += [EventFinding(number, violation.rule.guardrail, violation.found) for violation in violations]
         state = after(state, event)
         most = max(most, state.columns)
     return EventReport(events, tuple(findings), most)
@@ -136,26 +136,26 @@ def tell_report(report: EventReport) -> str:
        known    never deallocated: documented, not measured on a Blackwell GPU
     """
     count = counted(len(report.findings), "finding") if report.findings else "no finding"
-    head = f"{count} in {counted(len(report.events), 'event')}; at most {report.most} columns at once"
-    rules = {one.rule: one.evidence for one in report.findings} or {"the rules": _weakest()}
-    known = [f"   known    {rule}: {evidence}" for rule, evidence in rules.items()]
-    return "\n".join([head, *aligned(_rows(report), indent=3), *known])
+    summary = f"{count} in {counted(len(report.events), 'event')}; at most {report.most} columns at once"
+    rules = {finding.rule: finding.evidence for finding in report.findings} or {"the rules": _weakest_evidence()}
+    evidence_lines = [f"   known    {rule}: {evidence}" for rule, evidence in rules.items()]
+    return "\n".join([summary, *aligned(_event_rows(report), indent=3), *evidence_lines])
 
 
-def _rows(report: EventReport) -> Iterator[tuple[str, str, str]]:
+def _event_rows(report: EventReport) -> Iterator[tuple[str, str, str]]:
     """Yield the rows of the first events, and of all events with findings: number, event, and finding."""
     notes: dict[int, list[str]] = {}
-    for one in report.findings:
-        notes.setdefault(one.number, []).append(f"<- {one.rule}: {one.told}")
+    for finding in report.findings:
+        notes.setdefault(finding.number, []).append(f"<- {finding.rule}: {finding.told}")
     for number, event in enumerate([*report.events, ""]):
-        end = number == len(report.events)
-        if number in notes or (number < _LISTED and not end):
+        is_end = number == len(report.events)
+        if number in notes or (number < _LISTED and not is_end):
             first, *others = notes.get(number, [""])
-            yield "end" if end else str(number), str(event), first
-            yield from (("", "", one) for one in others)
+            yield "end" if is_end else str(number), str(event), first
+            yield from (("", "", other) for other in others)
 
 
-def _weakest() -> str:
+def _weakest_evidence() -> str:
     return weakest(*(rule.evidence for rule in GUARDRAILS.values()))
 
 
@@ -164,6 +164,6 @@ record_report = Record(
     ok=bool,
     events=Row([str], lambda report: [str(event) for event in report.events]),
     most_columns=Row(int, "most"),
-    evidence=Row(str, lambda report: _weakest()),
+    evidence=Row(str, lambda report: _weakest_evidence()),
     findings=[Record(**attributes(EventFinding, "event=number rule told evidence"))],
 )

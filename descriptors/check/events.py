@@ -210,7 +210,7 @@ class Issue:
 
     def __str__(self) -> str:
         idesc = "" if self.idesc is None else f"idesc {self.idesc:#x}"
-        return _line(self.operation, self.place, self.shape, self.columns, "sparse" * self.sparse, idesc)
+        return _join_words(self.operation, self.place, self.shape, self.columns, "sparse" * self.sparse, idesc)
 
 
 @frozen
@@ -268,7 +268,7 @@ class Load:
     cells: Cells | None = None
 
     def __str__(self) -> str:
-        return _line("ld", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
+        return _join_words("ld", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
 
 
 @frozen
@@ -282,7 +282,7 @@ class Store:
     cells: Cells | None = None
 
     def __str__(self) -> str:
-        return _line("st", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
+        return _join_words("st", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
 
 
 @frozen
@@ -313,7 +313,7 @@ Event: TypeAlias = (
 )  # fmt: skip
 
 
-def _line(*words: object) -> str:
+def _join_words(*words: object) -> str:
     """Return the line of an event: its words without empty ones."""
     return " ".join(str(word) for word in words if word not in ("", None))
 
@@ -327,19 +327,19 @@ _MOVE = rf"{_PLACE} {_SHAPE}( warp (?P<warp>\d{{1,2}}))?"
 _Words: TypeAlias = Mapping[str, str | None]
 
 
-def _number(words: _Words, name: str) -> int | None:
+def _parse_number(words: _Words, name: str) -> int | None:
     word = words.get(name)
     return None if word is None else int(word, 0 if name == "idesc" else 10)
 
 
-def _place(words: _Words) -> Place:
-    return Place(words["name"] or "", _number(words, "column") or 0, _number(words, "lane") or 0)
+def _parse_place(words: _Words) -> Place:
+    return Place(words["name"] or "", _parse_number(words, "column") or 0, _parse_number(words, "lane") or 0)
 
 
-def _operation(operation: str) -> Callable[[_Words], Issue]:
+def _issue_maker(operation: str) -> Callable[[_Words], Issue]:
     return lambda words: Issue(
-        operation, _place(words), _number(words, "columns"), words.get("shape") or "", bool(words.get("sparse")),
-        _number(words, "idesc"),
+        operation, _parse_place(words), _parse_number(words, "columns"), words.get("shape") or "",
+        bool(words.get("sparse")), _parse_number(words, "idesc"),
     )  # fmt: skip
 
 
@@ -347,27 +347,27 @@ def _operation(operation: str) -> Callable[[_Words], Issue]:
 _FORMS: Mapping[str, tuple[str, str, Callable[[_Words], LineEvent]]] = {
     "alloc": (
         "alloc NAME COLUMNS [exclusive]", f"{_NAME} {_COLUMNS}{_EXCLUSIVE}",
-        lambda words: Alloc(_number(words, "columns"), words["name"] or "", bool(words["exclusive"])),
+        lambda words: Alloc(_parse_number(words, "columns"), words["name"] or "", bool(words["exclusive"])),
     ),
     "relinquish": ("relinquish", "", lambda _: Relinquish()),
     "dealloc": (
         "dealloc NAME [COLUMNS] [exclusive]", f"{_NAME}( {_COLUMNS})?{_EXCLUSIVE}",
-        lambda words: Dealloc(_number(words, "columns"), words["name"] or "", bool(words["exclusive"])),
+        lambda words: Dealloc(_parse_number(words, "columns"), words["name"] or "", bool(words["exclusive"])),
     ),
     "ld": (
         "ld PLACE SHAPE.xN [warp W]", _MOVE,
-        lambda words: Load((), _place(words), words["shape"] or "", _number(words, "warp")),
+        lambda words: Load((), _parse_place(words), words["shape"] or "", _parse_number(words, "warp")),
     ),
     "st": (
         "st PLACE SHAPE.xN [warp W]", _MOVE,
-        lambda words: Store((), _place(words), words["shape"] or "", _number(words, "warp")),
+        lambda words: Store((), _parse_place(words), words["shape"] or "", _parse_number(words, "warp")),
     ),
-    "cp": ("cp PLACE SHAPE", f"{_PLACE} {_SHAPE}", _operation("cp")),
+    "cp": ("cp PLACE SHAPE", f"{_PLACE} {_SHAPE}", _issue_maker("cp")),
     "mma": (
         "mma PLACE COLUMNS [sparse] [idesc WORD]",
-        rf"{_PLACE} {_COLUMNS}(?P<sparse> sparse)?( idesc (?P<idesc>0x[0-9a-fA-F]{{1,8}}))?", _operation("mma"),
+        rf"{_PLACE} {_COLUMNS}(?P<sparse> sparse)?( idesc (?P<idesc>0x[0-9a-fA-F]{{1,8}}))?", _issue_maker("mma"),
     ),
-    "shift": ("shift PLACE", _PLACE, _operation("shift")),
+    "shift": ("shift PLACE", _PLACE, _issue_maker("shift")),
 }  # fmt: skip
 
 
@@ -384,8 +384,8 @@ def parse_event(line: str) -> LineEvent:
     kind = words[0] if words else ""
     if kind not in _FORMS:
         raise DescriptorError(f"tmem check: {brief(line)} is not an event; supported: {', '.join(_FORMS)}")
-    shown, pattern, make = _FORMS[kind]
-    read = re.fullmatch(pattern, " ".join(words[1:]), re.ASCII)
-    if read is None:
-        raise DescriptorError(f"tmem check: {brief(line)} is not a valid event; its form is {shown}")
-    return make(read.groupdict())
+    notation, pattern, make = _FORMS[kind]
+    match = re.fullmatch(pattern, " ".join(words[1:]), re.ASCII)
+    if match is None:
+        raise DescriptorError(f"tmem check: {brief(line)} is not a valid event; its form is {notation}")
+    return make(match.groupdict())

@@ -93,77 +93,79 @@ def check_ptx(
     >>> [(finding.line, finding.rule.name) for finding in report.errors]
     [(3, 'tcgen05-alloc-size'), (3, 'tcgen05-dealloc-missing')]
     """
-    known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
+    config = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)
     judgements: dict[int, RunJudgement] = {}
-    report, differing = _checked(module, text, known, judgements)
+    report, differing = _check_module(module, text, config, judgements)
     if differing:
-        functions = [without(one, differing.get(number, ())) for number, one in enumerate(module.functions)]
-        others = {number: one for number, one in judgements.items() if number not in differing}
-        agreeing, _ = _checked(replace(module, functions=tuple(functions)), text, known, others)
-        report = _with_differences(report, agreeing, module, differing)
+        functions = [without(function, differing.get(number, ())) for number, function in enumerate(module.functions)]
+        unaffected = {number: judgement for number, judgement in judgements.items() if number not in differing}
+        report_if_agreeing, _ = _check_module(replace(module, functions=tuple(functions)), text, config, unaffected)
+        report = _add_differences(report, report_if_agreeing, module, differing)
     return without_ignored(report, text)
 
 
-def _checked(
-    module: Module, text: str, known: Configuration, judgements: dict[int, RunJudgement]
+def _check_module(
+    module: Module, text: str, config: Configuration, judgements: dict[int, RunJudgement]
 ) -> tuple[Report, dict[int, list[Difference]]]:
     """Return the report of a module, and the accumulations of each function whose instruction descriptors differ.
 
     Args:
-        module, text, known, judgements: as ``executed`` has them.
+        module, text, config, judgements: as ``executed`` has them.
     """
-    held = [n for n, one in enumerate(module.functions) if one.having(*FAMILIES)]
+    tensor_functions = [n for n, function in enumerate(module.functions) if function.having(*FAMILIES)]
     calls = calls_of(module)
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
     differing: dict[int, list[Difference]] = {}
     multiplied = words = 0
-    forms = _with_target([tuple(forms_of(function, module)) for function in module.functions], module)
-    run = EXECUTION(module, text, known, judgements)
-    for number in held:
+    forms = _merge_target_findings([tuple(forms_of(function, module)) for function in module.functions], module)
+    run = EXECUTION(module, text, config, judgements)
+    for number in tensor_functions:
         function = module.functions[number]
         graph = blocks(function)
         values = fold(function, module.variables, observed(function), graph)
-        found = list(multiplications(function, values, module.target))
+        mmas = list(multiplications(function, values, module.target))
         multiplied += len(function.having(*_MULTIPLIES))
-        if conflicts := list(differences(function, found, graph)):
+        if conflicts := list(differences(function, mmas, graph)):
             differing[number] = conflicts
-        made = [*_words(found, forms[number]), *_advances(function, found, graph)]
-        protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
-        made += [one for one in protocol if isinstance(one, Finding)]
-        undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
-        findings += [replace(one, function=function.name) for one in made]
-        for one in found:
-            words += len(one.operands) + (one.use is not None)
-            unresolved += _unresolved(one)
-        for row in words_undecided(function, found, graph):
-            line = function.code[row.place].line
-            if any(_decides_advance(finding, line, row.what) for finding in made):
+        local_findings = [*_descriptor_findings(mmas, forms[number]), *_advance_findings(function, mmas, graph)]
+        protocol = list(_protocol_findings(number, values, module, graph, calls, function.name in run.settled))
+        local_findings += [row for row in protocol if isinstance(row, Finding)]
+        undecided += [replace(row, function=function.name) for row in protocol if isinstance(row, Undecided)]
+        findings += [replace(row, function=function.name) for row in local_findings]
+        for mma in mmas:
+            words += len(mma.operands) + (mma.use is not None)
+            unresolved += _unresolved_descriptors(mma)
+        for open_item in words_undecided(function, mmas, graph):
+            line = function.code[open_item.place].line
+            if any(_reports_advance(finding, line, open_item.what) for finding in local_findings):
                 continue
-            undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
-        undecided += _not_understood(function, found)
-    shown, formed = [], list[Finding]()
+            undecided.append(
+                Undecided(open_item.property, line, open_item.what, open_item.why, open_item.decides, function.name)
+            )
+        undecided += _unread_multiplications(function, mmas)
+    shown, form_findings = [], list[Finding]()
     for number, function in enumerate(module.functions):
-        wrong = [replace(one, function=function.name) for one in forms[number]]
+        wrong = [replace(row, function=function.name) for row in forms[number]]
         warp = len(function.having(*WARP_MMA))
-        if number in held or warp or wrong:
+        if number in tensor_functions or warp or wrong:
             shown.append(function.name)
         multiplied += warp
-        formed += _without_repeats(wrong, [*findings, *run.findings], function)
-    formed += _shared(module, text)
-    undecided += _newer_version(module) if shown else ()
-    findings = [*formed, *findings]
-    told = {(one.line, one.rule.name) for one in findings}
+        form_findings += _drop_repeated(wrong, [*findings, *run.findings], function)
+    form_findings += _shared_memory_findings(module, text)
+    undecided += _version_doubts(module) if shown else ()
+    findings = [*form_findings, *findings]
+    reported = {(row.line, row.rule.name) for row in findings}
     run = replace(
         run,
         findings=tuple(
-            one for one in run.findings
-            if not told & {(one.line, one.rule.name), (one.line, _FOLLOWS.get(one.rule.name, ""))}
+            row for row in run.findings
+            if not reported & {(row.line, row.rule.name), (row.line, _FOLLOWS.get(row.rule.name, ""))}
         ),
     )  # fmt: skip
-    judged = [
+    parts = [
         Judgement(
             (Scope("words", words, "descriptor word", words - len(unresolved)),), tuple(undecided), tuple(findings)
         ),
@@ -177,23 +179,23 @@ def _checked(
         words=words,
         resolved=words - len(unresolved),
         unresolved=tuple(unresolved),
-        findings=tuple(dict.fromkeys(sorted((row for one in judged for row in one.findings), key=_line))),
-        scopes=tuple([scope for one in judged for scope in one.scopes]),
-        undecided=tuple(sorted((row for one in judged for row in one.undecided), key=_line)),
-        notes=tuple([note for one in judged for note in one.notes]),
+        findings=tuple(dict.fromkeys(sorted((row for part in parts for row in part.findings), key=_line_of))),
+        scopes=tuple([scope for part in parts for scope in part.scopes]),
+        undecided=tuple(sorted((row for part in parts for row in part.undecided), key=_line_of)),
+        notes=tuple([note for part in parts for note in part.notes]),
         launches=run.launches,
     )
     return report, differing
 
 
-def _decides_advance(finding: Finding, line: int, what: str) -> bool:
+def _reports_advance(finding: Finding, line: int, what: str) -> bool:
     """Return whether a finding of the same line reports that the advance, which is undecided otherwise, is wrong."""
     matrix = what.removeprefix("advance of ")
     about = matrix != what and finding.line == line and finding.rule.name == "word-advance"
     return about and bool(re.search(rf"(^|of ){matrix} ", finding.found))
 
 
-def _with_differences(
+def _add_differences(
     report: Report, agreeing: Report, module: Module, differing: Mapping[int, Sequence[Difference]]
 ) -> Report:
     """Return a report with the instruction descriptors that differ within an accumulation.
@@ -207,46 +209,49 @@ def _with_differences(
         module: the module.
         differing: the differences, by the number of the function.
     """
-    rows = [(module.functions[number].name, one) for number, row in differing.items() for one in row]
-    followed = len(agreeing.errors) < len(report.errors)
-    wrong = [(name, one) for name, one in rows if followed or one.is_certain]
+    rows = [(module.functions[number].name, difference) for number, row in differing.items() for difference in row]
+    causes_errors = len(agreeing.errors) < len(report.errors)
+    certain = [(name, difference) for name, difference in rows if causes_errors or difference.is_certain]
     findings = [
-        replace(finding(one.line, "word-accumulation", one.found, one.opcode), function=name) for name, one in wrong
+        replace(finding(difference.line, "word-accumulation", difference.found, difference.opcode), function=name)
+        for name, difference in certain
     ]
-    what = "whether the instruction descriptors of an accumulation may differ"
+    question = "whether the instruction descriptors of an accumulation may differ"
     doubts = [
-        Undecided("words", one.line, what, f"{one.found}; no error follows from it", "", name)
-        for name, one in rows if (name, one) not in wrong
+        Undecided("words", difference.line, question, f"{difference.found}; no error follows from it", "", name)
+        for name, difference in rows if (name, difference) not in certain
     ]  # fmt: skip
-    if wrong:
+    if certain:
         report = agreeing
-        lines = ranges_text([one.line for _, one in wrong])
+        lines = ranges_text([difference.line for _, difference in certain])
         note = f"the rest was checked as if the instruction descriptors agreed (line {lines})"
         report = replace(report, notes=(*report.notes, note))
     return replace(
         report,
-        findings=tuple(sorted((*findings, *report.findings), key=_line)),
-        undecided=tuple(sorted((*doubts, *report.undecided), key=_line)),
+        findings=tuple(sorted((*findings, *report.findings), key=_line_of)),
+        undecided=tuple(sorted((*doubts, *report.undecided), key=_line_of)),
     )
 
 
-def _with_target(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple[Finding, ...]]:
+def _merge_target_findings(forms: list[tuple[Finding, ...]], module: Module) -> list[tuple[Finding, ...]]:
     """Return the findings of form of each function; replace those caused by a missing .target by one finding."""
     if module.target:
         return forms
     lacking = ("form-target", "form-version")
-    kept = [tuple(one for one in found if one.rule.name not in lacking) for found in forms]
+    remaining = [tuple(row for row in findings if row.rule.name not in lacking) for findings in forms]
     first = next(
-        ((number, one) for number, found in enumerate(forms) for one in found if one.rule.name in lacking), None
+        ((number, row) for number, findings in enumerate(forms) for row in findings if row.rule.name in lacking), None
     )
     if first is not None:
-        number, one = first
-        missing = finding(one.line, "form-directive", "the module has no .target directive", one.instruction)
-        kept[number] = (missing, *kept[number])
-    return kept
+        number, first_finding = first
+        missing = finding(
+            first_finding.line, "form-directive", "the module has no .target directive", first_finding.instruction
+        )
+        remaining[number] = (missing, *remaining[number])
+    return remaining
 
 
-def _newer_version(module: Module) -> Iterator[Undecided]:
+def _version_doubts(module: Module) -> Iterator[Undecided]:
     """Yield an undecided item if the version of a module is newer than the known forms."""
     newest = max((NEWEST, *(row.ptx for row in ARCHITECTURES)), key=as_version)
     if as_version(module.version) > as_version(newest):
@@ -261,126 +266,128 @@ _MORE_SPECIFIC = {"form-immediate": ("tcgen05-alloc-size", "tcgen05-dealloc-unkn
 _FOLLOWS = {"barrier-hang": "tcgen05-alloc-full", "tcgen05-dealloc-early": "tcgen05-unallocated"}
 
 
-def _without_repeats(formed: Iterable[Finding], findings: Iterable[Finding], function: Function) -> Iterator[Finding]:
+def _drop_repeated(formed: Iterable[Finding], findings: Iterable[Finding], function: Function) -> Iterator[Finding]:
     """Yield the findings of form, without those that a more specific rule of the protocol reports."""
-    told = {(one.line, one.instruction, one.rule.name) for one in findings if one.function == function.name}
+    reported = {(row.line, row.instruction, row.rule.name) for row in findings if row.function == function.name}
     specific = _MORE_SPECIFIC if function.having("tcgen05.alloc") else {}  # without one, the size is a fault of its own
-    for one in formed:
-        if not any((one.line, one.instruction, name) in told for name in specific.get(one.rule.name, ())):
-            yield one
+    for row in formed:
+        if not any((row.line, row.instruction, name) in reported for name in specific.get(row.rule.name, ())):
+            yield row
 
 
-def _line(one: Finding | Undecided) -> int:
-    return one.line
+def _line_of(item: Finding | Undecided) -> int:
+    return item.line
 
 
 def forms_of(function: Function, module: Module) -> Iterator[Finding]:
     r"""Yield what an assembler would reject in the instructions of a function.
 
     >>> module = parse(".version 9.5\n.target sm_107a\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
-    >>> [one.instruction for one in forms_of(module.functions[0], module)]
+    >>> [finding.instruction for finding in forms_of(module.functions[0], module)]
     ['fence.proxy.other']
     """
     class_of = lru_cache(maxsize=None)(function.classes.get)
     tensor = [function.code[index] for index in function.having("tcgen05.")]
     yield from group_findings(tensor)
     yield from column_findings(tensor)
-    room = registers(function.head) if function.entry else MOST_REGISTERS
-    yield from limit_findings([function.code[index] for index in function.having("wgmma.mma_async")], room)
+    register_limit = registers(function.head) if function.entry else MOST_REGISTERS
+    yield from limit_findings([function.code[index] for index in function.having("wgmma.mma_async")], register_limit)
     target, version = module.target, module.version
     for index in function.having(*FAMILIES, *WARP_MMA, *SYNTAX):
-        one = function.code[index]
+        instruction = function.code[index]
         violations: Iterable[tuple[str, str]] = ()
-        if one.opcode.startswith(FAMILIES):
-            violations = class_findings(one, class_of)
-        elif one.opcode.startswith(WARP_MMA):
-            violations = warp_findings(one, target, version, class_of)
+        if instruction.opcode.startswith(FAMILIES):
+            violations = class_findings(instruction, class_of)
+        elif instruction.opcode.startswith(WARP_MMA):
+            violations = warp_findings(instruction, target, version, class_of)
         else:
-            violations = syntax_findings(one, target, version, class_of)
-        yield from (finding(one.line, name, fact, one.opcode) for name, fact in violations)
-        if one.opcode.startswith("wgmma."):
-            yield from wgmma_findings(one, target, version)
-        elif one.opcode.startswith("tcgen05."):
-            yield from tcgen05_findings(one, target, version)
+            violations = syntax_findings(instruction, target, version, class_of)
+        yield from (finding(instruction.line, name, fact, instruction.opcode) for name, fact in violations)
+        if instruction.opcode.startswith("wgmma."):
+            yield from wgmma_findings(instruction, target, version)
+        elif instruction.opcode.startswith("tcgen05."):
+            yield from tcgen05_findings(instruction, target, version)
 
 
-def _shared(module: Module, text: str) -> Iterator[Finding]:
+def _shared_memory_findings(module: Module, text: str) -> Iterator[Finding]:
     """Yield the kernels whose static shared memory, as far as they name it, is more than their target allows."""
-    sizes, most = shared_sizes(text), static_shared(module.target)
+    sizes, limit = shared_sizes(text), static_shared(module.target)
     for function in module.functions:
         size = sum(size for name, (_, size) in sizes.items() if name in function.names)
-        if function.entry and size > most:
-            fact = f"{function.name} has {size} bytes of static shared memory, and {module.target} allows {most}"
+        if function.entry and size > limit:
+            fact = f"{function.name} has {size} bytes of static shared memory, and {module.target} allows {limit}"
             yield replace(finding(function.line, "form-shared", fact), function=function.name)
 
 
-def _words(found: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Finding]:
+def _descriptor_findings(mmas: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings about descriptors, except those in registers whose class is already reported."""
-    other = {(one.line, one.instruction): one.found for one in forms if one.rule.name == "form-class"}
-    for one in found:
-        wrong = other.get((one.line, one.opcode), "")
-        if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
-            shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
-            for told in (*common_complaints(one.idescs, one.use)[0], *_of_table(one)):
-                yield finding(one.line, "word-idesc", f"instruction descriptor {shown}: {told}", one.opcode)
-        for operand in one.operands:
-            for name, told in smem_findings(operand) if f"descriptor of {operand.matrix}" not in wrong else ():
-                yield finding(one.line, name, told, one.opcode)
+    class_findings_by_place = {
+        (form.line, form.instruction): form.found for form in forms if form.rule.name == "form-class"
+    }
+    for mma in mmas:
+        class_fact = class_findings_by_place.get((mma.line, mma.opcode), "")
+        if mma.use is not None and mma.use.kind in INSTRUCTION_DESCRIPTORS:
+            shown = " or ".join(f"{word:#010x}" for word in mma.idescs[:2])
+            for fact in (*common_complaints(mma.idescs, mma.use)[0], *_lookup_table_violations(mma)):
+                yield finding(mma.line, "word-idesc", f"instruction descriptor {shown}: {fact}", mma.opcode)
+        for operand in mma.operands:
+            for name, fact in smem_findings(operand) if f"descriptor of {operand.matrix}" not in class_fact else ():
+                yield finding(mma.line, name, fact, mma.opcode)
 
 
-def _of_table(one: Multiplication) -> Iterator[str]:
+def _lookup_table_violations(mma: Multiplication) -> Iterator[str]:
     """Yield the violations of an instruction descriptor if B is decompressed by a lookup table."""
-    view, read = one.view, one.described
-    if not isinstance(view, TensorMma) or view.table is None or read is None:
+    view, idesc = mma.view, mma.described
+    if not isinstance(view, TensorMma) or view.table is None or idesc is None:
         return
-    if (read.b_dtype, str(read.b_major)) != ("e4m3", "K"):
-        yield f"B is {read.b_major}-major {read.b_dtype}, but .decompress::lut::b needs K-major e4m3"
-    if (letter := datapath_of(read.m, read.cta_group, view.ws, read.sparse)[1]) in "BCF":
-        yield f"M {read.m} has data path layout {letter}, which does not support a lookup table"
+    if (idesc.b_dtype, str(idesc.b_major)) != ("e4m3", "K"):
+        yield f"B is {idesc.b_major}-major {idesc.b_dtype}, but .decompress::lut::b needs K-major e4m3"
+    if (letter := datapath_of(idesc.m, idesc.cta_group, view.ws, idesc.sparse)[1]) in "BCF":
+        yield f"M {idesc.m} has data path layout {letter}, which does not support a lookup table"
 
 
-def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
+def _advance_findings(function: Function, mmas: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
     """Yield the findings about the advance of descriptors in each accumulation, except for K = 96."""
-    lines = {one.index: one for one in found}
-    for chain in chains(function, found, graph):
-        plain = [one for one in chain if one.described is None or one.described.k != 96]
-        for index, name, told in advance_findings([Step(one.index, one.operands, one.elsewhere) for one in plain]):
-            yield finding(lines[index].line, name, told, lines[index].opcode)
+    mmas_by_index = {mma.index: mma for mma in mmas}
+    for chain in chains(function, mmas, graph):
+        other_mmas = [mma for mma in chain if mma.described is None or mma.described.k != 96]
+        for index, name, fact in advance_findings([Step(mma.index, mma.operands, mma.elsewhere) for mma in other_mmas]):
+            yield finding(mmas_by_index[index].line, name, fact, mmas_by_index[index].opcode)
 
 
-def _protocol(
+def _protocol_findings(
     number: int, values: Values, module: Module, graph: list[Block], calls: Calls, settled: bool
 ) -> Iterator[Finding | Undecided]:
     """Yield the findings and undecided items about the order, without doubts that an execution resolved."""
     function = module.functions[number]
     differs = varying(function)
-    told = [
+    rows = [
         *path_findings(function, values, module.variables, graph, differs, module.target),
         *serializations(module, number, graph, calls, differs),
         *stuck_waits(function, values),
     ]
-    for index, one in told:
+    for index, item in rows:
         instruction = function.code[index]
-        if isinstance(one, Doubt):
-            if settled and (instruction.opcode.startswith("tcgen05.") or one.what.startswith("whether all threads")):
+        if isinstance(item, Doubt):
+            if settled and (instruction.opcode.startswith("tcgen05.") or item.what.startswith("whether all threads")):
                 continue
-            yield Undecided(one.property, instruction.line, one.what, one.why, one.decides)
+            yield Undecided(item.property, instruction.line, item.what, item.why, item.decides)
         else:
-            yield of_protocol(instruction.line, one, instruction.opcode)
+            yield of_protocol(instruction.line, item, instruction.opcode)
 
 
-def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
+def _unresolved_descriptors(mma: Multiplication) -> list[tuple[int, str]]:
     """Return the line and name of each descriptor of a multiplication that is not known."""
-    told = [(one.line, f"descriptor of {operand.matrix}") for operand in one.operands if not operand.checked]
-    if one.use is not None and not one.idescs:
-        told.append((one.line, "instruction descriptor"))
-    return told
+    rows = [(mma.line, f"descriptor of {operand.matrix}") for operand in mma.operands if not operand.checked]
+    if mma.use is not None and not mma.idescs:
+        rows.append((mma.line, "instruction descriptor"))
+    return rows
 
 
-def _not_understood(function: Function, found: list[Multiplication]) -> Iterator[Undecided]:
+def _unread_multiplications(function: Function, mmas: list[Multiplication]) -> Iterator[Undecided]:
     """Yield an undecided item for each multiplication whose operands could not be read."""
-    read = {one.index for one in found}
+    understood = {mma.index for mma in mmas}
     for index in function.having(*_MULTIPLIES):
-        if index not in read:
+        if index not in understood:
             line = function.code[index].line
             yield Undecided("words", line, "the descriptors", "the operands could not be read", "", function.name)

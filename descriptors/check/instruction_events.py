@@ -67,30 +67,31 @@ def events_of(
         target: the ``.target`` of its module, which limits exclusive allocations; "" for any.
     """
     tensor = cells is not None or bool(function.having("tcgen05."))
-    tracked = _tracked(function) - variables.keys()
+    tracked = _tracked_registers(function) - variables.keys()
     # A called function may free the allocations, and so may the caller of this function.
     frees = not function.entry or bool(function.having("tcgen05.dealloc", "call"))
-    found: dict[int, list[Event]] = {}
+    events_by_index: dict[int, list[Event]] = {}
     for index in sorted({*function.having(*_EVENTS), *(i for name in tracked for i in function.names.get(name, ()))}):
-        one = function.code[index]
-        name = one.opcode
+        instruction = function.code[index]
+        name = instruction.opcode
         if name.startswith("wgmma."):
-            made = _wgmma(one, values.get(index, {}))
+            events = _wgmma_events(instruction, values.get(index, {}))
         elif name.startswith(("tcgen05.", *WAITS)):
-            made = [
-                _of_target(event, target) for event in _tensor(index, one, values.get(index, {}), conditions, cells)
+            events = [
+                _limit_exclusive(event, target)
+                for event in _tensor_events(index, instruction, values.get(index, {}), conditions, cells)
             ]
         elif tensor and name.startswith(_MEETINGS):
-            made = [Arrive()] if name.startswith("mbarrier") else [Meeting()]
+            events = [Arrive()] if name.startswith("mbarrier") else [Meeting()]
         elif name.startswith(("ret", "exit")) and not frees:
-            made = [End()]
+            events = [End()]
         elif name.startswith("call"):
-            made = [Call(), *_touched(one, tracked)]
+            events = [Call(), *_register_events(instruction, tracked)]
         else:
-            made = _touched(one, tracked)
-        if made:
-            found[index] = made
-    return found
+            events = _register_events(instruction, tracked)
+        if events:
+            events_by_index[index] = events
+    return events_by_index
 
 
 _MEETINGS = ("bar.", "barrier.", "mbarrier.arrive.")
@@ -98,81 +99,85 @@ _MEETINGS = ("bar.", "barrier.", "mbarrier.arrive.")
 _EVENTS = ("wgmma.", "tcgen05.", *WAITS, *_MEETINGS, "ret", "exit", "call")
 
 
-def _tracked(function: Function) -> set[str]:
+def _tracked_registers(function: Function) -> set[str]:
     """Return the registers of multiplications and loads, and all registers that are copied from them."""
-    held: set[str] = set()
+    tracked: set[str] = set()
     copies: dict[str, list[str]] = {}
     for index in function.having("wgmma.mma_async", "tcgen05.ld", "mov."):
-        one = function.code[index]
-        if one.opcode.startswith("wgmma.mma_async"):
-            for operand in one.operands[:2]:
-                held.update(names(operand) if isinstance(operand, Vector) else ())
-        elif one.opcode.startswith("tcgen05.ld"):
-            held.update(_loaded(one))
-        elif pair := _copied(one):
+        instruction = function.code[index]
+        if instruction.opcode.startswith("wgmma.mma_async"):
+            for operand in instruction.operands[:2]:
+                tracked.update(names(operand) if isinstance(operand, Vector) else ())
+        elif instruction.opcode.startswith("tcgen05.ld"):
+            tracked.update(_loaded_registers(instruction))
+        elif pair := _parse_copy(instruction):
             copies.setdefault(pair[1], []).append(pair[0])
-    waiting = list(held)
+    waiting = list(tracked)
     while waiting:
         for name in copies.get(waiting.pop(), ()):
-            if name not in held:
-                held.add(name)
+            if name not in tracked:
+                tracked.add(name)
                 waiting.append(name)
-    return held
+    return tracked
 
 
-def _copied(one: Instruction) -> tuple[str, str] | None:
+def _parse_copy(instruction: Instruction) -> tuple[str, str] | None:
     """Return target and source of an unguarded ``mov`` between registers."""
-    if not one.opcode.startswith("mov.") or len(one.operands) != 2 or one.predicate:
+    if not instruction.opcode.startswith("mov.") or len(instruction.operands) != 2 or instruction.predicate:
         return None
-    target, source = one.operands
+    target, source = instruction.operands
     return (target, source) if isinstance(target, str) and isinstance(source, str) else None
 
 
-def _touched(one: Instruction, tracked: set[str]) -> list[Event]:
-    if (pair := _copied(one)) and pair[1] in tracked:
+def _register_events(instruction: Instruction, tracked: set[str]) -> list[Event]:
+    if (pair := _parse_copy(instruction)) and pair[1] in tracked:
         return [Copy(*pair)]
-    written = targets(one)
-    named = [name for operand in one.operands[bool(written) :] for name in names(operand)]
-    reads = tuple(name for name in dict.fromkeys(named) if name in tracked)
+    written = targets(instruction)
+    read_names = [name for operand in instruction.operands[bool(written) :] for name in names(operand)]
+    reads = tuple(name for name in dict.fromkeys(read_names) if name in tracked)
     writes = tuple(name for name in written if name in tracked)
-    return [Touch(reads, writes, moves=one.opcode.startswith("mov."))] if reads or writes else []
+    return [Touch(reads, writes, moves=instruction.opcode.startswith("mov."))] if reads or writes else []
 
 
-def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
-    name = one.qualifiers[1] if len(one.qualifiers) > 1 else ""
+def _wgmma_events(instruction: Instruction, values: Mapping[str, Known]) -> list[Event]:
+    name = instruction.qualifiers[1] if len(instruction.qualifiers) > 1 else ""
     if name == "fence":
         return [Fence()]
     if name == "commit_group":
         return [Commit()]
     if name == "wait_group":
-        pending = one.operands[0] if one.operands else 0
+        pending = instruction.operands[0] if instruction.operands else 0
         return [Wait(pending if isinstance(pending, int) else 0)]
-    view = wgmma(one)
+    view = wgmma(instruction)
     if view is None:
         return []
     a = names(view.a) if isinstance(view.a, Vector) else ()
-    shape = ".".join(w for w in one.qualifiers[2:] if w not in ("sync", "aligned"))
+    shape = ".".join(w for w in instruction.qualifiers[2:] if w not in ("sync", "aligned"))
     if not view.kind or illegal_multiplication(view):
         shape = ""  # it has a finding of its own, and is not compared with others
-    return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values))]
+    return [Mma(names(view.d), a, shape, adds=_predicate_value(view.scale_d, values))]
 
 
-def _holds(operand: Operand, values: Mapping[str, Known]) -> bool | None:
+def _predicate_value(operand: Operand, values: Mapping[str, Known]) -> bool | None:
     """Return whether a predicate holds; None if it is not known."""
     if isinstance(operand, int):
         return operand != 0
-    known = values[operand].constant(64) if isinstance(operand, str) and operand in values else None
-    return None if known is None else known != 0
+    constant = values[operand].constant(64) if isinstance(operand, str) and operand in values else None
+    return None if constant is None else constant != 0
 
 
-def _tensor(
-    index: int, one: Instruction, values: Mapping[str, Known], conditions: Conditions | None, cells: TensorCells | None
+def _tensor_events(
+    index: int,
+    instruction: Instruction,
+    values: Mapping[str, Known],
+    conditions: Conditions | None,
+    cells: TensorCells | None,
 ) -> list[Event]:
-    words = one.qualifiers
+    words = instruction.qualifiers
     name = words[1] if len(words) > 1 else ""
 
     def place(number: int) -> str:
-        return _named(one.operands[number : number + 1], values, conditions, index)
+        return _barrier_name(instruction.operands[number : number + 1], values, conditions, index)
 
     slot = cells.allocation(index) if cells and name in ("alloc", "dealloc") else ""
     match name:
@@ -187,9 +192,9 @@ def _tensor(
         case "cp" | "shift":
             return [Issue(name, cells=cells.copied(index) if cells and name == "cp" else None)]
         case "alloc":
-            return [Alloc(_columns(one, values), exclusive="exclusive" in words, slot=slot)]
+            return [Alloc(_column_count(instruction, values), exclusive="exclusive" in words, slot=slot)]
         case "dealloc":
-            return [Dealloc(_columns(one, values), exclusive="exclusive" in words, slot=slot)]
+            return [Dealloc(_column_count(instruction, values), exclusive="exclusive" in words, slot=slot)]
         case "relinquish_alloc_permit":
             return [Relinquish()]
         case "commit":
@@ -199,14 +204,18 @@ def _tensor(
         case "ld":
             return [
                 Load(
-                    _loaded(one), _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values),
+                    _loaded_registers(instruction),
+                    _tensor_address(instruction.operands[-1:], values)
+                    or _tensor_address(instruction.operands[-2:-1], values),
                     cells=cells.moved(index) if cells else None,
                 )
             ]  # fmt: skip
         case "st":
             stored = cells.moved(index) if cells else None
-            registers = tuple(n for operand in one.operands if isinstance(operand, Vector) for n in names(operand))
-            return [Touch(registers), Store(registers, _place(one.operands[:1], values), cells=stored)]
+            registers = tuple(
+                n for operand in instruction.operands if isinstance(operand, Vector) for n in names(operand)
+            )
+            return [Touch(registers), Store(registers, _tensor_address(instruction.operands[:1], values), cells=stored)]
     simple: dict[str, Event] = {
         "wait::ld": WaitLoad(),
         "wait::st": WaitStore(),
@@ -215,41 +224,45 @@ def _tensor(
     return [simple[name]] if name in simple else []
 
 
-def _of_target(event: Event, target: str) -> Event:
+def _limit_exclusive(event: Event, target: str) -> Event:
     """Return an event with the largest exclusive allocation of a target."""
     if not isinstance(event, Alloc) or not has("tcgen05", target):
         return event
     return replace(event, most=architecture(target).exclusive_columns)
 
 
-def _loaded(one: Instruction) -> tuple[str, ...]:
+def _loaded_registers(instruction: Instruction) -> tuple[str, ...]:
     """Return the registers that a ``tcgen05.ld`` fills: all but its address, including reductions and metadata."""
-    return tuple(name for operand in one.operands if not isinstance(operand, Address) for name in names(operand))
+    return tuple(
+        name for operand in instruction.operands if not isinstance(operand, Address) for name in names(operand)
+    )
 
 
-def _columns(one: Instruction, values: Mapping[str, Known]) -> int | None:
+def _column_count(instruction: Instruction, values: Mapping[str, Known]) -> int | None:
     """Return the number of columns of an allocation or deallocation."""
-    return number(one.operands[1], values) if len(one.operands) > 1 else None
+    return number(instruction.operands[1], values) if len(instruction.operands) > 1 else None
 
 
-def _named(place: tuple[Operand, ...], values: Mapping[str, Known], conditions: Conditions | None, index: int) -> str:
+def _barrier_name(
+    place: tuple[Operand, ...], values: Mapping[str, Known], conditions: Conditions | None, index: int
+) -> str:
     """Return the name of the mbarrier at an address: a variable, or else a register, and an offset."""
-    found = barrier(place, values)
-    if found or not place or not isinstance(place[0], Address) or conditions is None or not place[0].base:
-        return found
+    variable_name = barrier(place, values)
+    if variable_name or not place or not isinstance(place[0], Address) or conditions is None or not place[0].base:
+        return variable_name
     base, offset = conditions.sum(place[0].base, index)
     if base.startswith("%") or base in conditions.where:
         return f"{base}+{offset + place[0].offset}"
     return f"&{base}+{offset + place[0].offset}"
 
 
-def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:
+def _tensor_address(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:
     """Return an address in tensor memory as base, column and lane; None if the operand is not an address."""
     if not place or not isinstance(place[0], Address):
         return None
-    known = values.get(place[0].base)
-    base = (known.base or place[0].base) if known is not None else place[0].base
-    offset = (known.offset if known is not None and known.base else 0) + place[0].offset
+    value = values.get(place[0].base)
+    base = (value.base or place[0].base) if value is not None else place[0].base
+    offset = (value.offset if value is not None and value.base else 0) + place[0].offset
     return Place(base, offset & 0xFFFF, offset >> 16)
 
 
@@ -264,5 +277,5 @@ def barrier(place: tuple[Operand, ...], values: Mapping[str, Known]) -> str:
     address = place[0]
     if address.base not in values:
         return ""
-    known = values[address.base]
-    return f"{known.base}+{known.offset + address.offset}" if known.base.startswith("&") else ""
+    value = values[address.base]
+    return f"{value.base}+{value.offset + address.offset}" if value.base.startswith("&") else ""

@@ -59,11 +59,11 @@ def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
     return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
 
 
-def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
+def wgmma_findings(instruction: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
     """Yield what an assembler would reject in a ``wgmma`` instruction.
 
     Args:
-        one: the instruction.
+        instruction: the instruction.
         target: the ``.target``.
         version: the ``.version``.
 
@@ -72,19 +72,24 @@ def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iter
     ['form-target']
     """
     if target != "sm_90a":
-        yield finding(one.line, "form-target", f"{target} has no wgmma instructions; only sm_90a has them", one.opcode)
+        yield finding(
+            instruction.line,
+            "form-target",
+            f"{target} has no wgmma instructions; only sm_90a has them",
+            instruction.opcode,
+        )
     elif lack := lacking("wgmma", target, version):
-        yield finding(one.line, "form-version", lack, one.opcode)
-    words = one.qualifiers
+        yield finding(instruction.line, "form-version", lack, instruction.opcode)
+    words = instruction.qualifiers
     if words[1:2] == ("mma_async",):
-        needs = chain.from_iterable(needed(feature, target, version) for feature in _later(words))
-        told = chain(_qualifiers(words), _multiplication(one), needs)
+        missing_features = chain.from_iterable(needed(feature, target, version) for feature in _later_features(words))
+        violations = chain(_qualifier_violations(words), _mma_violations(instruction), missing_features)
     else:
-        told = chain(syntax_findings(one, target, version, lambda name: None), ())
-    yield from (finding(one.line, name, text, one.opcode) for name, text in told)
+        violations = chain(syntax_findings(instruction, target, version, lambda name: None), ())
+    yield from (finding(instruction.line, name, text, instruction.opcode) for name, text in violations)
 
 
-def _qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _qualifier_violations(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the qualifiers that a ``wgmma.mma_async`` does not accept or lacks."""
     if not {"sync", "aligned"} <= set(words):
         yield "form-qualifier", "wgmma.mma_async lacks .sync.aligned"
@@ -93,7 +98,7 @@ def _qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             yield "form-qualifier", f"wgmma.mma_async does not accept .{word}"
 
 
-def _later(words: tuple[str, ...]) -> Iterator[str]:
+def _later_features(words: tuple[str, ...]) -> Iterator[str]:
     """Yield the features that a ``wgmma.mma_async`` needs besides ``wgmma``."""
     if "sp" in words:
         yield "wgmma.sp"
@@ -101,18 +106,18 @@ def _later(words: tuple[str, ...]) -> Iterator[str]:
         yield "wgmma of s8 by u8"
 
 
-def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
+def _mma_violations(instruction: Instruction) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the opcode, with the number of operands, and with each operand."""
-    opcode, view = wgmma_opcode(one), wgmma(one)
+    opcode, view = wgmma_opcode(instruction), wgmma(instruction)
     illegal = [] if opcode is None else illegal_multiplication(opcode)
     yield from illegal
     if opcode is not None and opcode.kind:
         yield from _extra_qualifiers(opcode)
     if view is None:
-        yield "form-operands", f"wgmma.mma_async does not accept these {len(one.operands)} operands"
+        yield "form-operands", f"wgmma.mma_async does not accept these {len(instruction.operands)} operands"
     elif view.kind:
-        yield from _vectors(view, has_legal_shape=not any(rule == "form-shape" for rule, _ in illegal))
-        yield from _immediates(view)
+        yield from _vector_violations(view, has_legal_shape=not any(rule == "form-shape" for rule, _ in illegal))
+        yield from _immediate_violations(view)
 
 
 def illegal_multiplication(opcode: Wgmma | WgmmaOpcode) -> list[tuple[str, str]]:
@@ -146,13 +151,13 @@ def _extra_qualifiers(opcode: WgmmaOpcode) -> Iterator[tuple[str, str]]:
         yield "form-qualifier", f"{opcode.types[1]} is used with .{extra}"
 
 
-def _vectors(view: Wgmma, *, has_legal_shape: bool) -> Iterator[tuple[str, str]]:
+def _vector_violations(view: Wgmma, *, has_legal_shape: bool) -> Iterator[tuple[str, str]]:
     """Yield the violations of the operands D, A and B. The registers of D are counted only for a legal shape."""
-    wanted = registers_of_d(view.shape, view.types[0])
+    expected = registers_of_d(view.shape, view.types[0])
     if not isinstance(view.d, Vector):
         yield "form-operands", "D is not a vector"
-    elif has_legal_shape and len(view.d.items) != wanted:
-        yield "form-registers", f"D has {counted(len(view.d.items), 'register')}, not {wanted}"
+    elif has_legal_shape and len(view.d.items) != expected:
+        yield "form-registers", f"D has {counted(len(view.d.items), 'register')}, not {expected}"
     if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
         yield "form-registers", f"A has {counted(len(view.a.items), 'register')}, not {REGISTERS_OF_A}"
     for name, operand in (("A", view.a), ("B", view.b)):
@@ -160,34 +165,34 @@ def _vectors(view: Wgmma, *, has_legal_shape: bool) -> Iterator[tuple[str, str]]
             yield "form-operands", f"{name} is not a register with a descriptor"
 
 
-def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
+def _immediate_violations(view: Wgmma) -> Iterator[tuple[str, str]]:
     if isinstance(view.scale_d, int) and view.scale_d not in (0, 1):
         yield "form-immediate", f"scale-d is {view.scale_d}, not a predicate, 0 or 1"
     elif not isinstance(view.scale_d, str | int | Negated):
         yield "form-operands", "scale-d is not a predicate, 0 or 1"
-    yield from _metadata(view)
+    yield from _metadata_violations(view)
     for name, values, legal in (("imm-scale", view.scales, (-1, 1)), ("imm-trans", view.transposes, (0, 1))):
         for value in values:
             if value not in legal:
-                yield "form-immediate", f"{name} is {_shown(value)}not {legal[0]} or {legal[1]}"
+                yield "form-immediate", f"{name} is {_value_prefix(value)}not {legal[0]} or {legal[1]}"
     if view.transposes and view.kind != "f16":
         yield "form-transpose", f"transpose immediates are used with {view.types[1]}"
 
 
-def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
+def _metadata_violations(view: Wgmma) -> Iterator[tuple[str, str]]:
     """Yield the violations of metadata and selector of a sparse instruction; 8-bit types have only selector 0."""
     if not view.sparse:
         return
     register, selector = alone(view.metadata[0]), view.metadata[1]
     if not isinstance(register, str):
-        yield "form-operands", f"sp-meta is {_shown(register)}not a register"
+        yield "form-operands", f"sp-meta is {_value_prefix(register)}not a register"
     legal = (0,) if view.kind in ("f8", "i8") else (0, 1)
     if selector not in legal:
         numbers = "0, the only value for 8-bit types" if len(legal) == 1 else "0 or 1"
-        yield "form-immediate", f"sp-sel is {_shown(selector)}not {numbers}"
+        yield "form-immediate", f"sp-sel is {_value_prefix(selector)}not {numbers}"
 
 
-def _shown(value: Operand) -> str:
+def _value_prefix(value: Operand) -> str:
     """Return a number or a name with a comma after it; "" for other operands."""
     return f"{value}, " if isinstance(value, int | str) else ""
 
@@ -207,7 +212,7 @@ _DECOMPRESSED = ("f8f6f4", "mxf8f6f4")
 _SCALED_D = ("f16", "tf32", "i8")
 
 
-def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iterator[tuple[str, str]]:
+def multiplication(instruction: Instruction, target: str, version: str = NEWEST) -> Iterator[tuple[str, str]]:
     """Yield what an assembler would reject in a ``tcgen05.mma``: the rule and the fact.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
@@ -215,37 +220,37 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
     >>> list(multiplication(mma, "sm_100a"))
     [('form-registers', 'the mask of output lanes has 2 registers, not 4')]
     """
-    opcode, view = tensor_opcode(one), tensor_mma(one)
+    opcode, view = tensor_opcode(instruction), tensor_mma(instruction)
     if opcode is None:
         yield "form-qualifier", "tcgen05.mma has no .kind"
         return
     if view is None:
-        yield "form-operands", f"tcgen05.mma does not accept these {len(one.operands)} operands"
-    known, seen = opcode.kind in _KINDS, opcode if view is None else view
-    if known:
-        for feature in _features(seen, one):
+        yield "form-operands", f"tcgen05.mma does not accept these {len(instruction.operands)} operands"
+    is_known_kind, described = opcode.kind in _KINDS, opcode if view is None else view
+    if is_known_kind:
+        for feature in _used_features(described, instruction):
             yield from needed(feature, target, version)
-        scaled = list(_scaled(opcode))
-        yield from scaled
-        yield from _collector(opcode, one)
+        scale_violations = list(_scale_violations(opcode))
+        yield from scale_violations
+        yield from _collector_violations(opcode, instruction)
     else:
         yield "form-qualifier", f"tcgen05.mma does not accept .kind::{opcode.kind}"
     if view is not None:
-        yield from _mask(view)
-        yield from _tail(view) if known else ()
+        yield from _mask_violations(view)
+        yield from _tail_violations(view) if is_known_kind else ()
         if not isinstance(view.b, str):
             yield "form-operands", "B is not a register with a descriptor"
-    if opcode.ws and one.qualifiers[2] != "ws":
+    if opcode.ws and instruction.qualifiers[2] != "ws":
         yield "form-qualifier", ".ws is not directly after tcgen05.mma"
-    if len([w for w in one.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
+    if len([w for w in instruction.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
         yield "form-qualifier", "two scale vectors are given"
     if opcode.ws and opcode.cta_group == 2:
         yield "form-qualifier", ".cta_group::2 is used with .ws"
     if opcode.ashift and (opcode.ws or (view is not None and not view.in_tensor_memory)):
         yield "form-qualifier", f".ashift is used with {'.ws' if opcode.ws else 'A in shared memory'}"
     if (
-        known
-        and not scaled
+        is_known_kind
+        and not scale_violations
         and opcode.table is not None
         and (opcode.kind not in _DECOMPRESSED or opcode.ws or opcode.ashift or opcode.sparse)
     ):
@@ -264,7 +269,7 @@ def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]
         yield ("form-version" if has(feature, target) else "form-target"), lack
 
 
-def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
+def _used_features(view: TensorMma, instruction: Instruction) -> Iterator[str]:
     """Yield the features that a ``tcgen05.mma`` needs besides ``tcgen05``."""
     if view.kind in ("i8", "ti16"):
         yield f"kind::{view.kind}"
@@ -280,16 +285,16 @@ def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
         yield "scale-input-d"
     if view.table is not None:
         yield "decompress::lut::b"
-    if any(word.startswith("collector::b::") for word in one.qualifiers):
+    if any(word.startswith("collector::b::") for word in instruction.qualifiers):
         yield "collector::b"
 
 
-def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
-    legal = _SCALE_NAMES.get(view.kind)
-    if (legal is not None) != view.block_scaled:
+def _scale_violations(view: TensorMma) -> Iterator[tuple[str, str]]:
+    legal_names = _SCALE_NAMES.get(view.kind)
+    if (legal_names is not None) != view.block_scaled:
         yield "form-qualifier", f"kind {view.kind} is used with{'' if view.block_scaled else 'out'} .block_scale"
-    elif legal is not None and view.scale_name not in legal:
-        names = ", ".join(name or "none" for name in legal)
+    elif legal_names is not None and view.scale_name not in legal_names:
+        names = ", ".join(name or "none" for name in legal_names)
         yield (
             "form-qualifier",
             f"kind {view.kind} is used with the scale vector {view.scale_name or '(none)'}; it has {names}",
@@ -298,34 +303,34 @@ def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
         yield "form-operands", f".block_scale is used with {'.ws' if view.ws else '.ashift'}"
 
 
-def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
+def _collector_violations(view: TensorMma, instruction: Instruction) -> Iterator[tuple[str, str]]:
     """Yield the violations of collector buffers: A, B on some targets, and one of four of B with ``.ws``."""
-    seen = []
-    for word in one.qualifiers:
+    operands = []
+    for word in instruction.qualifiers:
         if not word.startswith("collector::"):
             continue
         buffer, _, use = word.removeprefix("collector::").partition("::")
-        legal = ("b0", "b1", "b2", "b3") if view.ws else ("a",) if view.kind == "i8" else ("a", "b")
-        if buffer not in legal or use not in _BUFFERS:
+        legal_buffers = ("b0", "b1", "b2", "b3") if view.ws else ("a",) if view.kind == "i8" else ("a", "b")
+        if buffer not in legal_buffers or use not in _BUFFERS:
             yield "form-qualifier", f".{word} is used with {'.ws' if view.ws else f'kind {view.kind}'}"
         elif view.ashift and buffer == "a" and use in ("fill", "use"):
             yield "form-qualifier", f".{word} is used with .ashift"
-        elif buffer[0] in seen:
+        elif buffer[0] in operands:
             yield "form-qualifier", f".{word} is a second collector of {buffer[0].upper()}"
-        seen.append(buffer[:1])
+        operands.append(buffer[:1])
 
 
-def _mask(view: TensorMma) -> Iterator[tuple[str, str]]:
+def _mask_violations(view: TensorMma) -> Iterator[tuple[str, str]]:
     if view.mask is None:
         return
     if view.block_scaled or view.ws:
         yield "form-operands", f"a mask of output lanes is used with {'.ws' if view.ws else '.block_scale'}"
     elif isinstance(view.mask, Vector) and view.cta_group and len(view.mask.items) != MASKS[view.cta_group]:
-        given = counted(len(view.mask.items), "register")
-        yield "form-registers", f"the mask of output lanes has {given}, not {MASKS[view.cta_group]}"
+        count = counted(len(view.mask.items), "register")
+        yield "form-registers", f"the mask of output lanes has {count}, not {MASKS[view.cta_group]}"
 
 
-def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
+def _tail_violations(view: TensorMma) -> Iterator[tuple[str, str]]:
     if not view.tail or view.ws:
         return
     (scale,) = view.tail
@@ -335,31 +340,31 @@ def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
         yield "form-immediate", f"scale-input-d is {f'{scale}, ' * isinstance(scale, int)}not a number from 0 to 15"
 
 
-def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
+def tcgen05_findings(instruction: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
     """Yield what an assembler would reject in a ``tcgen05`` instruction, except classes of registers.
 
     >>> wait = Instruction(3, "tcgen05.wait::ld.aligned", ())
     >>> [finding.found for finding in tcgen05_findings(wait, "sm_100a")]
     ['tcgen05.wait::ld lacks .sync']
     """
-    lacks = list(needed("tcgen05", target, version))
-    told: list[tuple[str, str]]
-    if one.opcode.startswith("tcgen05.mma"):
-        told = list(multiplication(one, target, version))
-        told += _mma_qualifiers(one.qualifiers[2:])
+    unsupported = list(needed("tcgen05", target, version))
+    violations: list[tuple[str, str]]
+    if instruction.opcode.startswith("tcgen05.mma"):
+        violations = list(multiplication(instruction, target, version))
+        violations += _mma_qualifiers(instruction.qualifiers[2:])
     else:
-        told = syntax_findings(one, target, version, lambda name: None)
-        if lacks:
-            told = [row for row in told if row[0] not in ("form-target", "form-version")]
-        if one.opcode.startswith("tcgen05.ld"):
-            told += _apart(one.operands)
-    yield from (finding(one.line, rule, text, one.opcode) for rule, text in (*lacks, *told))
+        violations = syntax_findings(instruction, target, version, lambda name: None)
+        if unsupported:
+            violations = [row for row in violations if row[0] not in ("form-target", "form-version")]
+        if instruction.opcode.startswith("tcgen05.ld"):
+            violations += _repeated_registers(instruction.operands)
+    yield from (finding(instruction.line, rule, text, instruction.opcode) for rule, text in (*unsupported, *violations))
 
 
 def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the qualifiers that a ``tcgen05.mma`` does not accept, has twice, or lacks.
 
-    >>> [found for _, found in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
+    >>> [fact for _, fact in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
     ['tcgen05.mma does not accept .cta_group::3 .sync', '.kind is given 2 times']
     """
     if unknown := [word for word in words if not _MMA_WORDS.fullmatch(word)]:
@@ -375,44 +380,48 @@ def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     """Yield the instructions with another ``.cta_group`` than the first; an assembler accepts one per function.
 
-    >>> made = [Instruction(n, f"tcgen05.shift.cta_group::{n}.down", ()) for n in (1, 2)]
-    >>> [one.line for one in group_findings(made)]
+    >>> shifts = [Instruction(n, f"tcgen05.shift.cta_group::{n}.down", ()) for n in (1, 2)]
+    >>> [finding.line for finding in group_findings(shifts)]
     [2]
     """
     first = ""
-    for one in code:
-        group = next((word for word in one.qualifiers if word in ("cta_group::1", "cta_group::2")), "")
+    for instruction in code:
+        group = next((word for word in instruction.qualifiers if word in ("cta_group::1", "cta_group::2")), "")
         first = first or group
         if group != first and group:
             fact = f"this instruction has .{group}, and earlier ones have .{first}"
-            yield finding(one.line, "tcgen05-cta-group", fact, one.opcode)
+            yield finding(instruction.line, "tcgen05-cta-group", fact, instruction.opcode)
 
 
-def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
+def limit_findings(code: Iterable[Instruction], limit: int) -> Iterator[Finding]:
     """Yield the first multiplication of a function that needs more registers than a thread may have, with the count.
 
     Args:
         code: instructions of the function.
-        room: registers that a thread may have.
+        limit: registers that a thread may have.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> read = operands("{a,b,c,d}, x, y, 1, 1, 1, 0, 0")
-    >>> made = [Instruction(n, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", read) for n in (7, 9)]
-    >>> [one.found for one in limit_findings(made, 24)], list(limit_findings(made, 30))
+    >>> mmas = [Instruction(n, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", read) for n in (7, 9)]
+    >>> [finding.found for finding in limit_findings(mmas, 24)], list(limit_findings(mmas, 30))
     (['a thread may have 24 registers, but m64n8k16 into f32 needs 30; 2 instructions, lines 7..9'], [])
     """
-    views = [(one, view) for one in code if one.qualifiers[1:2] == ("mma_async",) and (view := wgmma(one))]
+    views = [
+        (instruction, view)
+        for instruction in code
+        if instruction.qualifiers[1:2] == ("mma_async",) and (view := wgmma(instruction))
+    ]
     rows = [
-        (registers_of_d(view.shape, view.types[0]) + REST, one, view)
-        for one, view in views
+        (registers_of_d(view.shape, view.types[0]) + REST, instruction, view)
+        for instruction, view in views
         if view.kind and not any(rule == "form-shape" for rule, _ in illegal_multiplication(view))
     ]
-    over = [row for row in rows if row[0] > room]
+    over = [row for row in rows if row[0] > limit]
     if over:
-        wanted, first, view = max(over, key=lambda row: row[0])
+        needed_registers, first, view = max(over, key=lambda row: row[0])
         m, n, k = view.shape
-        fact = f"a thread may have {room} registers, but m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
-        lines = [one.line for _, one, _ in over]
+        fact = f"a thread may have {limit} registers, but m{m}n{n}k{k} into {view.types[0]} needs {needed_registers}"
+        lines = [instruction.line for _, instruction, _ in over]
         many = f"; {len(over)} instructions, lines {min(lines)}..{max(lines)}" if len(over) > 1 else ""
         yield finding(first.line, "form-limit", fact + many, first.opcode)
 
@@ -425,7 +434,7 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     >>> from descriptors.check.ptx.ptx_operands import operands
     >>> rows = (("alloc", "shared::cta.b32", "[s], 48"), ("dealloc", "b32", "t, 48"), ("dealloc", "b32", "t, 16"))
     >>> code = [Instruction(1, f"tcgen05.{name}.{words}", operands(of)) for name, words, of in rows]
-    >>> [one.found for one in column_findings(code)]  # doctest: +ELLIPSIS
+    >>> [finding.found for finding in column_findings(code)]  # doctest: +ELLIPSIS
     ['the number of columns is 48, not 32, 64, 128, 256 or 512', 'the number of columns is 16, not ...']
     """
     allocations = []
@@ -437,12 +446,12 @@ def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     allocated = {allocation for instruction, allocation in allocations if instruction.qualifiers[1] == "alloc"}
     for instruction, allocation in allocations:
         if not allocation.is_legal and (instruction.qualifiers[1] == "alloc" or allocation not in allocated):
-            must = f"a multiple of {LEAST_COLUMNS}" if allocation.exclusive else "32, 64, 128, 256 or 512"
-            fact = f"the number of columns is {allocation.columns}, not {must}"
+            legal = f"a multiple of {LEAST_COLUMNS}" if allocation.exclusive else "32, 64, 128, 256 or 512"
+            fact = f"the number of columns is {allocation.columns}, not {legal}"
             yield finding(instruction.line, "form-immediate", fact, instruction.opcode)
 
 
-def _apart(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
+def _repeated_registers(operands: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
     """Yield the registers that a load would fill more than once."""
     filled = [name for operand in operands if isinstance(operand, str | Vector) for name in names(operand)]
     for name, many in Counter(filled).items():

@@ -23,8 +23,8 @@ Source: ptxas 13.5.37 (``.version 9.5``), run on combinations of all of these on
 
 Invariant: the first choices of a form, without optional qualifiers, match that form.
 
->>> all(not list(_unlike(row, frozenset(w for slot in row.slots if slot.needed for w in slot.choices[0]), ()))
-...     for rows in forms().values() for row in rows)
+>>> def first_choices(form): return frozenset(w for slot in form.slots if slot.needed for w in slot.choices[0])
+>>> all(not list(_qualifier_differences(form, first_choices(form), ())) for row in forms().values() for form in row)
 True
 """
 
@@ -82,7 +82,7 @@ _DIMENSIONS = (
 _Row = tuple[str, str, str, str]
 
 
-def _bulk() -> Iterator[_Row]:
+def _bulk_forms() -> Iterator[_Row]:
     """Yield the forms of ``cp.async.bulk`` and ``cp.reduce.async.bulk`` without a tensor map."""
     name, loads = "cp.async.bulk", f"[], [], number*16, [], {_BRACED}"
     oob = "[], [], number*16, number:0:15, number:0:15, [], L2::cache_hint?b64"
@@ -110,14 +110,14 @@ def _bulk() -> Iterator[_Row]:
     yield f"{name}.commit_group", "", "", "bulk copies"
     yield f"{name}.wait_group", "[read]", "#", "bulk copies"
     yield f"{name}.wait_group", "sync_restrict::proxy::async", "#", "wait_group of the async proxy"
-    yield from _reductions()
+    yield from _reduction_forms()
     yield "cp.async.commit_group", "", "", "copies of a thread"
     yield "cp.async.wait_group", "", "#", "copies of a thread"
     yield "cp.async.wait_all", "", "", "copies of a thread"
     yield "cp.async.mbarrier.arrive", f"[noinc] {_OWN} b64", "[]", "copies of a thread"
 
 
-def _reductions() -> Iterator[_Row]:
+def _reduction_forms() -> Iterator[_Row]:
     name = "cp.reduce.async.bulk"
     to_global = (
         "add u32|s32|u64|f32|f64", "add noftz f16|bf16|f32", "min|max u32|s32|u64|s64|f16|bf16", "inc|dec u32",
@@ -132,7 +132,7 @@ def _reductions() -> Iterator[_Row]:
         yield name, words, "[], [], number*16, []", "bulk copies"
 
 
-def _tensor() -> Iterator[_Row]:
+def _tensor_forms() -> Iterator[_Row]:
     """Yield the forms of copies with a tensor map."""
     load = "cp.async.bulk.tensor"
     for space, many, near in (("shared::cluster+global", _MANY, "cluster"), ("shared::cta+global", "", "shared::cta")):
@@ -171,7 +171,7 @@ def _tensor() -> Iterator[_Row]:
         )
 
 
-def _mbarriers() -> Iterator[_Row]:
+def _mbarrier_forms() -> Iterator[_Row]:
     yield "mbarrier.init", f"{_OWN} b64", "[g], number:1:1048575", "mbarrier"
     yield "mbarrier.init", f"layout::v0|layout::v1 {_OWN} b64", "[g], number:1:1048575", "mbarrier layouts"
     yield "mbarrier.inval", f"{_OWN} b64", "[g]", "mbarrier"
@@ -350,18 +350,20 @@ def forms() -> Mapping[str, tuple[Form, ...]]:
     >>> len(forms()["fence.proxy"])
     8
     """
-    found: dict[str, list[Form]] = {}
-    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE, tensor_forms()):
+    forms_by_name: dict[str, list[Form]] = {}
+    for rows in (_bulk_forms(), _tensor_forms(), _mbarrier_forms(), _FENCES, _MAPS, _MATRICES, _REMOTE, tensor_forms()):
         for name, words, operands, feature in rows:
-            slots = tuple(_slot(text) for text in words.split())
+            slots = tuple(_parse_slot(text) for text in words.split())
             last = next((text[:-1] for text in words.split() if text.endswith("$")), "")
-            made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature, last)
-            found.setdefault(name, []).append(made)
-    return {name: tuple(rows) for name, rows in found.items()}
+            form = Form(
+                slots, tuple(operand for text in operands.split(",") if (operand := text.strip())), feature, last
+            )
+            forms_by_name.setdefault(name, []).append(form)
+    return {name: tuple(rows) for name, rows in forms_by_name.items()}
 
 
-def _slot(text: str) -> Slot:
-    choices = tuple(tuple(one.split(".")) for one in text.strip("[]$").split("|"))
+def _parse_slot(text: str) -> Slot:
+    choices = tuple(tuple(choice.split(".")) for choice in text.strip("[]$").split("|"))
     return Slot(tuple(sorted(choices, key=len, reverse=True)), not text.startswith("["))
 
 
@@ -371,14 +373,14 @@ SYNTAX = ("cp.async.", "cp.reduce.", "mbarrier.", "fence.", "tensormap.", "setma
 
 ClassOf = Callable[[str], str | None]
 #: The name of a rule, and the fact.
-Told = tuple[str, str]
+Violation = tuple[str, str]
 
 
-def syntax_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> list[Told]:
+def syntax_findings(instruction: Instruction, target: str, version: str, class_of: ClassOf) -> list[Violation]:
     """Return what an assembler would reject in an instruction that is not a multiplication: rule and fact.
 
     Args:
-        one: the instruction.
+        instruction: the instruction.
         target: the ``.target``.
         version: the ``.version``.
         class_of: returns the class of a register, or None if the name is not declared.
@@ -388,35 +390,35 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
     >>> syntax_findings(arrive, "sm_90a", "9.5", lambda name: None)
     [('form-qualifier', 'mbarrier.arrive does not accept .release in this form')]
     """
-    name, words = _parted(one.qualifiers)
-    if one.qualifiers[:3] in (("cp", "async", "ca"), ("cp", "async", "cg")):  # their forms are not checked
+    name, words = _split_name(instruction.qualifiers)
+    if instruction.qualifiers[:3] in (("cp", "async", "ca"), ("cp", "async", "cg")):  # their forms are not checked
         return []
     if not name:
-        return [("form-qualifier", f"{one.opcode} is not a known instruction")]
-    joined = _joined(words)
-    best: tuple[tuple[int, int], list[Told]] | None = None
+        return [("form-qualifier", f"{instruction.opcode} is not a known instruction")]
+    joined = _join_ordered(words)
+    best: tuple[tuple[int, int], list[Violation]] | None = None
     for form in forms()[name]:
-        told = list(_unlike(form, frozenset(joined), joined, name))
+        violations = list(_qualifier_differences(form, frozenset(joined), joined, name))
         if form.last in words[:-1]:
-            told.append(("form-qualifier", f".{form.last} is not the last qualifier"))
-        if best is not None and len(told) > best[0][0]:
+            violations.append(("form-qualifier", f".{form.last} is not the last qualifier"))
+        if best is not None and len(violations) > best[0][0]:
             continue
-        known = joined if not told else tuple(word for word in joined if word in form.words)
-        lacks = list(_available(form, name, known, target, version))
-        operands = _operands(form, one.operands, joined, class_of)
-        weight = len(told), len(operands) + len(lacks)
+        shared_words = joined if not violations else tuple(word for word in joined if word in form.words)
+        unsupported = list(_unsupported_features(form, name, shared_words, target, version))
+        operands = _operand_violations(form, instruction.operands, joined, class_of)
+        weight = len(violations), len(operands) + len(unsupported)
         # The qualifiers of an instruction determine its operands, so these are checked only if the qualifiers match.
-        told += lacks if told else [*operands, *lacks]
-        if not told:
+        violations += unsupported if violations else [*operands, *unsupported]
+        if not violations:
             return []
         if best is None or weight < best[0]:
-            best = weight, told
+            best = weight, violations
     assert best is not None
     return best[1]
 
 
 @lru_cache(maxsize=1 << 10)
-def _parted(qualifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def _split_name(qualifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the longest name of a form with which an opcode begins, and the other words."""
     for length in range(len(qualifiers), 0, -1):
         if (name := ".".join(qualifiers[:length])) in forms():
@@ -424,27 +426,29 @@ def _parted(qualifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return "", qualifiers
 
 
-def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
+def _join_ordered(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words with state spaces and formats of matrices each joined to one word."""
     ordered = ["+".join(word for word in words if word in group) for group in (_SPACES, _FORMATS)]
     rest = [word for word in words if word not in _SPACES and word not in _FORMATS]
     return (*rest, *filter(None, ordered))
 
 
-def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[Told]:
+def _qualifier_differences(
+    form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it"
+) -> Iterator[Violation]:
     """Yield the differences between the qualifiers of an instruction and a form.
 
     A word in place of another is one mistake, so each surplus word is reported together with a missing one.
     """
-    left, missing = set(words), list[Told]()
+    left, missing = set(words), list[Violation]()
     for slot in form.slots:
-        chosen = next((one for one in slot.choices if set(one) <= words), None)
+        chosen = next((choice for choice in slot.choices if set(choice) <= words), None)
         if chosen is not None:
             left.difference_update(chosen)
         elif slot.needed:
-            choices = ", ".join("." + ".".join(one) for one in slot.choices)
+            choices = ", ".join("." + ".".join(choice) for choice in slot.choices)
             missing.append((_rule_of(slot, name), f"{'one of ' * (len(slot.choices) > 1)}{choices}"))
-            left.difference_update(*(one for one in slot.choices if len(one) > 1))  # the half of a choice
+            left.difference_update(*(choice for choice in slot.choices if len(choice) > 1))  # the half of a choice
     scopes = left.intersection(_SCOPES.split("|")) if left.intersection(_ORDERS) else set()
     shown = [
         ".".join([f".{word}", *scopes] if word in _ORDERS else [f".{word.replace('+', '.')}"])
@@ -477,7 +481,9 @@ def _rule_of(slot: Slot, name: str) -> str:
     return "form-types" if name in _MOVES and re.fullmatch(r"[bfsu]\d+", word) else "form-qualifier"
 
 
-def _available(form: Form, name: str, words: tuple[str, ...], target: str, version: str) -> Iterator[Told]:
+def _unsupported_features(
+    form: Form, name: str, words: tuple[str, ...], target: str, version: str
+) -> Iterator[Violation]:
     """Yield the rule and the fact if the target or the version does not support a form or its qualifiers."""
     needs = [form.feature] if form.feature else []
     for (beginning, start), feature in _NEEDS.items():
@@ -489,52 +495,54 @@ def _available(form: Form, name: str, words: tuple[str, ...], target: str, versi
             return
 
 
-def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], class_of: ClassOf) -> list[Told]:
-    wanted: list[str] = []
+def _operand_violations(
+    form: Form, operands: tuple[Operand, ...], words: tuple[str, ...], class_of: ClassOf
+) -> list[Violation]:
+    expected: list[str] = []
     for text in form.operands:
-        word, asked, rest = text.partition("?")
-        if asked and word and word not in words:
+        word, mark, rest = text.partition("?")
+        if mark and word and word not in words:
             continue
-        if asked and not word and len(given) == len(wanted):
+        if mark and not word and len(operands) == len(expected):
             break
-        wanted.append(rest if asked else text)
-    if len(given) != len(wanted):
-        return [("form-operands", f"the instruction has {counted(len(given), 'operand')}, not {len(wanted)}")]
-    told: list[Told] = []
+        expected.append(rest if mark else text)
+    if len(operands) != len(expected):
+        return [("form-operands", f"the instruction has {counted(len(operands), 'operand')}, not {len(expected)}")]
+    violations: list[Violation] = []
     misplaced: list[str] = []
-    for number, (operand, text) in enumerate(zip(given, wanted, strict=True), 1):
-        found = [_wrong(operand, choice, words, class_of) for choice in text.split("/")]
-        if None not in found and found[0] is not None:
-            rule, what = found[0]
+    for number, (operand, text) in enumerate(zip(operands, expected, strict=True), 1):
+        mismatches = [_operand_violation(operand, choice, words, class_of) for choice in text.split("/")]
+        if None not in mismatches and mismatches[0] is not None:
+            rule, predicate = mismatches[0]
             if rule == "form-operands":  # one operand too many shifts all later ones
-                misplaced.append(f"operand {number} {what}")
+                misplaced.append(f"operand {number} {predicate}")
             else:
-                told.append((rule, f"operand {number} {what}"))
-    return [("form-operands", "; ".join(misplaced)), *told] if misplaced else told
+                violations.append((rule, f"operand {number} {predicate}"))
+    return [("form-operands", "; ".join(misplaced)), *violations] if misplaced else violations
 
 
 #: Classes of registers in which a value of each class of types may be stored.
 _STORED_IN = {"b": "abfsux", "f": "bf", "s": "bsu", "u": "bsu"}
 
 
-def _value(operand: Operand, length: int, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
+def _value_violation(operand: Operand, length: int, words: tuple[str, ...], class_of: ClassOf) -> Violation | None:
     """Return what is wrong with a value, or with a vector of values, of the type among the qualifiers."""
-    of = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
-    if not of:
+    dtype = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
+    if not dtype:
         return None
     if length == 1 and isinstance(operand, Vector):
-        return "form-operands", f"is a vector, not one value of .{of}"
+        return "form-operands", f"is a vector, not one value of .{dtype}"
     items = operand.items if isinstance(operand, Vector) else (operand,)
     if len(items) != length:
-        return "form-registers", f"has {counted(len(items), 'value')} of .{of}, not {length}"
+        return "form-registers", f"has {counted(len(items), 'value')} of .{dtype}, not {length}"
     for item in items:
         if isinstance(item, int):
             continue
-        if wrong := register_of(item, f"b{of[1:]}", class_of):
+        if wrong := register_of(item, f"b{dtype[1:]}", class_of):
             return wrong[0], f"has an element that {wrong[1]}" if isinstance(operand, Vector) else wrong[1]
         class_ = class_of(item) if isinstance(item, str) else None
-        if class_ is not None and class_ not in _WIDTHS and class_[0] not in _STORED_IN[of[0]]:
-            return "form-class", f"has a value of .{of} in {item}, which is .{class_}"
+        if class_ is not None and class_ not in _WIDTHS and class_[0] not in _STORED_IN[dtype[0]]:
+            return "form-class", f"has a value of .{dtype} in {item}, which is .{class_}"
     return None
 
 
@@ -542,11 +550,11 @@ _NUMBERS = re.compile(r"(number|#)(?:\*(\d+))?(?::(\d*):(\d*))?\Z")
 _WIDTHS = {"pred": "pred", "f16x2": "b32", "bf16x2": "b32"}
 
 
-def _width(class_: str) -> str:
+def _width_of(class_: str) -> str:
     return _WIDTHS.get(class_) or "b" + class_.lstrip("abfsux")
 
 
-def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
+def _operand_violation(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Violation | None:
     """Return the rule that an operand breaks and a predicate such as "is not a vector"; None if it is right."""
     if wanted == "any":
         return None
@@ -555,30 +563,30 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
             return None
         return "form-operands", "is not an address in brackets" if wanted == "[*]" else "is an address in brackets"
     if wanted.startswith("["):
-        return _address(operand, wanted, words, class_of)
+        return _address_violation(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler does not require brackets there
-        return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
+        return None if isinstance(operand, str) else _address_violation(operand, "[]", words, class_of)
     if wanted.startswith("v1:"):
-        return _wrong(alone(operand), wanted[3:], words, class_of)
+        return _operand_violation(alone(operand), wanted[3:], words, class_of)
     if wanted.endswith("type"):
-        return _value(operand, int(wanted[1]) if wanted != "type" else 1, words, class_of)
+        return _value_violation(operand, int(wanted[1]) if wanted != "type" else 1, words, class_of)
     if wanted == "_":
         return None if operand == "_" else ("form-operands", "is not the sink _")
     if wanted == "pred|pred":
         return None if isinstance(operand, Pair) else ("form-operands", "is not a pair of predicates")
     if wanted in ("vR", "vM", "vH"):
-        return _vector(operand, _moved(wanted, words), "", class_of)
+        return _vector_violation(operand, _move_registers(wanted, words), "", class_of)
     if wanted.startswith("v"):
         offsets = wanted in ("v2", "vD-2")
-        return _vector(operand, _length(wanted, words), "b16" if offsets else "b32", class_of)
+        return _vector_violation(operand, _vector_length(wanted, words), "b16" if offsets else "b32", class_of)
     if match := _NUMBERS.match(wanted):
-        return _number(operand, match, class_of)
+        return _number_violation(operand, match, class_of)
     if isinstance(operand, int) and wanted != "pred" and not wanted.startswith("="):
         return None
     return register_of(operand, wanted.removeprefix("="), class_of)
 
 
-def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None:
+def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Violation | None:
     """Return the rule and a predicate for an operand that is not a register of a width, as ``b32``; else None.
 
     >>> register_of("%h1", "b32", {"%h1": "u16"}.get)
@@ -587,13 +595,13 @@ def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None
     if not isinstance(operand, str) or operand == "_":
         return "form-operands", f"is not a register of .{wanted}"
     class_ = class_of(operand)
-    if class_ is not None and _width(class_) != wanted:
+    if class_ is not None and _width_of(class_) != wanted:
         return "form-class", f"is {operand} in .{class_}, not in .{wanted}"
     return None
 
 
-def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told | None:
-    kind, multiple, low, high = found.groups()
+def _number_violation(operand: Operand, match: re.Match[str], class_of: ClassOf) -> Violation | None:
+    kind, multiple, low, high = match.groups()
     if isinstance(operand, int):
         if multiple and operand % int(multiple):
             return "form-immediate", f"is {operand}, which is not a multiple of {multiple}"
@@ -606,13 +614,13 @@ def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told |
     return register_of(operand, "b32", class_of)
 
 
-def _length(wanted: str, words: tuple[str, ...]) -> int:
-    many = next((int(word[1:]) for word in words if re.fullmatch(r"x\d", word)), 0)
-    lengths = {"vX": many, "v2X": 2 * many, "vD-2": _dimensions(words) - 2, "v2": 2}
+def _vector_length(wanted: str, words: tuple[str, ...]) -> int:
+    count = next((int(word[1:]) for word in words if re.fullmatch(r"x\d", word)), 0)
+    lengths = {"vX": count, "v2X": 2 * count, "vD-2": _dimension_count(words) - 2, "v2": 2}
     return lengths[wanted]
 
 
-def _moved(wanted: str, words: tuple[str, ...]) -> int:
+def _move_registers(wanted: str, words: tuple[str, ...]) -> int:
     """Return the number of registers of a load or store of tensor memory; 0 if there is no such instruction."""
     shape = next((word for word in words if word in MOST), "")
     number = next((int(word[1:]) for word in words if re.fullmatch(r"x\d{1,3}", word)), 0)
@@ -623,11 +631,11 @@ def _moved(wanted: str, words: tuple[str, ...]) -> int:
     return number // 2 if wanted == "vH" else -(-number // 32)
 
 
-def _dimensions(words: tuple[str, ...]) -> int:
+def _dimension_count(words: tuple[str, ...]) -> int:
     return next((int(word[0]) for word in words if re.fullmatch(r"[1-5]d", word)), 0)
 
 
-def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Told | None:
+def _vector_violation(operand: Operand, length: int, width: str, class_of: ClassOf) -> Violation | None:
     if not isinstance(operand, Vector):
         return "form-operands", "is not a vector of registers"
     if len(operand.items) != length:
@@ -638,32 +646,36 @@ def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Tol
     return None
 
 
-def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
+def _address_violation(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Violation | None:
     if not isinstance(operand, Address):
         return "form-operands", "is not an address in brackets"
     if not operand.base and "tensormap::generic" not in words:
         return "form-operands", "is a number in brackets, and an address begins with a register or a name"
-    many = _dimensions(words)
-    points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else many
+    dimensions = _dimension_count(words)
+    points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else dimensions
     generic = wanted == "[b64]" or (wanted == "[g]" and not any(word.startswith("shared") for word in words))
     if generic and class_of(operand.base) and (wrong := register_of(operand.base, "b64", class_of)):
         return wrong[0], f"is an address without a state space that {wrong[1]}"
     if wanted in ("[]", "[b64]", "[g]"):
         shapes: list[tuple[int, str]] = []
     else:
-        over = "override::global_address" in words
-        shapes = [(0, "b64")] * over + [(points, "b32")]
+        overrides_address = "override::global_address" in words
+        shapes = [(0, "b64")] * overrides_address + [(points, "b32")]
         if "override::global_dim" in words:
             shapes.insert(1, (1, "b16"))
         elif "override::global_dim_stride" in words:
-            shapes[1:1] = [(many, "b16"), (many - 1, "b32"), (0, "b16")]
+            shapes[1:1] = [(dimensions, "b16"), (dimensions - 1, "b32"), (0, "b16")]
     if len(operand.rest) != len(shapes):
         return (
             "form-operands",
             f"has {counted(len(operand.rest), 'part')} after the base of its address, not {len(shapes)}",
         )
     for item, (length, width) in zip(operand.rest, shapes, strict=True):
-        wrong = _vector(item, length, width, class_of) if length else _wrong(item, width, words, class_of)
+        wrong = (
+            _vector_violation(item, length, width, class_of)
+            if length
+            else _operand_violation(item, width, words, class_of)
+        )
         if wrong:
             return wrong[0], f"is an address with a part that {wrong[1]}"
     return None

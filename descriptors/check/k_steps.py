@@ -20,14 +20,14 @@ Invariant: the advances that ``derive`` computes are accepted for every layout.
 >>> tiles = (("K", "128B", (0, 1)), ("K", "32B", (1, 0)), ("MN", "64B", (1, 0)), ("MN", "none", (0, 1)))
 >>> for major, swizzle, order in tiles:
 ...     d = derive((64, 128), "bf16", major, swizzle, (64, 16), order, "sm90")
-...     one = SmemOperand("B", "sm90", "bf16", major, (64, 16), Known(d.descriptor.encode(), START_FREE))
-...     assert not wrong_steps(lines_of(one), [start for start in d.offsets_bytes()[0]], None)
+...     operand = SmemOperand("B", "sm90", "bf16", major, (64, 16), Known(d.descriptor.encode(), START_FREE))
+...     assert not wrong_steps(lines_of(operand), [start for start in d.offsets_bytes()[0]], None)
 
 Invariant: an advance into rows that another instruction reads as other rows is not accepted.
 
 >>> d = derive((64, 128), "bf16", "MN", "128B", (64, 16), arch="sm90")
->>> one = SmemOperand("B", "sm90", "bf16", "MN", (64, 16), Known(d.descriptor.encode(), START_FREE))
->>> [fault.text for fault in wrong_steps(lines_of(one), [0, 1024], None)]
+>>> operand = SmemOperand("B", "sm90", "bf16", "MN", (64, 16), Known(d.descriptor.encode(), START_FREE))
+>>> [fault.text for fault in wrong_steps(lines_of(operand), [0, 1024], None)]
 ['advances by 1024 bytes, to rows of K that are other rows of K for another instruction']
 """
 
@@ -95,7 +95,7 @@ class Lines:
     dense: int
 
 
-def lines_of(one: SmemOperand) -> Lines | None:
+def lines_of(operand: SmemOperand) -> Lines | None:
     """Return the lines that an instruction reads of an operand; None if the descriptor does not determine them.
 
     >>> from descriptors.check.ptx.known_bits import Known
@@ -103,52 +103,52 @@ def lines_of(one: SmemOperand) -> Lines | None:
     >>> sorted(lines_of(SmemOperand("A", "sm90", "bf16", "K", (16, 16), word)).starts)[7:10]
     [(896, 0), (1024, 0), (1152, 0)]
     """
-    mode, lbo, sbo = (field_value(one, name) for name in ("swizzle", LEADING, STRIDE))
-    if not isinstance(mode, SwizzleMode) or field_value(one, "lbo_mode"):
+    mode, lbo, sbo = (field_value(operand, name) for name in ("swizzle", LEADING, STRIDE))
+    if not isinstance(mode, SwizzleMode) or field_value(operand, "lbo_mode"):
         return None
     try:
-        return _lines(mode, lbo, sbo, one.dtype, one.major, one.shape)
+        return _compute_lines(mode, lbo, sbo, operand.dtype, operand.major, operand.shape)
     except DescriptorError:  # a type that no operand has
         return None
 
 
 @lru_cache(maxsize=1024)
-def _lines(
+def _compute_lines(
     mode: SwizzleMode, lbo: int | None, sbo: int | None, dtype: str, major: Literal["K", "MN"], shape: tuple[int, int]
 ) -> Lines | None:
-    wanted = walked(as_major(major), mode)
-    units, extent = _extents(wanted, dtype, shape)
-    strides: dict[tuple[int, int], int | None] = {wanted.leading: lbo, wanted.stride: sbo}
-    strides |= {path: 16 * step for path, step in wanted.fixed}
-    swizzled, k_major = mode is not SwizzleMode.NONE, wanted.major is Major.K
+    form = walked(as_major(major), mode)
+    units, extent = _line_extents(form, dtype, shape)
+    strides: dict[tuple[int, int], int | None] = {form.leading: lbo, form.stride: sbo}
+    strides |= {path: 16 * step for path, step in form.fixed}
+    swizzled, k_major = mode is not SwizzleMode.NONE, form.major is Major.K
     starts = [(0, 0)]
-    for (dimension, part), many in extent.items():
-        step = strides.get((dimension, part)) if many > 1 else 0
+    for (dimension, part), count in extent.items():
+        step = strides.get((dimension, part)) if count > 1 else 0
         if step is None:
             return None
-        k = 0 if dimension == 0 else wanted.chunk[1] if part else 1
-        starts = [(at + step * i, row + k * i) for at, row in starts for i in range(many)]
+        k = 0 if dimension == 0 else form.chunk[1] if part else 1
+        starts = [(start + step * i, row + k * i) for start, row in starts for i in range(count)]
     block = units[1] * 16 if swizzled and k_major else 0
     last = strides.get((1, 1))
-    many = -(-units[1] // wanted.chunk[1])
-    dense = many * last if last and many > 1 and not block else 0
+    count = -(-units[1] // form.chunk[1])
+    dense = count * last if last and count > 1 and not block else 0
     span = mode.span_bytes
-    return None if block > span else Lines(tuple(starts), span, wanted.rows if swizzled else 1, block, dense)
+    return None if block > span else Lines(tuple(starts), span, form.rows if swizzled else 1, block, dense)
 
 
-def _extents(wanted: Form, dtype: str, shape: tuple[int, int]) -> tuple[list[int], dict[tuple[int, int], int]]:
+def _line_extents(form: Form, dtype: str, shape: tuple[int, int]) -> tuple[list[int], dict[tuple[int, int], int]]:
     """Return MN and K of an operand in units of 16 bytes, and how many steps its lines take along each path."""
     dtype, extents = read_as(dtype, shape)
-    contiguous, units = wanted.major.contiguous_mode, list(extents)
+    contiguous, units = form.major.contiguous_mode, list(extents)
     units[contiguous] = -(-units[contiguous] // as_element_type(dtype).per_16_bytes)
-    extent = {(i, 0): min(units[i], wanted.chunk[i]) for i in (0, 1)}
-    extent |= {(i, 1): -(-units[i] // wanted.chunk[i]) for i in (0, 1)}
-    if wanted.mode is not SwizzleMode.NONE:  # a line is one unit
-        extent[contiguous, 1 if wanted.major is Major.K else 0] = 1
+    extent = {(i, 0): min(units[i], form.chunk[i]) for i in (0, 1)}
+    extent |= {(i, 1): -(-units[i] // form.chunk[i]) for i in (0, 1)}
+    if form.mode is not SwizzleMode.NONE:  # a line is one unit
+        extent[contiguous, 1 if form.major is Major.K else 0] = 1
     return units, extent
 
 
-def _read_bits(one: SmemOperand) -> int:
+def _read_bits(operand: SmemOperand) -> int:
     """Return the bits outside of the start address that change how an operand is read; all bits if that is not known.
 
     >>> from descriptors.check.ptx.known_bits import Known
@@ -156,16 +156,16 @@ def _read_bits(one: SmemOperand) -> int:
     >>> hex(START_FREE ^ _read_bits(SmemOperand("A", "sm90", "bf16", "K", (16, 16), word)))
     '0x3fff0000'
     """
-    mode = field_value(one, "swizzle")
-    if not isinstance(mode, SwizzleMode) or field_value(one, "lbo_mode"):
+    mode = field_value(operand, "swizzle")
+    if not isinstance(mode, SwizzleMode) or field_value(operand, "lbo_mode"):
         return START_FREE
     try:
-        wanted = walked(as_major(one.major), mode)
-        _, extent = _extents(wanted, one.dtype, one.shape)
+        form = walked(as_major(operand.major), mode)
+        _, extent = _line_extents(form, operand.dtype, operand.shape)
     except DescriptorError:  # a type that no operand has
         return START_FREE
-    unread = {name for name, path in wanted.steps if extent[path] == 1} | {*wanted.unread}
-    return START_FREE & ~sum(field.mask for field in smem_word(one.arch).fields if field.name in unread)
+    unread = {name for name, path in form.steps if extent[path] == 1} | {*form.unread}
+    return START_FREE & ~sum(field.mask for field in smem_word(operand.arch).fields if field.name in unread)
 
 
 def wrong_steps(lines: Lines, starts: Sequence[int], first: int | None) -> list[Fault]:
@@ -178,22 +178,22 @@ def wrong_steps(lines: Lines, starts: Sequence[int], first: int | None) -> list[
             assumed.
     """
     if not lines.block:
-        return list(_across(lines, starts))
-    places = [first] if first is not None else range(0, lines.span, lines.block)
-    tried = [list(_along(lines, [place + one for one in starts])) for place in places]
-    return min(tried, key=_badness)
+        return list(_across_lines(lines, starts))
+    offsets = [first] if first is not None else range(0, lines.span, lines.block)
+    faults_by_place = [list(_along_line(lines, [place + start for start in starts])) for place in offsets]
+    return min(faults_by_place, key=_rank_faults)
 
 
-def _badness(faults: list[Fault]) -> tuple[int, int]:
-    return sum(one.kind != "word-suspect" for one in faults), len(faults)
+def _rank_faults(faults: list[Fault]) -> tuple[int, int]:
+    return sum(fault.kind != "word-suspect" for fault in faults), len(faults)
 
 
-def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
+def _along_line(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
     """Yield the invalid steps of an operand whose K blocks are side by side in a line."""
     span, block = lines.span, lines.block
-    sound: dict[int, list[int]] = {}
-    for number, at in enumerate(starts):
-        inside, moved = at % span, at - starts[0]
+    chunks: dict[int, list[int]] = {}
+    for number, start in enumerate(starts):
+        inside, moved = start % span, start - starts[0]
         if moved % block:
             units = counted(moved // 16, "unit")
             text = f"advances by {units} of 16 bytes, not a whole number of K blocks of {block} bytes"
@@ -205,53 +205,55 @@ def _along(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
                 f"advances by {moved} bytes, past the end of a row of {span} bytes",
             )
         else:
-            sound.setdefault(at - inside, []).append(number)
-    yield from _chunks(lines, starts, sound)
+            chunks.setdefault(start - inside, []).append(number)
+    yield from _line_chunk_faults(lines, starts, chunks)
 
 
-def _chunks(lines: Lines, starts: Sequence[int], chunks: dict[int, list[int]]) -> Iterator[Fault]:
+def _line_chunk_faults(lines: Lines, starts: Sequence[int], chunks: dict[int, list[int]]) -> Iterator[Fault]:
     """Yield the invalid steps from some lines to others, which may overlap only if all K blocks slide."""
-    span, many = lines.span, lines.span // lines.block
-    held = {chunk: {starts[n] % span // lines.block for n in numbers} for chunk, numbers in chunks.items()}
-    main = max(held, key=lambda chunk: len(held[chunk]), default=0)
-    for chunk in held:
+    span, blocks_per_line = lines.span, lines.span // lines.block
+    blocks = {chunk: {starts[n] % span // lines.block for n in numbers} for chunk, numbers in chunks.items()}
+    main = max(blocks, key=lambda chunk: len(blocks[chunk]), default=0)
+    for chunk in blocks:
         moved = chunk - main
         if not moved:
             continue
-        touched = [other for other in held if other != chunk and _touch(lines, other, chunk)]
+        overlapping = [other for other in blocks if other != chunk and _overlap(lines, other, chunk)]
         numbers = [number for number in chunks[chunk] if chunk != main]
         row = moved % (lines.rows * span) // span
-        where = f"to row {row} of a pattern of {lines.rows}" if row else f"{abs(moved) // span} rows along MN"
-        if main in touched or any(abs(other - main) <= abs(moved) for other in touched):
-            whole = all(len(held[other]) == many for other in (chunk, *touched))
+        destination = f"to row {row} of a pattern of {lines.rows}" if row else f"{abs(moved) // span} rows along MN"
+        if main in overlapping or any(abs(other - main) <= abs(moved) for other in overlapping):
+            is_complete = all(len(blocks[other]) == blocks_per_line for other in (chunk, *overlapping))
             for number in numbers:
-                text = f"advances by {starts[number] - starts[0]} bytes, {where}, into lines of another instruction"
-                yield Fault(number, "slides" if whole else "word-advance", text)
+                text = (
+                    f"advances by {starts[number] - starts[0]} bytes, {destination}, into lines of another instruction"
+                )
+                yield Fault(number, "slides" if is_complete else "word-advance", text)
         elif row:
-            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, {where}"
+            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, {destination}"
             yield Fault(numbers[0], "word-suspect", text)
-        elif held[chunk] != held[main] and held[chunk] != set(range(len(held[chunk]))):
-            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, to K block {min(held[chunk])} of new rows"
+        elif blocks[chunk] != blocks[main] and blocks[chunk] != set(range(len(blocks[chunk]))):
+            text = f"advances by {starts[numbers[0]] - starts[0]} bytes, to K block {min(blocks[chunk])} of new rows"
             yield Fault(numbers[0], "word-suspect", text)
 
 
 @lru_cache(maxsize=4096)
-def _rows(lines: Lines) -> frozenset[int]:
-    return frozenset(at for at, _ in lines.starts)
+def _line_starts(lines: Lines) -> frozenset[int]:
+    return frozenset(start for start, _ in lines.starts)
 
 
-def _touch(lines: Lines, one: int, other: int) -> bool:
-    return not _rows(lines).isdisjoint(at + other - one for at in _rows(lines))
+def _overlap(lines: Lines, first: int, second: int) -> bool:
+    return not _line_starts(lines).isdisjoint(at + second - first for at in _line_starts(lines))
 
 
-def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
+def _across_lines(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
     """Yield the invalid steps of an operand whose lines are rows of K or parts of them."""
-    seen: dict[int, tuple[int, int]] = {}
-    sound: list[int] = []
+    rows_by_line: dict[int, tuple[int, int]] = {}
+    accepted: list[int] = []
     related: dict[int, int] = {}
-    for number, at in enumerate(starts):
-        moved = at - starts[0]
-        if at in sound:
+    for number, start in enumerate(starts):
+        moved = start - starts[0]
+        if start in accepted:
             continue
         if moved % lines.span:
             yield Fault(
@@ -260,36 +262,36 @@ def _across(lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
                 f"advances by {moved} bytes, which is not a whole number of lines of {lines.span} bytes",
             )
             continue
-        met = [(seen[at + line], row) for line, row in lines.starts if at + line in seen]
-        if any(row != other for (_, other), row in met):
+        known_lines = [(rows_by_line[start + line], row) for line, row in lines.starts if start + line in rows_by_line]
+        if any(row != known_row for (_, known_row), row in known_lines):
             text = f"advances by {moved} bytes, to rows of K that are other rows of K for another instruction"
             yield Fault(number, "word-advance", text)
             continue
-        if met:
-            related[number] = met[0][0][0]
+        if known_lines:
+            related[number] = known_lines[0][0][0]
         elif moved % (lines.rows * lines.span):
             yield Fault(
                 number,
                 "word-suspect",
                 f"advances by {moved} bytes, into a pattern of {lines.rows * lines.span} bytes",
             )
-        seen |= {at + line: (number, row) for line, row in lines.starts}
-        sound.append(at)
-    yield from _slides(starts, related, len(sound))
-    yield from _uneven(lines, starts, sound)
+        rows_by_line |= {start + line: (number, row) for line, row in lines.starts}
+        accepted.append(start)
+    yield from _sliding_faults(starts, related, len(accepted))
+    yield from _uneven_faults(lines, starts, accepted)
 
 
-def _slides(starts: Sequence[int], related: dict[int, int], many: int) -> Iterator[Fault]:
+def _sliding_faults(starts: Sequence[int], related: dict[int, int], count: int) -> Iterator[Fault]:
     """Yield the steps to columns of MN that another instruction reads."""
-    whole = bool(related) and many % (many - len(related)) == 0
+    is_even = bool(related) and count % (count - len(related)) == 0
     for number in related:
         text = f"advances by {starts[number] - starts[0]} bytes along MN, to columns that another instruction reads"
-        yield Fault(number, "slides" if whole else "word-advance", text)
+        yield Fault(number, "slides" if is_even else "word-advance", text)
 
 
-def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[Fault]:
+def _uneven_faults(lines: Lines, starts: Sequence[int], accepted: list[int]) -> Iterator[Fault]:
     """Yield steps that skip K blocks: runs of equal steps must have equal lengths, except the last."""
-    places = sorted(set(sound))
+    places = sorted(set(accepted))
     steps = [b - a for a, b in pairwise(places)]
     if not steps:
         return
@@ -318,34 +320,34 @@ def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     >>> from descriptors.check.ptx.known_bits import Known
     >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
     >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
-    >>> [(index, found) for index, _, found in advance_findings(steps)]
+    >>> [(index, fact) for index, _, fact in advance_findings(steps)]
     [(2, 'A advances by 5 units of 16 bytes, not a whole number of K blocks of 32 bytes')]
     """
     slid: dict[str, list[tuple[int, str]]] = {}
     for matrix in ("A", "B"):
-        row = [(step.index, one) for step in chain for one in step.operands if one.matrix == matrix]
-        yield from _one_kind(matrix, row)
-        for index, fault in _steps(row):
+        row = [(step.index, operand) for step in chain for operand in step.operands if operand.matrix == matrix]
+        yield from _differing_fields(matrix, row)
+        for index, fault in _step_faults(row):
             if fault.kind == "slides":
                 slid.setdefault(matrix, []).append((index, fault.text))
             else:
                 yield index, fault.kind, f"{matrix} {fault.text}"
-    for matrix, found in slid.items():
+    for matrix, faults in slid.items():
         rule = "word-advance" if len(slid) == 2 else "word-suspect"
-        yield from ((index, rule, f"{matrix} {text}") for index, text in found)
-    yield from _together(chain)
+        yield from ((index, rule, f"{matrix} {text}") for index, text in faults)
+    yield from _pair_findings(chain)
 
 
-def replace_offset(one: SmemOperand, offset: int) -> SmemOperand:
+def replace_offset(operand: SmemOperand, offset: int) -> SmemOperand:
     """Return the operand with another offset of its descriptor from the base."""
-    return replace(one, word=one.word._replace(offset=offset))
+    return replace(operand, word=operand.word._replace(offset=offset))
 
 
-def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
+def _differing_fields(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
     """Yield the descriptors of an operand whose fields or major differ from those of the first instruction."""
     for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
-        known = before.word.mask & after.word.mask & _read_bits(before)
-        changed = (before.word.value ^ after.word.value) & known
+        compared = before.word.mask & after.word.mask & _read_bits(before)
+        changed = (before.word.value ^ after.word.value) & compared
         if changed and before.word.base == after.word.base:
             fields = [f.name for f in smem_word(after.arch).fields if f.mask & changed]
             values = [f"{name} {_shown_field(after, name)} instead of {_shown_field(before, name)}" for name in fields]
@@ -371,63 +373,67 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
 
     >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE, "r", 0)
-    >>> one = SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)
-    >>> row = [(0, one), (1, replace_offset(one, 2)), (2, replace(one, word=word._replace(base="s")))]
-    >>> [[(index, at) for index, _, at in group] for group in places(row)]
+    >>> operand = SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)
+    >>> row = [(0, operand), (1, replace_offset(operand, 2)), (2, replace(operand, word=word._replace(base="s")))]
+    >>> [[(index, start) for index, _, start in group] for group in places(row)]
     [[(0, 0), (1, 32)], [(2, 0)]]
     """
-    together: list[list[tuple[int, SmemOperand, int]]] = []
+    groups: list[list[tuple[int, SmemOperand, int]]] = []
     by_base: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups of each base
-    for index, one in row:
-        keys = [one.word.base] * bool(one.word.base) + [""] * one.start_known
-        near = [held for key in keys for held in by_base.get(key, []) if distance(held[0][1], one) is not None]
-        first = min(near, key=lambda held: held[0][0], default=None)
+    for index, operand in row:
+        keys = [operand.word.base] * bool(operand.word.base) + [""] * operand.start_known
+        candidates = [
+            group for key in keys for group in by_base.get(key, []) if distance(group[0][1], operand) is not None
+        ]
+        first = min(candidates, key=lambda group: group[0][0], default=None)
         if first is None:
-            together.append([(index, one, 0)])
+            groups.append([(index, operand, 0)])
             for key in keys:
-                by_base.setdefault(key, []).append(together[-1])
-        elif _alike(first[0][1], one):
-            first.append((index, one, 16 * (distance(first[0][1], one) or 0)))
-    return together
+                by_base.setdefault(key, []).append(groups[-1])
+        elif _read_alike(first[0][1], operand):
+            first.append((index, operand, 16 * (distance(first[0][1], operand) or 0)))
+    return groups
 
 
-def _steps(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
+def _step_faults(row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, Fault]]:
     """Yield the invalid steps of one operand, with the index of the instruction, for each base on its own."""
-    for held in places(row):
-        lines = lines_of(held[0][1])
+    for group in places(row):
+        lines = lines_of(group[0][1])
         if lines is None:
             continue
-        first = _begins(held[0][1], lines)
+        first = _offset_in_line(group[0][1], lines)
         if lines.block and (first or 0) % lines.block:
             text = f"starts {first} bytes into a row, which is not a whole number of K blocks of {lines.block} bytes"
-            yield held[0][0], Fault(0, "word-suspect", text)
-        for fault in wrong_steps(lines, [at for _, _, at in held], first):
-            yield held[fault.number][0], fault
+            yield group[0][0], Fault(0, "word-suspect", text)
+        for fault in wrong_steps(lines, [start for _, _, start in group], first):
+            yield group[fault.number][0], fault
         if lines.block:
-            yield from ((held[0][0], fault) for fault in _gaps(held[0][1], lines, [at for _, _, at in held]))
+            yield from (
+                (group[0][0], fault) for fault in _gap_faults(group[0][1], lines, [start for _, _, start in group])
+            )
 
 
-def _gaps(one: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
+def _gap_faults(operand: SmemOperand, lines: Lines, starts: Sequence[int]) -> Iterator[Fault]:
     """Yield a fault if groups of rows have the distance of a wider swizzle, and the bytes in between are not read."""
-    stride, group = field_value(one, STRIDE) or 0, lines.rows * lines.span
+    stride, group = field_value(operand, STRIDE) or 0, lines.rows * lines.span
     wider = [mode for mode in SwizzleMode if mode.swizzle and lines.rows * mode.span_bytes == stride > group]
-    if not (wider and one.shape[0] > lines.rows):
+    if not (wider and operand.shape[0] > lines.rows):
         return
-    if not any(abs(at - starts[0]) // lines.span * lines.span % stride for at in starts):
+    if not any(abs(start - starts[0]) // lines.span * lines.span % stride for start in starts):
         text = f"has {stride} bytes from one group of {lines.rows} rows to the next, but a group has {group} bytes"
         note = f"with swizzle {wider[0]} it has {stride}, and no instruction reads the bytes in between"
         yield Fault(0, "word-suspect", f"{text}; {note}")
 
 
-def _alike(one: SmemOperand, other: SmemOperand) -> bool:
-    changed = (one.word.value ^ other.word.value) & one.word.mask & other.word.mask & _read_bits(one)
-    return one.major == other.major and one.shape == other.shape and one.dtype == other.dtype and not changed
+def _read_alike(first: SmemOperand, second: SmemOperand) -> bool:
+    changed = (first.word.value ^ second.word.value) & first.word.mask & second.word.mask & _read_bits(first)
+    return first.major == second.major and first.shape == second.shape and first.dtype == second.dtype and not changed
 
 
-def _begins(one: SmemOperand, lines: Lines) -> int | None:
+def _offset_in_line(operand: SmemOperand, lines: Lines) -> int | None:
     """Return the offset of the start of an operand in its line, in bytes; None if it is not known."""
     bits = max(lines.span // 16 - 1, 0)
-    return 16 * (one.word.value & bits) if one.word.mask & bits == bits else None
+    return 16 * (operand.word.value & bits) if operand.word.mask & bits == bits else None
 
 
 def distance(before: SmemOperand, after: SmemOperand) -> int | None:
@@ -443,9 +449,9 @@ def distance(before: SmemOperand, after: SmemOperand) -> int | None:
     return None
 
 
-def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
+def _pair_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     """Yield instructions whose A and B are at different K blocks, or which read the same as another instruction."""
-    seen: set[tuple[str, tuple[int | None, ...]]] = set()
+    seen_keys: set[tuple[str, tuple[int | None, ...]]] = set()
     occupied: set[tuple[int | None, ...]] = set()
     first: Step | None = None
     table: list[tuple[Step, list[int | None]]] = []
@@ -455,71 +461,73 @@ def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
         if first is None or len(step.operands) != len(first.operands):
             first = step
         moved = [distance(a, b) for a, b in zip(first.operands, step.operands, strict=True)]
-        if None in moved or not all(_alike(a, b) for a, b in zip(first.operands, step.operands, strict=True)):
+        if None in moved or not all(_read_alike(a, b) for a, b in zip(first.operands, step.operands, strict=True)):
             continue
         key = (step.elsewhere, tuple(moved))
-        if key in seen:
+        if key in seen_keys:
             yield (
                 step.index,
                 "word-repeated",
-                f"an earlier instruction of this accumulation reads the same {_named(step)}",
+                f"an earlier instruction of this accumulation reads the same {_matrix_names(step)}",
             )
         elif len(step.operands) == 1 and key[1] in occupied:
             fact = (
                 f"an earlier instruction of this accumulation reads the same {step.operands[0].matrix} with another A"
             )
             yield step.index, "word-repeated", fact
-        seen.add(key)
+        seen_keys.add(key)
         occupied.add(key[1])
         table.append((step, moved))
-    yield from _paired(table)
+    yield from _k_block_findings(table)
 
 
-def _named(step: Step) -> str:
-    return " and ".join(one.matrix for one in step.operands) if not step.elsewhere else "A and B"
+def _matrix_names(step: Step) -> str:
+    return " and ".join(operand.matrix for operand in step.operands) if not step.elsewhere else "A and B"
 
 
-def _paired(table: list[tuple[Step, list[int | None]]]) -> Iterator[tuple[int, str, str]]:
+def _k_block_findings(table: list[tuple[Step, list[int | None]]]) -> Iterator[tuple[int, str, str]]:
     pairs = [(step, [16 * m for m in moved if m is not None]) for step, moved in table if len(moved) == 2]
     if len(pairs) < 2:
         return
-    lines = [lines_of(one) for one in pairs[0][0].operands]
-    many = [one.span // one.block if one is not None and one.block else 0 for one in lines]
-    alike = 0 not in many and len({one.span for one in lines if one is not None}) == 1
-    for step, moved in pairs if alike else ():
-        at = [_block(one, by) for one, by in zip(lines, moved, strict=True)]
-        a, b = (one if one is None else one % min(many) for one in at)
+    lines = [lines_of(operand) for operand in pairs[0][0].operands]
+    blocks_per_line = [row.span // row.block if row is not None and row.block else 0 for row in lines]
+    comparable = 0 not in blocks_per_line and len({row.span for row in lines if row is not None}) == 1
+    for step, moved in pairs if comparable else ():
+        blocks = [_k_block(row, offset) for row, offset in zip(lines, moved, strict=True)]
+        a, b = (block if block is None else block % min(blocks_per_line) for block in blocks)
         if a is not None and b is not None and a != b:
             fact = f"A is at K block {a} of its row and B at K block {b}, counted from the first instruction"
             yield step.index, "word-advance", fact
-    yield from _ranked(pairs, lines)
+    yield from _order_findings(pairs, lines)
 
 
-def _block(lines: Lines | None, moved: int) -> int | None:
+def _k_block(lines: Lines | None, moved: int) -> int | None:
     """Return the K block in its line that an operand reads, relative to the first instruction."""
     if lines is None or not lines.block or lines.span <= lines.block or moved % lines.block:
         return None
     return moved // lines.block % (lines.span // lines.block)
 
 
-def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) -> Iterator[tuple[int, str, str]]:
+def _order_findings(
+    pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]
+) -> Iterator[tuple[int, str, str]]:
     """Yield instructions with operands of two majors that do not advance together along K.
 
     If one operand advances, the other must too; with equal steps both must visit K in the same order.
     """
-    if None in lines or {bool(one.block) for one in lines if one is not None} != {True, False}:
+    if None in lines or {bool(row.block) for row in lines if row is not None} != {True, False}:
         return
     places = [[moved[side] for _, moved in pairs] for side in (0, 1)]
-    visits = [set(Counter(one).values()) for one in places]
+    visits = [set(Counter(column).values()) for column in places]
     for side, matrix in enumerate("AB"):
         if len(visits[side]) > 1 and visits[1 - side] == {1}:
             begun = {place: n for n, place in reversed([*enumerate(places[side])])}
             numbers = [n for n, place in enumerate(places[side]) if begun[place] < n]
             fact = f"{matrix} is at the K block of an earlier instruction, but {'BA'[side]} is not"
             yield from ((pairs[number][0].index, "word-advance", fact) for number in numbers)
-    steps = [{b - a for a, b in pairwise(sorted(set(one)))} for one in places]
-    if visits == [{1}, {1}] and all(len(one) == 1 for one in steps):
-        ranks = [{place: rank for rank, place in enumerate(sorted(one))} for one in places]
+    steps = [{b - a for a, b in pairwise(sorted(set(values)))} for values in places]
+    if visits == [{1}, {1}] and all(len(step_set) == 1 for step_set in steps):
+        ranks = [{place: rank for rank, place in enumerate(sorted(column))} for column in places]
         for step, moved in pairs:
             a, b = (ranks[side][moved[side]] for side in (0, 1))
             if a != b:

@@ -70,13 +70,13 @@ class Moment:
         if max(self.round, self.rounds, self.other_round) < 2:
             return ""
         run = f"in a run with {self.parameters}: " if self.parameters else ""
-        made = (
+        own = (
             [f"this instruction in iteration {self.round}{f' of {self.rounds}' if self.rounds else ''}"]
             if self.round
             else []
         )
         other = [f"after line {self.other_line} in iteration {self.other_round}"] if self.other_round else []
-        return run + ", ".join([*made, *other])
+        return run + ", ".join([*own, *other])
 
 
 @frozen
@@ -282,7 +282,7 @@ class Report(Told):
     @property
     def errors(self) -> tuple[Finding, ...]:
         """The findings of level error."""
-        return tuple(one for one in self.findings if one.rule.level is Level.ERROR)
+        return tuple(row for row in self.findings if row.rule.level is Level.ERROR)
 
     @property
     def properties(self) -> tuple[Verdict, ...]:
@@ -291,23 +291,24 @@ class Report(Told):
 
     def _verdict(self, name: str) -> Verdict:
         """Return the verdict of one property."""
-        scope = next((one for one in self.scopes if one.property == name), Scope(name, 0, "instruction"))
-        told, hidden, known = (
-            [one for one in row if one.rule.property == name] for row in (self.findings, self.hidden, self.known)
+        scope = next((row for row in self.scopes if row.property == name), Scope(name, 0, "instruction"))
+        shown, hidden, known = (
+            [finding for finding in row if finding.rule.property == name]
+            for row in (self.findings, self.hidden, self.known)
         )
-        errors = sum(one.rule.level is Level.ERROR for one in told)
-        left = [one for one in self.undecided if one.property == name]
+        errors = sum(finding.rule.level is Level.ERROR for finding in shown)
+        open_items = [item for item in self.undecided if item.property == name]
         verdict = "clean" if scope.number else "absent"
         if errors:
             verdict = "wrong"
-        elif left or scope.looked_at < scope.number:
+        elif open_items or scope.looked_at < scope.number:
             verdict = "incomplete"
         result = {"absent": "not used", "wrong": "errors"}.get(verdict, verdict)
-        if verdict == "incomplete" and not scope.looked_at and {one.why for one in left} == {NOT_LOOKED_AT}:
+        if verdict == "incomplete" and not scope.looked_at and {item.why for item in open_items} == {NOT_LOOKED_AT}:
             result = NOT_LOOKED_AT
         return Verdict(
             name, verdict, result, scope.number, scope.unit, scope.looked_at, errors=errors,
-            remarks=len(told) - errors, undecided=len(left), left_out=len(hidden), known=len(known),
+            remarks=len(shown) - errors, undecided=len(open_items), left_out=len(hidden), known=len(known),
         )  # fmt: skip
 
     @property
@@ -315,8 +316,8 @@ class Report(Told):
         """``errors``, ``incomplete`` or ``clean``; a file with nothing to check is incomplete."""
         if self.errors:
             return "errors"
-        held = {one.verdict for one in self.properties}
-        return "clean" if "clean" in held and "incomplete" not in held else "incomplete"
+        verdicts = {row.verdict for row in self.properties}
+        return "clean" if "clean" in verdicts and "incomplete" not in verdicts else "incomplete"
 
     @property
     def result(self) -> str:
@@ -361,12 +362,12 @@ _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _COMMENT = re.compile(r"//[ \t]*descriptors:[ \t]*ignore\b([^\n]*)")
 
 
-def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
+def rule_names(names: Iterable[str], source: str) -> frozenset[str]:
     """Return a set of names of rules.
 
     Args:
         names: the names.
-        where: the option or comment that has them, for the message; "" if the user sees it.
+        source: the option or comment that has them, for the message; "" if the user sees it.
 
     Raises:
         DescriptorError: if there is no rule with one of the names.
@@ -375,15 +376,15 @@ def rule_names(names: Iterable[str], where: str) -> frozenset[str]:
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: check: 'wait' is not a rule; --rule; descriptors check --rules lists the rules
     """
-    found = frozenset(names)
-    for name in sorted(found - ALL_RULES.keys()):
+    known_names = frozenset(names)
+    for name in sorted(known_names - ALL_RULES.keys()):
         near = get_close_matches(name, ALL_RULES, 1)
         close = f" (did you mean {near[0]}?)" if near else ""
-        place = f"; {where}" if where else ""
+        place = f"; {source}" if source else ""
         raise DescriptorError(
             f"check: {brief(name)} is not a rule{close}{place}; descriptors check --rules lists the rules"
         )
-    return found
+    return known_names
 
 
 def ignored(text: str) -> Mapping[int, frozenset[str]]:
@@ -392,38 +393,38 @@ def ignored(text: str) -> Mapping[int, frozenset[str]]:
     Raises:
         DescriptorError: if a comment names no rule or an unknown one, or no code follows it.
     """
-    found: dict[int, frozenset[str]] = {}
+    rules_by_line: dict[int, frozenset[str]] = {}
     if "descriptors:" not in text:
-        return found
+        return rules_by_line
     waiting, last = frozenset[str](), 0
-    code = _BLOCK_COMMENT.sub(lambda one: "\n" * one[0].count("\n"), text).split("\n")
-    for line, written in enumerate(text.split("\n"), 1):
-        if comment := _COMMENT.search(written):
+    code = _BLOCK_COMMENT.sub(lambda comment_match: "\n" * comment_match[0].count("\n"), text).split("\n")
+    for line, source_line in enumerate(text.split("\n"), 1):
+        if comment := _COMMENT.search(source_line):
             names = rule_names(comment[1].replace(",", " ").split(), f"the comment in line {line}")
             if not names:
                 raise DescriptorError(f"check: the comment in line {line} names no rule to ignore")
             waiting |= names
         if waiting and code[line - 1].partition("//")[0].strip():
-            found[line], waiting = waiting, frozenset()
+            rules_by_line[line], waiting = waiting, frozenset()
         elif waiting and comment:
             last = line
     if waiting:
         raise DescriptorError(f"check: the comment in line {last} ignores rules, but no code follows it")
-    return found
+    return rules_by_line
 
 
 def without_ignored(report: Report, text: str) -> Report:
     """Return the report without the findings that comments in the text ignore."""
-    meant = ignored(text)
-    if not meant:
+    rules_by_line = ignored(text)
+    if not rules_by_line:
         return report
-    return _those(report, lambda one: one.rule.name not in meant.get(one.line, ()))
+    return _keep_findings(report, lambda finding: finding.rule.name not in rules_by_line.get(finding.line, ()))
 
 
-def _those(report: Report, kept: Callable[[Finding], bool]) -> Report:
+def _keep_findings(report: Report, keeps: Callable[[Finding], bool]) -> Report:
     """Return the report with the findings that a predicate accepts; the others become hidden."""
-    shown = tuple([finding for finding in report.findings if kept(finding)])
-    hidden = tuple([finding for finding in report.findings if not kept(finding)])
+    shown = tuple([finding for finding in report.findings if keeps(finding)])
+    hidden = tuple([finding for finding in report.findings if not keeps(finding)])
     return replace(report, findings=shown, hidden=report.hidden + hidden)
 
 
@@ -445,8 +446,8 @@ def chosen(
     1
     """
 
-    def kept(finding: Finding) -> bool:
+    def is_chosen(finding: Finding) -> bool:
         name, level = finding.rule.name, finding.rule.level
         return (not levels or level in levels) and (not rules or name in rules) and name not in without
 
-    return _those(report, kept)
+    return _keep_findings(report, is_chosen)

@@ -21,7 +21,7 @@ k.ptx: sm_90, 0 MMA instructions: 1 error
   bytes          not used
   proxies        not used
   reuse          not used
->>> [one["rule"] for one in record_report(report)["findings"]], record_report(report)["verdict"]
+>>> [finding["rule"] for finding in record_report(report)["findings"]], record_report(report)["verdict"]
 (['form-target'], 'errors')
 """
 
@@ -75,20 +75,20 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
     lines: list[str] = []
     name = printable(name)
     rules: dict[str, list[list[Finding]]] = {}
-    for group in _grouped(
+    for group in _group_items(
         report.findings, lambda finding: (finding.rule.name, finding.function, finding.found), everything
     ):
         groups = rules.setdefault(group[0].rule.name, [])
         groups.append(group)
         if len(groups) <= MOST or everything:
-            lines += _finding_lines(group, name, len(groups) == 1, color)
+            lines += _format_findings(group, name, len(groups) == 1, color)
     for rule, groups in rules.items():
         if len(groups) > MOST and not everything:
             rest = [finding for group in groups[MOST:] for finding in group]
-            more = f"{len(rest)} more, {_lines(rest)} (--all)"
-            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {_level(ALL_RULES[rule], color)} {more}")
-    lines += _undecided_lines(report, name, everything, color)
-    return "\n".join([*lines, *_verdict_lines(report, name, color)])
+            more = f"{len(rest)} more, {_line_range(rest)} (--all)"
+            lines.append(f"{_style(f'{name}:', _PLACE, color)} {_level_text(ALL_RULES[rule], color)} {more}")
+    lines += _format_undecided(report, name, everything, color)
+    return "\n".join([*lines, *_format_verdict(report, name, color)])
 
 
 def tell_refused(name: str, error: Exception, color: bool = False) -> str:
@@ -101,7 +101,7 @@ def tell_refused(name: str, error: Exception, color: bool = False) -> str:
     place = printable(name)
     first, *rest = map(printable, Message.of(error).text(place).split("\n"))
     fact = first.removeprefix(f"{place}: error: ")
-    head = [_lit(f"{place}:", _PLACE, color), _lit("error:", _LIT[Level.ERROR], color), fact]
+    head = [_style(f"{place}:", _PLACE, color), _style("error:", _LIT[Level.ERROR], color), fact]
     return "\n".join([" ".join(head), *rest])
 
 
@@ -116,7 +116,7 @@ def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, c
 
     >>> from descriptors import check_ptx
     >>> head, bad = ".version 8.8\n.target sm_90a\n.entry k() {", "wgmma.wait_group.sync 0; ret; }"
-    >>> print(tell_summary([check_ptx(head + one) for one in (bad, bad, "}")], 1))
+    >>> print(tell_summary([check_ptx(head + body) for body in (bad, bad, "}")], 1))
     4 files: 2 with errors, 2 not checked. 2 errors.
     """
     results = Counter(report.result for report in reports)
@@ -126,25 +126,25 @@ def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, c
         ("clean", results["clean"], _RIGHT),
         ("not checked", refused + results[NOT_LOOKED_AT], _LIT[Level.ERROR] if refused else _OPEN),
     )
-    parts = [(f"{number} {what}", style) for what, number, style in files if number]
+    parts = [(f"{number} {label}", style) for label, number, style in files if number]
     errors = sum(len(report.errors) for report in reports)
     remarks = sum(len(report.findings) for report in reports) - errors
-    counts = [counted(number, what) for number, what in ((errors, "error"), (remarks, "remark")) if number]
-    for what, number in (("known", sum(len(report.known) for report in reports)),
+    counts = [counted(number, label) for number, label in ((errors, "error"), (remarks, "remark")) if number]
+    for label, number in (("known", sum(len(report.known) for report in reports)),
                          ("left out", sum(report.left_out for report in reports))):  # fmt: skip
-        counts += [f"{number} {what}"] if number else []
+        counts += [f"{number} {label}"] if number else []
     ends = [f"{text}{',' if part < len(parts) else '.'}" for part, (text, _) in enumerate(parts, 1)]
     line = [(f"{counted(len(reports) + refused, 'file')}:", _PLACE)]
     line += [(text, style) for text, (_, style) in zip(ends, parts, strict=True)]
     line += [(f"{', '.join(counts)}.", "")] if counts else []
     line += [(f"{counted(uncompiled, '.cu file')} passed by: nvcc is not on the path.", _OPEN)] if uncompiled else []
-    return _wrapped(line, color)
+    return _wrap_parts(line, color)
 
 
 _Item = TypeVar("_Item", Finding, Undecided)
 
 
-def _grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable], everything: bool) -> list[list[_Item]]:
+def _group_items(items: Iterable[_Item], key: Callable[[_Item], Hashable], everything: bool) -> list[list[_Item]]:
     """Return groups of items with equal keys, in the order of their first items; one item each if ``everything``."""
     groups: dict[Hashable, list[_Item]] = {}
     for number, item in enumerate(items):
@@ -152,18 +152,18 @@ def _grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable], everythin
     return list(groups.values())
 
 
-def _lines(items: Sequence[Finding] | Sequence[Undecided]) -> str:
+def _line_range(items: Sequence[Finding] | Sequence[Undecided]) -> str:
     """Return the first and the last line of some items as text."""
     first, last = min(item.line for item in items), max(item.line for item in items)
     return f"line {first}" if first == last else f"lines {first}..{last}"
 
 
-def _times(items: Sequence[Finding] | Sequence[Undecided]) -> str:
+def _count_text(items: Sequence[Finding] | Sequence[Undecided]) -> str:
     """Return the number of some items and their lines as text; "" for one item."""
-    return f"; {len(items)} times, {_lines(items)}" if len(items) > 1 else ""
+    return f"; {len(items)} times, {_line_range(items)}" if len(items) > 1 else ""
 
 
-def _finding_lines(group: list[Finding], name: str, first: bool, color: bool) -> list[str]:
+def _format_findings(group: list[Finding], name: str, first: bool, color: bool) -> list[str]:
     """Return the lines of findings with the same detail: the fact and its notes.
 
     For the first group of a rule, the lines include the instruction, the requirement and source of the rule, and its
@@ -171,68 +171,79 @@ def _finding_lines(group: list[Finding], name: str, first: bool, color: bool) ->
     """
     finding = group[0]
     registers = f" ({', '.join(finding.registers[:4])}{', ...' if len(finding.registers) > 4 else ''})"
-    fact = _short(printable(f"{finding.fact}{registers if finding.registers else ''}")) + _times(group)
-    notes = [f"    note: {_short(printable(note))}" for note in finding.notes]
-    line = f"{_lit(f'{name}:{finding.line}:', _PLACE, color)} {_level(finding.rule, color)} {fact}"
+    fact = _shorten(printable(f"{finding.fact}{registers if finding.registers else ''}")) + _count_text(group)
+    notes = [f"    note: {_shorten(printable(note))}" for note in finding.notes]
+    line = f"{_style(f'{name}:{finding.line}:', _PLACE, color)} {_level_text(finding.rule, color)} {fact}"
     if not first:
         return [line, *notes]
     return [
         line,
         f"    {printable(finding.instruction)}",
         *notes,
-        _lit(f"    note: {finding.rule.demands} ({finding.rule.source})", _FAINT, color),
+        _style(f"    note: {finding.rule.demands} ({finding.rule.source})", _FAINT, color),
         f"    help: {finding.rule.fix}",
     ]
 
 
-def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -> list[str]:
+def _format_undecided(report: Report, name: str, everything: bool, color: bool) -> list[str]:
     """Return the lines of undecided items, without those of properties that were not checked at all."""
-    unchecked = {one.property for one in report.properties if one.result == NOT_LOOKED_AT}
+    unchecked = {verdict.property for verdict in report.properties if verdict.result == NOT_LOOKED_AT}
     items = [item for item in report.undecided if item.property not in unchecked]
     lines = []
     merged: dict[Hashable, tuple[list[str], list[Undecided]]] = {}  # properties with equal items share a line
-    for group in _grouped(
+    for group in _group_items(
         items, lambda item: (item.property, item.function, item.what, item.why, item.decides), everything
     ):
         key = [(item.line, item.function, item.what, item.why, item.decides) for item in group]
         merged.setdefault(tuple(key), ([], group))[0].append(group[0].property)
     for properties, group in merged.values():
         first, names = group[0], ", ".join(dict.fromkeys(properties))
-        about = _short(printable(f"{first.what}: {first.why}" if first.why else first.what)) + _times(group)
-        place = _lit(f"{name}:{first.line}:", _PLACE, color)
-        lines.append(f"{place} {_lit(f'undecided[{names}]:', _OPEN, color)} {about}")
+        about = _shorten(printable(f"{first.what}: {first.why}" if first.why else first.what)) + _count_text(group)
+        place = _style(f"{name}:{first.line}:", _PLACE, color)
+        lines.append(f"{place} {_style(f'undecided[{names}]:', _OPEN, color)} {about}")
         if first.decides:
-            lines.append(_lit(f"    help: to decide this, the check needs {printable(first.decides)}", _FAINT, color))
+            lines.append(_style(f"    help: to decide this, the check needs {printable(first.decides)}", _FAINT, color))
     if len(lines) > MOST_OPEN and not everything:
         more = f"{len(lines) - MOST_OPEN} more lines (--all)"
-        lines[MOST_OPEN:] = [f"{_lit(f'{name}:', _PLACE, color)} {_lit('undecided:', _OPEN, color)} {more}"]
+        lines[MOST_OPEN:] = [f"{_style(f'{name}:', _PLACE, color)} {_style('undecided:', _OPEN, color)} {more}"]
     return lines
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a message, cut to ``LETTERS`` characters."""
     return text if len(text) <= LETTERS else f"{text[:LETTERS]}..."
 
 
-def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
+def _format_verdict(report: Report, name: str, color: bool) -> list[str]:
     """Return the line with the verdict of a file, and the table with the result of each property."""
-    target, place = printable(report.target) or "no target", _lit(f"{name}:", _PLACE, color)
-    verdicts = [one for one in report.properties if one.property != "fragments" or one.verdict != "absent"]
+    target, place = printable(report.target) or "no target", _style(f"{name}:", _PLACE, color)
+    verdicts = [
+        property_verdict
+        for property_verdict in report.properties
+        if property_verdict.property != "fragments" or property_verdict.verdict != "absent"
+    ]
     if report.result == NOT_LOOKED_AT:
         items = ", ".join(
-            dict.fromkeys(counted(one.number, one.unit) for one in verdicts if one.result == NOT_LOOKED_AT)
+            dict.fromkeys(
+                counted(property_verdict.number, property_verdict.unit)
+                for property_verdict in verdicts
+                if property_verdict.result == NOT_LOOKED_AT
+            )
         )
         why = f"{target} code without tensor-core instructions{f' ({items})' if items else ''}"
-        return [f"{place} {_lit('not checked:', _OPEN, color)} {why}"]
-    rows = [(one.property, *_result(one), _checked(one), _details(one)) for one in verdicts]
+        return [f"{place} {_style('not checked:', _OPEN, color)} {why}"]
+    rows = [
+        (verdict.property, *_result_cell(verdict), _checked_count(verdict), _other_counts(verdict))
+        for verdict in verdicts
+    ]
     table = aligned(
         [("property", "result", "checked", "details")]
         + [(name, result, checked, details) for name, result, _, checked, details in rows]
     )
     styles = [_FAINT, *(style for _, _, style, _, _ in rows)]
-    lines = [f"{place} {target}, {counted(report.multiplications, 'MMA instruction')}: {_summary(report, color)}"]
-    lines += [_lit(f"  {line}".rstrip(), style, color) for line, style in zip(table, styles, strict=True)]
-    lines += [_lit(f"  {line}", _FAINT, color) for line in known_line(_architecture(report.target))]
+    lines = [f"{place} {target}, {counted(report.multiplications, 'MMA instruction')}: {_summarize(report, color)}"]
+    lines += [_style(f"  {line}".rstrip(), style, color) for line, style in zip(table, styles, strict=True)]
+    lines += [_style(f"  {line}", _FAINT, color) for line in known_line(_architecture(report.target))]
     for note in report.notes:
         wrapped = wrap(
             printable(note),
@@ -242,22 +253,22 @@ def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
             break_long_words=False,
             break_on_hyphens=False,
         )  # names and numbers stay whole
-        lines += [_lit(line, _FAINT, color) for line in wrapped]
+        lines += [_style(line, _FAINT, color) for line in wrapped]
     return lines
 
 
-def _summary(report: Report, color: bool) -> str:
+def _summarize(report: Report, color: bool) -> str:
     """Return the verdict of a file in a few words."""
-    incomplete = sum(one.verdict == "incomplete" for one in report.properties)
+    incomplete = sum(verdict.verdict == "incomplete" for verdict in report.properties)
     remarks = len(report.findings) - len(report.errors)
-    words = [counted(n, what) for n, what in ((len(report.errors), "error"), (remarks, "remark")) if n]
+    words = [counted(n, label) for n, label in ((len(report.errors), "error"), (remarks, "remark")) if n]
     if incomplete:
         words.append(f"{incomplete} {'property' if incomplete == 1 else 'properties'} incomplete")
     words = words or [report.verdict]
-    hidden = [f"{n} {what}" for n, what in ((len(report.known), "known"), (report.left_out, "left out")) if n]
+    hidden = [f"{n} {label}" for n, label in ((len(report.known), "known"), (report.left_out, "left out")) if n]
     right = "" if hidden else _RIGHT
     style = _LIT[Level.ERROR] if report.errors else _OPEN if report.verdict == "incomplete" else right
-    return _lit(", ".join([*words, *hidden]), style, color)
+    return _style(", ".join([*words, *hidden]), style, color)
 
 
 def _architecture(target: str) -> str:
@@ -268,7 +279,7 @@ def _architecture(target: str) -> str:
         return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
 
 
-def _result(verdict: Verdict) -> tuple[str, str]:
+def _result_cell(verdict: Verdict) -> tuple[str, str]:
     """Return the result of a property, and the style in which a terminal shows it."""
     match verdict.result:
         case "errors":
@@ -280,52 +291,52 @@ def _result(verdict: Verdict) -> tuple[str, str]:
     return verdict.result, ""
 
 
-def _checked(verdict: Verdict) -> str:
+def _checked_count(verdict: Verdict) -> str:
     """Return how many items of a property were checked."""
     return f"{verdict.looked_at} of {counted(verdict.number, verdict.unit)}" if verdict.number else ""
 
 
-def _details(verdict: Verdict) -> str:
+def _other_counts(verdict: Verdict) -> str:
     """Return the other counts of a property."""
     counts = [counted(verdict.remarks, "remark")] if verdict.remarks else []
     named = ((verdict.undecided, "undecided"), (verdict.known, "known"), (verdict.left_out, "left out"))
     return ", ".join([*counts, *(f"{number} {name}" for number, name in named if number)])
 
 
-def _wrapped(parts: _Lit, color: bool) -> str:
+def _wrap_parts(parts: _Lit, color: bool) -> str:
     """Return parts of a text, wrapped at words to lines of ``WIDTH`` columns."""
     lines: list[list[tuple[str, str]]] = [[]]
     used = 0
-    for text, how in parts:
+    for text, style in parts:
         for word in text.split(" "):
             if used and used + 1 + len(word) > WIDTH:
                 lines.append([])
                 used = INDENT - 1
-            lines[-1].append((word, how))
+            lines[-1].append((word, style))
             used += len(word) + bool(used)
-    return ("\n" + " " * INDENT).join(_line(line, color) for line in lines)
+    return ("\n" + " " * INDENT).join(_style_line(line, color) for line in lines)
 
 
 #: Indentation of a continued line in columns.
 INDENT = 4
 
 
-def _line(words: _Lit, color: bool) -> str:
+def _style_line(words: _Lit, color: bool) -> str:
     """Return a line of words in which adjacent words with the same style are colored together."""
     runs = ((style, " ".join(word for word, _ in row)) for style, row in groupby(words, key=lambda word: word[1]))
-    return " ".join(_lit(text, style, color) for style, text in runs)
+    return " ".join(_style(text, style, color) for style, text in runs)
 
 
-def _lit(text: str, style: str, color: bool) -> str:
+def _style(text: str, style: str, color: bool) -> str:
     """Return a text in a terminal style; unchanged without color or style."""
     return f"\x1b[{style}m{text}\x1b[0m" if color and style else text
 
 
-def _level(rule: Rule, color: bool) -> str:
+def _level_text(rule: Rule, color: bool) -> str:
     """Return the level and the name of a rule; with color, the name links to its page if it is published (OSC 8)."""
     address = page_address(rule) if color else ""
     name = f"\x1b]8;;{address}\x1b\\[{rule.name}]\x1b]8;;\x1b\\" if address else f"[{rule.name}]"
-    return f"{_lit(str(rule.level), _LIT[rule.level], color)}{name}:"
+    return f"{_style(str(rule.level), _LIT[rule.level], color)}{name}:"
 
 
 def rules_text() -> str:
@@ -383,12 +394,12 @@ record_report = Record(
     known=Row(int, lambda report: len(report.known)),
     notes=Row([str], lambda report: list(report.notes)),
     launches=[LAUNCH],
-    evidence=Row(str, lambda report: _known(report.target, report.functions), optional=True),
+    evidence=Row(str, lambda report: _evidence_of(report.target, report.functions), optional=True),
     findings=[FINDING],
 )
 
 
-def _known(target: str, functions: Sequence[object]) -> str | None:
+def _evidence_of(target: str, functions: Sequence[object]) -> str | None:
     """Return the evidence for facts about a target, or None if the file has no functions."""
     return known_record(_architecture(target)).get("evidence") if functions else None
 
@@ -400,24 +411,24 @@ def tell_story(story: Story) -> str:
     >>> print(tell_story(explain_ptx(".version 8.8\n.target sm_80\n")))
     sm_80: 0 functions with tensor-core instructions
     """
-    kernels = [line for kernel in story.kernels for line in _kernel(kernel)]
+    kernels = [line for kernel in story.kernels for line in _format_kernel(kernel)]
     return "\n".join([story.headline, *kernels, *(known_line(_architecture(story.target)) if kernels else [])])
 
 
-def _kernel(kernel: Kernel) -> list[str]:
+def _format_kernel(kernel: Kernel) -> list[str]:
     """Return the lines of one kernel."""
     lines = ["", f"{kernel.name}, line {kernel.line}"]
-    for number, one in enumerate(kernel.accumulations, 1):
-        lines += _accumulation(number, one)
+    for number, accumulation in enumerate(kernel.accumulations, 1):
+        lines += _format_accumulation(number, accumulation)
     for opcode, numbers in kernel.warp_multiplications:
-        place = f"line {numbers[0]}" if len(numbers) == 1 else f"lines {numbers[0]}..{numbers[-1]}"
-        lines.append(f"  {len(numbers)} x {opcode}, {place}")
+        lines_text = f"line {numbers[0]}" if len(numbers) == 1 else f"lines {numbers[0]}..{numbers[-1]}"
+        lines.append(f"  {len(numbers)} x {opcode}, {lines_text}")
     if kernel.waits:
         waits = ", ".join(f"{n} (line {line})" for line, n in kernel.waits)
         lines.append(f"  {counted(kernel.commits, 'commit')}, waits for all groups but the newest {waits}")
         lines.append(f"  at most {counted(kernel.in_flight, 'group')} in flight where one is issued")
     if kernel.columns:
-        columns = ", ".join("a register's" if one is None else str(one) for one in kernel.columns)
+        columns = ", ".join("a register's" if size is None else str(size) for size in kernel.columns)
         lines.append(f"  tensor memory: {columns} columns allocated of 512")
     if kernel.loads or kernel.stores:
         lines.append(f"  {kernel.loads} tcgen05.ld, {kernel.stores} tcgen05.st")
@@ -426,11 +437,11 @@ def _kernel(kernel: Kernel) -> list[str]:
     if kernel.rings:
         shared = any(use.ctas != (0,) for ring in kernel.rings for use in ring.uses)
         lines.append(f"  mbarriers{' of CTA 0' if shared else ''} in an execution ({kernel.launch}):")
-        lines += [line for ring in kernel.rings for line in _ring(ring, shared)]
+        lines += [line for ring in kernel.rings for line in _format_ring(ring, shared)]
     return lines
 
 
-def _ring(ring: Ring, shared: bool) -> list[str]:
+def _format_ring(ring: Ring, shared: bool) -> list[str]:
     """Return the lines of a ring and of its uses.
 
     Args:
@@ -439,27 +450,33 @@ def _ring(ring: Ring, shared: bool) -> list[str]:
     """
     size = f", {' or '.join(map(str, ring.bytes))} bytes" if ring.bytes else ""
     head = f"    {ring.stages} from {ring.place}: {counted(ring.count, 'arrival')}{size} a phase"
-    return [head, *(f"      {_use(use, shared)}" for use in ring.uses)]
+    return [head, *(f"      {_format_use(use, shared)}" for use in ring.uses)]
 
 
-def _use(use: Use, shared: bool) -> str:
+def _format_use(use: Use, shared: bool) -> str:
     warps, ctas, lines = ("s" * (len(row) > 1) for row in (use.warps, use.ctas, use.lines))
-    named = " and ".join(map(str, use.ctas)) if len(use.ctas) == 2 else ranges_text(use.ctas)
-    of = f" of CTA{ctas} {named}" if shared else ""
-    return f"{use.what} by warp{warps} {ranges_text(use.warps)}{of}, line{lines} {', '.join(map(str, use.lines))}"
+    cta_text = " and ".join(map(str, use.ctas)) if len(use.ctas) == 2 else ranges_text(use.ctas)
+    owner = f" of CTA{ctas} {cta_text}" if shared else ""
+    return f"{use.what} by warp{warps} {ranges_text(use.warps)}{owner}, line{lines} {', '.join(map(str, use.lines))}"
 
 
-def _accumulation(number: int, one: Accumulation) -> list[str]:
-    m, n, k = one.shape
-    many = len(one.lines)
-    where = f"line {one.lines[0]}" if many == 1 else f"lines {one.lines[0]}..{one.lines[-1]}"
-    shape = f"{extents_text(one.shape)}, together {extents_text((m, n, k * many))}" if k else "of a shape not known"
-    starts = {True: "adds to D", False: "starts from zero", None: "starts as a predicate says"}[one.first_adds]
+def _format_accumulation(number: int, accumulation: Accumulation) -> list[str]:
+    m, n, k = accumulation.shape
+    count = len(accumulation.lines)
+    place = (
+        f"line {accumulation.lines[0]}" if count == 1 else f"lines {accumulation.lines[0]}..{accumulation.lines[-1]}"
+    )
+    shape = (
+        f"{extents_text(accumulation.shape)}, together {extents_text((m, n, k * count))}"
+        if k
+        else "of a shape not known"
+    )
+    starts = {True: "adds to D", False: "starts from zero", None: "starts as a predicate says"}[accumulation.first_adds]
     lines = [
-        f"  {number}. {many} x {one.opcode}",
-        f"     {where}{', in a loop' if one.in_loop else ''}: {shape}; {starts}",
+        f"  {number}. {count} x {accumulation.opcode}",
+        f"     {place}{', in a loop' if accumulation.in_loop else ''}: {shape}; {starts}",
     ]
-    return lines + [f"     {operand}" for operand in one.operands]
+    return lines + [f"     {operand}" for operand in accumulation.operands]
 
 
 #: A ring of mbarriers with its uses.
@@ -490,5 +507,5 @@ KERNEL_STORY = Record(
 record_story = Record(
     target=str,
     kernels=[KERNEL_STORY],
-    evidence=Row(str, lambda story: _known(story.target, story.kernels), optional=True),
+    evidence=Row(str, lambda story: _evidence_of(story.target, story.kernels), optional=True),
 )

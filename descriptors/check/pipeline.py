@@ -56,7 +56,7 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
         DescriptorError: if the text is not PTX, or no execution of its kernels uses an mbarrier.
     """
     module = parse(text)
-    found: list[Pipeline] = []
+    found_pipelines: list[Pipeline] = []
     missing: list[str] = []
     steps = 0
     for function in module.functions:
@@ -73,22 +73,24 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
         if steps > FILE_LIMIT:
             missing.append(f"{name} was not run: the kernels before it took {steps} steps of at most {FILE_LIMIT}")
             continue
-        made = program(function, module.target)
-        held, taken = trials(made, text, Configuration())
-        first = held[0]
-        run = _run(made, first)
-        steps += taken + run.machine.count
-        seen = rounds(run.machine)
-        if seen.acts:
-            found.append(Pipeline(function.name, _launch(run, first), seen, tuple(_wrong(run))))
+        kernel = program(function, module.target)
+        attempts, trial_steps = trials(kernel, text, Configuration())
+        first = attempts[0]
+        run = _find_run(kernel, first)
+        steps += trial_steps + run.machine.count
+        iterations = rounds(run.machine)
+        if iterations.acts:
+            found_pipelines.append(
+                Pipeline(function.name, _describe_launch(run, first), iterations, tuple(_describe_findings(run)))
+            )
         else:
-            missing.append(f"{name} initializes an mbarrier (line {line}), but {_unused(run)}")
-    if not found:
+            missing.append(f"{name} initializes an mbarrier (line {line}), but {_why_unused(run)}")
+    if not found_pipelines:
         raise DescriptorError(f"explain: no rounds to draw: {missing[0] if missing else 'no mbarrier is initialized'}")
-    return tuple(found)
+    return tuple(found_pipelines)
 
 
-def _unused(run: Run) -> str:
+def _why_unused(run: Run) -> str:
     """Return why an execution has no event at an mbarrier."""
     if run.stop is not None:
         why = f"{run.stop.what}: {run.stop.why}"
@@ -96,28 +98,28 @@ def _unused(run: Run) -> str:
     return "its run ended without an arrival, a copy or a wait at an mbarrier"
 
 
-def _run(made: Program, first: Trial) -> Run:
+def _find_run(kernel: Program, first: Trial) -> Run:
     """Return the first execution with a finding; if there is none, the first execution."""
-    held = first.run
-    for number, launch in enumerate(launches(made, first)):
-        for one in runs(made, launch):
-            if any(witnesses(one)):
-                return one
-            held = held if number else one
-    return held
+    chosen = first.run
+    for number, launch in enumerate(launches(kernel, first)):
+        for candidate in runs(kernel, launch):
+            if any(witnesses(candidate)):
+                return candidate
+            chosen = chosen if number else candidate
+    return chosen
 
 
-def _launch(run: Run, first: Trial) -> str:
+def _describe_launch(run: Run, first: Trial) -> str:
     launch = run.machine.launch
-    given = {parameter_text(key): value for key, value in launch.scalars.items()}
+    values = {parameter_text(key): value for key, value in launch.scalars.items()}
     others = [key for key in first.free if key not in launch.scalars]
-    parts = [launch_text(launch), *(f"{name} = {value}" for name, value in given.items())]
+    parts = [launch_text(launch), *(f"{name} = {value}" for name, value in values.items())]
     parts += [f"scalar parameters {launch.size}"] if others else []
     parts += [f"stopped at line {run.stop.line} ({run.stop.what}: {run.stop.why})"] if run.stop else []
     return ", ".join(parts)
 
 
-def _wrong(run: Run) -> list[str]:
+def _describe_findings(run: Run) -> list[str]:
     code = run.machine.program.function.code
-    rows = sorted(witnesses(run), key=lambda one: (one.place, one.rule))
-    return [f"line {code[one.place].line}: {one.rule}: {one.found}" for one in rows]
+    rows = sorted(witnesses(run), key=lambda witness: (witness.place, witness.rule))
+    return [f"line {code[witness.place].line}: {witness.rule}: {witness.found}" for witness in rows]

@@ -8,8 +8,8 @@ Source: ptxas 13.0, and 13.5 for the additions of PTX 9.4, run on every operand 
 
 Invariant: the classes of a row have one width, except for addresses in shared memory, integers in A, and metadata.
 
->>> widths = {name: {_WIDTHS[one] for one in classes} for name, classes in TAKES.items()}
->>> sorted(name for name, found in widths.items() if len(found) > 1)
+>>> widths = {name: {_WIDTHS[class_] for class_ in classes} for name, classes in TAKES.items()}
+>>> sorted(name for name, sizes in widths.items() if len(sizes) > 1)
 ['A of integers', 'the address in shared memory', 'the metadata']
 """
 
@@ -62,11 +62,11 @@ _VECTORS = ("D of ", "A of ", "the registers", "the metadata", "the mask of outp
 _Named = Iterator[tuple[str, Operand]]
 
 
-def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> Iterator[tuple[str, str]]:
+def class_findings(instruction: Instruction, class_of: Callable[[str], str | None]) -> Iterator[tuple[str, str]]:
     """Yield the operands of an instruction in registers of a wrong class: rule and fact.
 
     Args:
-        one: the instruction.
+        instruction: the instruction.
         class_of: returns the class of a register, or None if the name is not declared.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
@@ -74,20 +74,25 @@ def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> I
     >>> list(class_findings(copy, {"%r1": "b32", "%r2": "b32"}.get))
     [('form-class', '%r2 is in .b32, but the descriptor of the copy must be in .b64, .u64 or .s64')]
     """
-    for what, operand in _operands(one):
-        if isinstance(operand, Vector | Other) and not (isinstance(operand, Vector) and what.startswith(_VECTORS)):
-            yield "form-operands", f"{what} cannot be {'a vector' if isinstance(operand, Vector) else operand.text}"
+    for operand_name, operand in _named_operands(instruction):
+        if isinstance(operand, Vector | Other) and not (
+            isinstance(operand, Vector) and operand_name.startswith(_VECTORS)
+        ):
+            yield (
+                "form-operands",
+                f"{operand_name} cannot be {'a vector' if isinstance(operand, Vector) else operand.text}",
+            )
             continue
-        for name in _registers(operand):
-            found = class_of(name)
-            if found is not None and found not in TAKES[what]:
-                *others, last = (f".{takes}" for takes in TAKES[what])
-                may = f"{', '.join(others)} or {last}" if others else last
-                yield "form-class", f"{name} is in .{found}, but {what} must be in {may}"
+        for name in _registers_of(operand):
+            register_class = class_of(name)
+            if register_class is not None and register_class not in TAKES[operand_name]:
+                *others, last = (f".{takes}" for takes in TAKES[operand_name])
+                accepted = f"{', '.join(others)} or {last}" if others else last
+                yield "form-class", f"{name} is in .{register_class}, but {operand_name} must be in {accepted}"
                 break  # report one register per vector
 
 
-def _registers(operand: Operand) -> tuple[str, ...]:
+def _registers_of(operand: Operand) -> tuple[str, ...]:
     match operand:
         case str():
             return (operand,)
@@ -100,24 +105,24 @@ def _registers(operand: Operand) -> tuple[str, ...]:
     return ()
 
 
-def _operands(one: Instruction) -> _Named:
-    words = one.qualifiers
+def _named_operands(instruction: Instruction) -> _Named:
+    words = instruction.qualifiers
     name = words[1].partition("::")[0] if len(words) > 1 else ""
-    if one.opcode.startswith("wgmma.mma_async"):
-        if view := wgmma(one):
-            yield from _wgmma(view, one)
+    if instruction.opcode.startswith("wgmma.mma_async"):
+        if view := wgmma(instruction):
+            yield from _wgmma_operands(view, instruction)
     elif words[0] == "tcgen05" and name == "mma":
-        if made := tensor_mma(one):
-            yield from _tensor(made, one)
+        if tensor_view := tensor_mma(instruction):
+            yield from _tensor_operands(tensor_view, instruction)
     elif words[0] == "tcgen05" and name in _NAMES:
         names = _WIDE_COMMIT if "multicast::cluster::32b" in words else _NAMES[name]
-        yield from zip(names, one.operands, strict=False)
+        yield from zip(names, instruction.operands, strict=False)
     elif words[0] == "tcgen05" and name == "ld":
-        for operand in one.operands:
+        for operand in instruction.operands:
             yield "the address in tensor memory" if isinstance(operand, Address) else "the registers", operand
     elif words[0] == "tcgen05" and name == "st":
-        yield "the address in tensor memory", one.operands[0] if one.operands else 0
-        yield from (("the registers", operand) for operand in one.operands[1:] if isinstance(operand, Vector))
+        yield "the address in tensor memory", instruction.operands[0] if instruction.operands else 0
+        yield from (("the registers", operand) for operand in instruction.operands[1:] if isinstance(operand, Vector))
 
 
 _NAMES = {
@@ -130,7 +135,7 @@ _NAMES = {
 _WIDE_COMMIT = ("the address in shared memory", "the mask of 32 CTAs")
 
 
-def _wgmma(view: Wgmma, one: Instruction) -> _Named:
+def _wgmma_operands(view: Wgmma, instruction: Instruction) -> _Named:
     if (d := f"D of {view.types[0]}") in TAKES:
         yield d, view.d
     if isinstance(view.a, Vector):
@@ -139,17 +144,17 @@ def _wgmma(view: Wgmma, one: Instruction) -> _Named:
         yield "the descriptor of A", view.a
     yield "the descriptor of B", view.b
     if view.sparse:
-        yield "the metadata", one.operands[3]
+        yield "the metadata", instruction.operands[3]
     yield "scale-d", view.scale_d
 
 
-def _tensor(view: TensorMma, one: Instruction) -> _Named:
+def _tensor_operands(view: TensorMma, instruction: Instruction) -> _Named:
     yield "D in tensor memory", view.d
     yield "A in tensor memory" if view.in_tensor_memory else "the descriptor of A", view.a
     if isinstance(view.b, str):
         yield "the descriptor of B", view.b
     if view.sparse:
-        yield "the metadata in tensor memory", one.operands[3]
+        yield "the metadata in tensor memory", instruction.operands[3]
     if view.table is not None:
         yield "the lookup table in tensor memory", view.table
     yield "the instruction descriptor", view.idesc

@@ -53,77 +53,81 @@ _DECIDES = {
 
 
 def executed(
-    module: Module, text: str, known: Configuration = _UNKNOWN, judgements: dict[int, RunJudgement] | None = None
+    module: Module, text: str, config: Configuration = _UNKNOWN, judgements: dict[int, RunJudgement] | None = None
 ) -> Judgement:
     """Return the judgement from executing the kernels of a module.
 
     Args:
         module: the module.
         text: the PTX text of the module.
-        known: the values of the launch that the user gave.
+        config: the values of the launch that the user gave.
         judgements: judgements of kernels that were executed before, by the number of the function; those of the other
             kernels are added.
 
     Raises:
         DescriptorError: if the user gave a parameter that no kernel has.
     """
-    known.require([parameter_names(one) for one in module.functions if one.entry])
-    unseen = not_run(module)
-    scopes = unseen.scopes
+    config.require([parameter_names(function) for function in module.functions if function.entry])
+    unchecked = not_run(module)
+    scopes = unchecked.scopes
     if not any(scope.number for scope in scopes):
         return Judgement(scopes)
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     notes: list[str] = []
-    recorded: list[ExecutedLaunch] = []
+    launches_run: list[ExecutedLaunch] = []
     settled: set[str] = set()
-    ran, steps = True, 0
+    completed, steps = True, 0
     judgements = {} if judgements is None else judgements
     for number, function in enumerate(module.functions):
-        if not _asks(function):
+        if not _needs_execution(function):
             continue
         if not function.entry:
             undecided += [
                 Undecided(name, function.line, function.name, "only kernels are executed", "", function.name)
                 for name in ALL
             ]
-            ran = False
+            completed = False
             continue
-        if why := unlaunchable(function, known):
-            undecided += _not_run(function, why, "a launch within these limits: --threads, --cluster")
-            ran = False
+        if why := unlaunchable(function, config):
+            undecided += _not_executed(function, why, "a launch within these limits: --threads, --cluster")
+            completed = False
             continue
         if steps > FILE_LIMIT:
             why = f"the kernels before it took {steps} steps, and the limit of a file is {FILE_LIMIT}"
-            undecided += _not_run(function, why, "a file with this kernel alone")
-            ran = False
+            undecided += _not_executed(function, why, "a file with this kernel alone")
+            completed = False
             continue
         if _is_idle(function):
-            undecided += _unfilled(function)
-            notes.append(f"{_name(function)} was not executed: it does not write shared memory or wait for a barrier")
+            undecided += _unfilled_operands(function)
+            notes.append(
+                f"{_shorten_name(function)} was not executed: it does not write shared memory or wait for a barrier"
+            )
             continue
         if number not in judgements:
-            own = judge(function, text, known, module.target)
-            judgements[number] = _agreed(own, function, text, known, module.target)
-        told = judgements[number]
-        steps += told.steps
-        ran = ran and bool(told.ended)
-        unfollowed = [row for row in told.blind if row.what != LANES]
-        if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in unfollowed):
+            own = judge(function, text, config, module.target)
+            judgements[number] = _merge_box_contradiction(own, function, text, config, module.target)
+        judgement = judgements[number]
+        steps += judgement.steps
+        completed = completed and bool(judgement.ended)
+        doubts = [row for row in judgement.blind if row.what != LANES]
+        if judgement.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in doubts):
             settled.add(function.name)
-        findings += _findings(function, told)
-        undecided += _undecided(function, told)
-        functions = RUNTIME.union(one.name for one in module.functions)
-        undecided += _not_modeled(function, {one.property for one in scopes if one.number}, functions)
-        notes.append(_note(function, told))
-        recorded += _record(function, told)
-    looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
+        findings += _witness_findings(function, judgement)
+        undecided += _undecided_items(function, judgement)
+        functions = RUNTIME.union(called.name for called in module.functions)
+        undecided += _not_modeled(function, {scope.property for scope in scopes if scope.number}, functions)
+        notes.append(_launch_note(function, judgement))
+        launches_run += _executed_launches(function, judgement)
+    checked = tuple(
+        [Scope(scope.property, scope.number, scope.unit, scope.number if completed else 0) for scope in scopes]
+    )
     return Judgement(
-        looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(recorded)
+        checked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(launches_run)
     )
 
 
-def _not_run(function: Function, why: str, decides: str) -> list[Undecided]:
+def _not_executed(function: Function, why: str, decides: str) -> list[Undecided]:
     """Return the undecided items of a kernel that is not executed."""
     return [Undecided(name, function.line, "the kernel was not executed", why, decides, function.name) for name in ALL]
 
@@ -148,82 +152,101 @@ def _is_idle(function: Function) -> bool:
     >>> of("@p bra L; L: st.global.u32 [q], 0;"), of("st.u32 [q], 0;"), of(apart)
     (True, False, False)
     """
-    differs = varying(function)
-    for one in function.code:
-        words = set(one.qualifiers)
-        stores = one.qualifiers[0] in ("st", "atom", "red") and not words & _OTHER_SPACES
-        apart = one.predicate in differs and one.opcode.startswith(_GUARDED)
-        unknown = effect_of(one.opcode).effect is Effect.NOT_MODELED or one.opcode.startswith(("call", "brx"))
-        if stores or apart or unknown:
+    varying_registers = varying(function)
+    for instruction in function.code:
+        qualifiers = set(instruction.qualifiers)
+        stores = instruction.qualifiers[0] in ("st", "atom", "red") and not qualifiers & _OTHER_SPACES
+        diverges = instruction.predicate in varying_registers and instruction.opcode.startswith(_GUARDED)
+        unknown = effect_of(instruction.opcode).effect is Effect.NOT_MODELED or instruction.opcode.startswith(
+            ("call", "brx")
+        )
+        if stores or diverges or unknown:
             return False
-        if one.opcode.startswith(EVENTS) and is_event(one) and not one.opcode.startswith("wgmma."):
+        if (
+            instruction.opcode.startswith(EVENTS)
+            and is_event(instruction)
+            and not instruction.opcode.startswith("wgmma.")
+        ):
             return False
     return True
 
 
-def _unfilled(function: Function) -> list[Undecided]:
+def _unfilled_operands(function: Function) -> list[Undecided]:
     """Return the undecided item for the operands of a kernel that does not fill them."""
     places = function.having("wgmma.mma_async")[:1]
     return [Undecided("reuse", function.code[index].line, *UNFILLED, "", function.name) for index in places]
 
 
-def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
+def _merge_box_contradiction(
+    judgement: RunJudgement, function: Function, text: str, config: Configuration, target: str
+) -> RunJudgement:
     """Return the judgement with one finding if the given boxes contradict the bytes that the kernel expects or reads.
 
     The other findings may follow from the wrong boxes, so they are counted and left out. A contradiction with the bytes
     that are read is certain only if the kernel has no finding with boxes that are consistent with them.
     """
-    if not known.tensor_maps or not is_wrong(told.witnesses):
-        return told
-    made = program(function, target)
-    boxes = known.boxes(made.names)
-    cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
+    if not config.tensor_maps or not is_wrong(judgement.witnesses):
+        return judgement
+    kernel = program(function, target)
+    boxes = config.boxes(kernel.names)
+    cause = next(
+        (
+            contradiction
+            for machine in _run_without_boxes(kernel, text, config)
+            if (contradiction := disagreement(machine, boxes))
+        ),
+        None,
+    )
     bytes_ = "expected bytes"
     if cause is None:
-        free = known._replace(tensor_maps={}, box_rows={}, box_types={})
-        consistent = judge(function, text, free, target)
+        config_without_boxes = config._replace(tensor_maps={}, box_rows={}, box_types={})
+        consistent = judge(function, text, config_without_boxes, target)
         if not consistent.ended or is_wrong(consistent.witnesses):
-            return told
-        machine = next(_unsized(made, text, known))
+            return judgement
+        machine = next(_run_without_boxes(kernel, text, config))
         cause, bytes_ = misfit(machine, boxes, box_sizes(machine)), "bytes that are read"
     if cause is None:
-        return told
-    others = len(told.witnesses)
+        return judgement
+    others = len(judgement.witnesses)
     why = f"the given boxes contradict the {bytes_}; {counted(others, 'finding')} left out"
-    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, AFTER, why)
-    return told._replace(witnesses=(cause,), blind=(*(one for one in told.blind if one.what != row.what), row))
+    note = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, AFTER, why)
+    return judgement._replace(
+        witnesses=(cause,), blind=(*(item for item in judgement.blind if item.what != note.what), note)
+    )
 
 
-def _unsized(made: Program, text: str, known: Configuration) -> Iterator[Machine]:
+def _run_without_boxes(kernel: Program, text: str, config: Configuration) -> Iterator[Machine]:
     """Yield the executions of a kernel without the given boxes, up to the limit of steps."""
-    held, steps = trials(made, text, known._replace(tensor_maps={}))
-    yield held[0].run.machine
-    for launch in launches(made, held[0]):
+    attempts, steps = trials(kernel, text, config._replace(tensor_maps={}))
+    yield attempts[0].run.machine
+    for launch in launches(kernel, attempts[0]):
         if steps > LIMIT:
             return
-        machine = run(made, launch._replace(sizes=None)).machine
+        machine = run(kernel, launch._replace(sizes=None)).machine
         steps += machine.count
         yield machine
 
 
-def _asks(function: Function) -> bool:
+def _needs_execution(function: Function) -> bool:
     """Return whether a function has instructions that an execution checks."""
-    return any(one.opcode.startswith(EVENTS) and is_event(one) for one in function.code)
+    return any(instruction.opcode.startswith(EVENTS) and is_event(instruction) for instruction in function.code)
 
 
-def _findings(function: Function, told: RunJudgement) -> Iterator[Finding]:
-    for witness in told.witnesses:
+def _witness_findings(function: Function, judgement: RunJudgement) -> Iterator[Finding]:
+    for witness in judgement.witnesses:
         instruction = function.code[witness.place]
         moment = Moment(witness.round, witness.rounds, witness.other, witness.other_round, witness.parameters)
         rule = ALL_RULES[witness.rule]
         yield Finding(instruction.line, rule, witness.found, instruction.opcode, (), function.name, moment)
 
 
-def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
-    wrong = any(one.rule.startswith("fragment") for one in told.witnesses)
-    for one in told.blind:
-        for name in () if wrong and one.properties == ("fragments",) else one.properties:
-            yield Undecided(name, one.line, one.what, one.why, one.decides or _DECIDES.get(one.what, ""), function.name)
+def _undecided_items(function: Function, judgement: RunJudgement) -> Iterator[Undecided]:
+    has_fragment_errors = any(witness.rule.startswith("fragment") for witness in judgement.witnesses)
+    for item in judgement.blind:
+        for name in () if has_fragment_errors and item.properties == ("fragments",) else item.properties:
+            yield Undecided(
+                name, item.line, item.what, item.why, item.decides or _DECIDES.get(item.what, ""), function.name
+            )
 
 
 def _not_modeled(function: Function, properties: Collection[str], functions: Collection[str]) -> Iterator[Undecided]:
@@ -235,80 +258,95 @@ def _not_modeled(function: Function, properties: Collection[str], functions: Col
         functions: functions that are in the text or have no effect on these properties.
     """
     rows: dict[tuple[str, str, str], list[int]] = {}
-    for one in function.code:
-        found = effect_of(one.opcode)
-        called = any(isinstance(name, str) and name in functions for name in one.operands)
-        if one.opcode.startswith("call") and not called:
-            found = EXTERNAL
-        if found.effect is Effect.NOT_MODELED:
-            for name in [name for name in found.properties if name in properties]:
-                rows.setdefault((name, ".".join(one.qualifiers[:2]), found.reason), []).append(one.line)
+    for instruction in function.code:
+        effect = effect_of(instruction.opcode)
+        called = any(isinstance(name, str) and name in functions for name in instruction.operands)
+        if instruction.opcode.startswith("call") and not called:
+            effect = EXTERNAL
+        if effect.effect is Effect.NOT_MODELED:
+            for name in [name for name in effect.properties if name in properties]:
+                rows.setdefault((name, ".".join(instruction.qualifiers[:2]), effect.reason), []).append(
+                    instruction.line
+                )
     for (name, opcode, reason), lines in rows.items():
         what = opcode if len(lines) == 1 else f"{len(lines)} {opcode}"
         why = f"{Effect.NOT_MODELED.value}: {reason}"
         yield Undecided(name, lines[0], what, why, "", function.name)
 
 
-def _closed(function: Function, one: Counts) -> str:
+def _validity_text(function: Function, counts: Counts) -> str:
     """Return the values of a parameter for which the verdict is valid because the state of the kernel repeats."""
-    start = f" from {one.start} on" if one.start > one.step else ""
-    others = "" if one.alone else f" if the others are {LITTLE}"
-    period = f"every {one.turns} iterations" if one.turns > 1 else "every iteration"
-    values = "value" if one.step == 1 else f"multiple of {one.step}"
-    of = f"every {values} of {_parameter(function, one.parameter)}"
-    overflows = one.end < MOST - one.step * one.turns
-    end = f" up to {one.end // one.step * one.step}" if overflows else ""
-    return f"; valid for {of}{start}{end}{others} (behavior repeats {period})"
+    start = f" from {counts.start} on" if counts.start > counts.step else ""
+    others = "" if counts.alone else f" if the others are {LITTLE}"
+    period = f"every {counts.turns} iterations" if counts.turns > 1 else "every iteration"
+    values = "value" if counts.step == 1 else f"multiple of {counts.step}"
+    subject = f"every {values} of {_parameter_name(function, counts.parameter)}"
+    overflows = counts.end < MOST - counts.step * counts.turns
+    end = f" up to {counts.end // counts.step * counts.step}" if overflows else ""
+    return f"; valid for {subject}{start}{end}{others} (behavior repeats {period})"
 
 
-def _name(function: Function) -> str:
+def _shorten_name(function: Function) -> str:
     """Return the name of a kernel, cut to ``NAME`` characters."""
     return function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
 
 
-def _note(function: Function, told: RunJudgement) -> str:
+def _launch_note(function: Function, judgement: RunJudgement) -> str:
     """Return one line about the launches that were executed."""
-    launch = told.launch
-    given = [f"{_parameter(function, key)} = {value}" for key, value in launch.scalars.items()]
-    parts = [launch_text(launch), *given]
-    shown = list(_launches(function, told))
-    follows = "".join(_closed(function, one) for one in told.closed)
-    assumed = f"; assumes {', '.join(told.assumed)}" if told.assumed else ""
-    name = _name(function)
-    values = f"; scalar parameters: {'; '.join(shown)}" if shown else ""
-    never = "" if told.ended else "; no execution was completed"
-    return f"{name} was executed with {', '.join(parts)}{values}{never}{follows}{assumed}"
+    launch = judgement.launch
+    scalars = [f"{_parameter_name(function, key)} = {value}" for key, value in launch.scalars.items()]
+    parts = [launch_text(launch), *scalars]
+    parameter_values = list(_parameter_values(function, judgement))
+    validity = "".join(_validity_text(function, counts) for counts in judgement.closed)
+    assumed = f"; assumes {', '.join(judgement.assumed)}" if judgement.assumed else ""
+    name = _shorten_name(function)
+    values = f"; scalar parameters: {'; '.join(parameter_values)}" if parameter_values else ""
+    unfinished = "" if judgement.ended else "; no execution was completed"
+    return f"{name} was executed with {', '.join(parts)}{values}{unfinished}{validity}{assumed}"
 
 
-def _launches(function: Function, told: RunJudgement) -> Iterator[str]:
+def _parameter_values(function: Function, judgement: RunJudgement) -> Iterator[str]:
     """Yield the scalar parameters of the executed launches, and which executions were not completed."""
-    free = list(dict.fromkeys(key for one in told.executed for key in one.parameters if key not in told.launch.scalars))
+    free = list(
+        dict.fromkeys(
+            key
+            for execution in judgement.executed
+            for key in execution.parameters
+            if key not in judgement.launch.scalars
+        )
+    )
     if not free:
         return
-    all_of = ", ".join(_parameter(function, key) for key in free)
+    all_names = ", ".join(_parameter_name(function, key) for key in free)
     if len(free) > NAMED:
-        all_of = f"all {len(free)} that are not given"
+        all_names = f"all {len(free)} that are not given"
     rows: dict[tuple[str, str], dict[str, None]] = {}
-    for one in told.executed:
-        varied = one.varied is not None and free != [one.varied]
-        name = _parameter(function, one.varied) if varied and one.varied is not None else all_of
-        value = one.parameters.get(one.varied, one.others) if one.varied is not None else one.others
-        end = "" if one.ended else f" (not completed, {one.steps} steps)"
-        rows.setdefault((name, f", others = {one.others}" if varied else ""), {})[f"{value}{end}"] = None
+    for execution in judgement.executed:
+        varied = execution.varied is not None and free != [execution.varied]
+        name = _parameter_name(function, execution.varied) if varied and execution.varied is not None else all_names
+        value = (
+            execution.parameters.get(execution.varied, execution.others)
+            if execution.varied is not None
+            else execution.others
+        )
+        end = "" if execution.ended else f" (not completed, {execution.steps} steps)"
+        rows.setdefault((name, f", others = {execution.others}" if varied else ""), {})[f"{value}{end}"] = None
     for (name, others), values in rows.items():
         yield f"{name} = {', '.join(values)}{others}"
 
 
-def _parameter(function: Function, key: tuple[str, int]) -> str:
+def _parameter_name(function: Function, key: tuple[str, int]) -> str:
     """Return a parameter as ``--param`` accepts it; a long name is shown without the name of its kernel."""
     name, offset = key
-    shown = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
-    return parameter_text((shown, offset))
+    short_name = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
+    return parameter_text((short_name, offset))
 
 
-def _record(function: Function, told: RunJudgement) -> Iterator[ExecutedLaunch]:
+def _executed_launches(function: Function, judgement: RunJudgement) -> Iterator[ExecutedLaunch]:
     """Yield the launches that were executed."""
-    for one in told.executed:
-        values = {parameter_text(key): value for key, value in one.parameters.items()}
-        launch = told.launch
-        yield ExecutedLaunch(function.name, launch.threads, launch.cluster, tuple(values.items()), one.ended, one.steps)
+    for execution in judgement.executed:
+        values = {parameter_text(key): value for key, value in execution.parameters.items()}
+        launch = judgement.launch
+        yield ExecutedLaunch(
+            function.name, launch.threads, launch.cluster, tuple(values.items()), execution.ended, execution.steps
+        )

@@ -13,7 +13,7 @@ Invariant: each finding is a result; each undecided item and each executed kerne
 >>> (run,) = sarif([("k.ptx", report)])["runs"]
 >>> len(report.findings), len(run["results"])
 (1, 1)
->>> len(report.undecided), [len(one["toolExecutionNotifications"]) for one in run["invocations"]]
+>>> len(report.undecided), [len(invocation["toolExecutionNotifications"]) for invocation in run["invocations"]]
 (4, [5])
 """
 
@@ -44,12 +44,12 @@ def sarif(checked: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, st
     >>> sarif([], [("k.ptx", "no PTX")])["runs"][0]["invocations"][0]["executionSuccessful"]
     False
     """
-    used = dict.fromkeys(one.rule.name for _, report in checked for one in report.findings)
+    used = dict.fromkeys(row.rule.name for _, report in checked for row in report.findings)
     return log(
-        [_rule(name) for name in used],
-        [_artifact(name, report) for name, report in checked],
-        [one for name, report in checked for one in _results(name, report)],
-        [one for name, report in checked for one in _notifications(name, report)],
+        [_describe_rule(name) for name in used],
+        [_make_artifact(name, report) for name, report in checked],
+        [row for name, report in checked for row in _make_results(name, report)],
+        [row for name, report in checked for row in _make_notifications(name, report)],
         refused,
     )
 
@@ -85,7 +85,7 @@ def log(
     }
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _describe_rule(name: str) -> dict[str, Any]:
     rule = ALL_RULES[name]
     return {
         "id": name,
@@ -97,24 +97,24 @@ def _rule(name: str) -> dict[str, Any]:
     }
 
 
-def _results(name: str, report: Report) -> list[dict[str, Any]]:
+def _make_results(name: str, report: Report) -> list[dict[str, Any]]:
     """Return the findings of a file as SARIF results; equal findings are numbered."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    found = []
-    for one in report.findings:
-        seen[alike(one)] += 1
-        found.append(_result(name, one, seen[alike(one)]))
-    return found
+    counts: Counter[tuple[str, ...]] = Counter()
+    results = []
+    for row in report.findings:
+        counts[alike(row)] += 1
+        results.append(_make_result(name, row, counts[alike(row)]))
+    return results
 
 
-def _result(name: str, one: Finding, number: int) -> dict[str, Any]:
+def _make_result(name: str, row: Finding, number: int) -> dict[str, Any]:
     return {
-        "ruleId": one.rule.name,
-        "level": _LEVELS[one.rule.level],
-        "message": {"text": f"{one.sentence}; {one.rule.fix}"},
-        "locations": [place(name, one.line, one.function)],
-        **_other(name, one),
-        "partialFingerprints": {FINGERPRINT: fingerprint(*alike(one), str(number))},
+        "ruleId": row.rule.name,
+        "level": _LEVELS[row.rule.level],
+        "message": {"text": f"{row.sentence}; {row.rule.fix}"},
+        "locations": [place(name, row.line, row.function)],
+        **_related_location(name, row),
+        "partialFingerprints": {FINGERPRINT: fingerprint(*alike(row), str(number))},
     }
 
 
@@ -127,35 +127,35 @@ def fingerprint(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def _other(name: str, one: Finding) -> dict[str, Any]:
+def _related_location(name: str, row: Finding) -> dict[str, Any]:
     """Return the other of two events as a related location, if the execution reached both."""
-    if one.moment is None or not one.moment.other_line:
+    if row.moment is None or not row.moment.other_line:
         return {}
-    iteration = f", in iteration {one.moment.other_round}" if one.moment.other_round else ""
-    before = place(name, one.moment.other_line, one.function)
+    iteration = f", in iteration {row.moment.other_round}" if row.moment.other_round else ""
+    before = place(name, row.moment.other_line, row.function)
     return {"relatedLocations": [{"id": 1, "message": {"text": f"the earlier event{iteration}"}, **before}]}
 
 
-def _notifications(name: str, report: Report) -> list[dict[str, Any]]:
+def _make_notifications(name: str, report: Report) -> list[dict[str, Any]]:
     """Return the undecided items of a file, and how its kernels were executed, as SARIF notifications."""
     executed = [
         {"level": "none", "descriptor": {"id": "executed"}, "message": {"text": note}, "locations": [place(name)]}
         for note in report.notes
     ]
-    return [*(_undecided(name, one) for one in report.undecided), *executed]
+    return [*(_undecided_notification(name, item) for item in report.undecided), *executed]
 
 
-def _undecided(name: str, one: Undecided) -> dict[str, Any]:
-    decides = f"; to decide this, the check needs {one.decides}" if one.decides else ""
+def _undecided_notification(name: str, item: Undecided) -> dict[str, Any]:
+    decides = f"; to decide this, the check needs {item.decides}" if item.decides else ""
     return {
         "level": "note",
-        "descriptor": {"id": f"undecided/{one.property.replace(' ', '-')}"},
-        "message": {"text": f"{one.property}: {one.what}: {one.why}{decides}"},
-        "locations": [place(name, one.line, one.function)],
+        "descriptor": {"id": f"undecided/{item.property.replace(' ', '-')}"},
+        "message": {"text": f"{item.property}: {item.what}: {item.why}{decides}"},
+        "locations": [place(name, item.line, item.function)],
     }
 
 
-def _artifact(name: str, report: Report) -> dict[str, Any]:
+def _make_artifact(name: str, report: Report) -> dict[str, Any]:
     verdicts = {verdict.property: verdict.verdict for verdict in report.properties}
     results = {verdict.property: verdict.result for verdict in report.properties}
     return artifact(name, verdict=report.verdict, **verdicts, result=report.result, results=results)
@@ -172,10 +172,10 @@ def place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
     >>> place("a b.ptx", 7)["physicalLocation"]["artifactLocation"]
     {'uri': 'a%20b.ptx'}
     """
-    where: dict[str, Any] = {
+    location: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": {"uri": _uri(name)}, "region": {"startLine": max(1, line)}}
     }
-    return where | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
+    return location | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
 
 
 def _uri(name: str) -> str:

@@ -11,10 +11,10 @@ Invariant: a property whose items were not checked is not clean.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mbarrier.init.shared.b64 [b], 1; st.shared.b32 [s], 0; wgmma.mma_async.x d, a, b; mma.sync.y d, a, b, c;"
 >>> module = parse(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {body} ret; }}")
->>> [(one.property, one.number, one.unit) for one in not_run(module).scopes if one.number]
+>>> [(scope.property, scope.number, scope.unit) for scope in not_run(module).scopes if scope.number]
 [('barriers', 1, 'mbarrier'), ('proxies', 1, 'ordinary store'), ('reuse', 1, 'asynchronous operation'), \
 ('fragments', 1, 'mma.sync')]
->>> [(one.property, one.number, one.looked_at) for one in read_of(module).scopes if one.number]
+>>> [(scope.property, scope.number, scope.looked_at) for scope in read_of(module).scopes if scope.number]
 [('forms', 2, 2), ('order', 1, 1)]
 """
 
@@ -45,86 +45,102 @@ _OTHER_SPACES = ("global", "local", "param", "param::func", "param::entry")
 
 def read_of(module: Module) -> Judgement:
     """Return the scopes of the properties that the text decides, except descriptors: forms, order, tensor memory."""
-    held = len(_having(module, *FAMILIES))
-    warp, older = len(_having(module, *WARP_MMA)), _having(module, *WMMA)
-    moves = sum(len(one.having(*_MATRICES)) for one in module.functions if one.having(*FAMILIES, *WARP_MMA))
-    order = held - len(_having(module, *_ALLOCATES))
-    touching = held - order + len(_having(module, *_TOUCHES))
-    scopes = (
-        Scope("forms", held + moves + warp + len(older), "instruction", held + moves + warp),
-        Scope("order", order, "instruction", order),
-        Scope("tensor memory", touching, "instruction", touching),
+    tensor_count = len(_instructions_with(module, *FAMILIES))
+    warp_count, older = len(_instructions_with(module, *WARP_MMA)), _instructions_with(module, *WMMA)
+    moves = sum(
+        len(function.having(*_MATRICES)) for function in module.functions if function.having(*FAMILIES, *WARP_MMA)
     )
-    return Judgement(scopes, (*_unseen("forms", older, "wmma instruction"), *_unchecked_fragments(module)))
+    order = tensor_count - len(_instructions_with(module, *_ALLOCATES))
+    memory_count = tensor_count - order + len(_instructions_with(module, *_TOUCHES))
+    scopes = (
+        Scope(
+            "forms", tensor_count + moves + warp_count + len(older), "instruction", tensor_count + moves + warp_count
+        ),
+        Scope("order", order, "instruction", order),
+        Scope("tensor memory", memory_count, "instruction", memory_count),
+    )
+    return Judgement(scopes, (*_unchecked_item("forms", older, "wmma instruction"), *_unchecked_fragments(module)))
 
 
 def not_run(module: Module) -> Judgement:
     """Return the scopes of the properties that need an execution, with nothing checked yet."""
-    code = _having(module, "")
-    barriers = _having(module, "mbarrier.init")
+    code = _instructions_with(module, "")
+    barriers = _instructions_with(module, "mbarrier.init")
     unit = "mbarrier" if barriers else "mbarrier instruction"
-    barriers = barriers or _having(module, "mbarrier.", "tcgen05.commit")
-    if not barriers and (barriers := _having(module, "setmaxnreg.")):
+    barriers = barriers or _instructions_with(module, "mbarrier.", "tcgen05.commit")
+    if not barriers and (barriers := _instructions_with(module, "setmaxnreg.")):
         unit = "setmaxnreg"
-    copies = [one for one in code if _copies(one)]
-    readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
-    stores = [one for one in code if _stores(one)] if readers else []
-    operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one) or _of_thread(one)]
-    multiplied, of_registers = _having(module, *WARP_MMA), _with_a_in_registers(module)
-    matrices = [one for one in code if one.opcode.startswith("ldmatrix")] if multiplied and not operations else []
-    held = (
+    copies = [instruction for instruction in code if _is_bulk_copy(instruction)]
+    readers = [
+        instruction for instruction in code if instruction.opcode.startswith(_READERS) or _is_bulk_copy(instruction)
+    ]
+    stores = [instruction for instruction in code if _is_generic_store(instruction)] if readers else []
+    operations = [
+        instruction
+        for instruction in code
+        if instruction.opcode.startswith(_READERS) or _is_bulk_copy(instruction) or _is_thread_copy(instruction)
+    ]
+    warp_mmas, register_mmas = _instructions_with(module, *WARP_MMA), _wgmma_with_a_in_registers(module)
+    matrices = (
+        [instruction for instruction in code if instruction.opcode.startswith("ldmatrix")]
+        if warp_mmas and not operations
+        else []
+    )
+    rows = (
         ("barriers", barriers, unit),
         ("bytes", copies, "bulk copy"),
         ("proxies", stores, "ordinary store"),
         ("reuse", operations or matrices, "asynchronous operation" if operations else "ldmatrix"),
-        ("fragments", [*multiplied, *of_registers], "multiplication" if of_registers else "mma.sync"),
+        ("fragments", [*warp_mmas, *register_mmas], "multiplication" if register_mmas else "mma.sync"),
     )
     return Judgement(
-        tuple([Scope(name, len(row), unit) for name, row, unit in held]),
-        tuple([one for name, row, unit in held for one in _unseen(name, row, unit)]),
+        tuple([Scope(name, len(row), unit) for name, row, unit in rows]),
+        tuple([item for name, row, unit in rows for item in _unchecked_item(name, row, unit)]),
     )
 
 
-def _having(module: Module, *beginnings: str) -> list[Instruction]:
+def _instructions_with(module: Module, *beginnings: str) -> list[Instruction]:
     """Return the instructions of all functions whose opcode has one of some beginnings."""
     return [function.code[index] for function in module.functions for index in function.having(*beginnings)]
 
 
-def _with_a_in_registers(module: Module) -> list[Instruction]:
+def _wgmma_with_a_in_registers(module: Module) -> list[Instruction]:
     """Return the ``wgmma`` that take A from registers."""
     return [
-        one
-        for one in _having(module, "wgmma.mma_async")
-        if len(one.operands) > 1 and isinstance(one.operands[1], Vector)
+        instruction
+        for instruction in _instructions_with(module, "wgmma.mma_async")
+        if len(instruction.operands) > 1 and isinstance(instruction.operands[1], Vector)
     ]
 
 
 def _unchecked_fragments(module: Module) -> tuple[Undecided, ...]:
     """Return one undecided item for all ``wgmma`` that take A from registers, at the line of the first."""
-    rows = _with_a_in_registers(module)
+    rows = _wgmma_with_a_in_registers(module)
     why = "which elements the fragments hold is not checked"
     return (Undecided("fragments", rows[0].line, f"A in registers of {len(rows)} wgmma", why),) if rows else ()
 
 
-def _unseen(name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT) -> tuple[Undecided, ...]:
+def _unchecked_item(
+    name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT
+) -> tuple[Undecided, ...]:
     """Return one undecided item for all instructions of a row, at the line of the first."""
     return (Undecided(name, row[0].line, counted(len(row), unit), why),) if row else ()
 
 
-def _copies(one: Instruction) -> bool:
+def _is_bulk_copy(instruction: Instruction) -> bool:
     """Return whether an instruction is a bulk copy."""
-    return one.opcode.startswith(_BULK) and not set(_NO_COPY) & set(one.qualifiers)
+    return instruction.opcode.startswith(_BULK) and not set(_NO_COPY) & set(instruction.qualifiers)
 
 
-def _stores(one: Instruction) -> bool:
+def _is_generic_store(instruction: Instruction) -> bool:
     """Return whether an instruction may write shared memory through the generic proxy."""
-    words = one.qualifiers
+    words = instruction.qualifiers
     if words[0] in ("st", "stmatrix", "atom", "red"):
         return not set(words) & set(_OTHER_SPACES)
-    return _of_thread(one)
+    return _is_thread_copy(instruction)
 
 
-def _of_thread(one: Instruction) -> bool:
+def _is_thread_copy(instruction: Instruction) -> bool:
     """Return whether an instruction is a ``cp.async`` of a thread, which is not a bulk copy."""
-    words = one.qualifiers
+    words = instruction.qualifiers
     return words[:2] == ("cp", "async") and words[2:3] != ("bulk",) and any(w.startswith("shared") for w in words)

@@ -45,15 +45,15 @@ def breaches(events: Iterable[Event]) -> Iterator[Breach]:
     """Yield the violations of a sequence of events, in order.
 
     >>> from descriptors.check.events import Mma, Touch
-    >>> [one.index for one in breaches([Mma(("f0",)), Touch(("f0",))])]
+    >>> [breach.index for breach in breaches([Mma(("f0",)), Touch(("f0",))])]
     [0, 1]
     """
     warpgroup: wgmma.State = {}
     tensor = tcgen05.TensorState()
     for index, event in enumerate(events):
-        warpgroup, of_registers = wgmma.step(warpgroup, event)
-        tensor, of_memory = tcgen05.step(tensor, event)
-        yield from (Breach(index, event, one) for one in (*of_registers, *of_memory))
+        warpgroup, register_violations = wgmma.step(warpgroup, event)
+        tensor, memory_violations = tcgen05.step(tensor, event)
+        yield from (Breach(index, event, violation) for violation in (*register_violations, *memory_violations))
 
 
 def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach | None:
@@ -69,4 +69,4 @@ def first_broken(events: Iterable[Event], level: Level = Level.ERROR) -> Breach 
     >>> print(first_broken([Fence(), Mma(("f0",)), Commit(), Touch(("f0",))]).broken.rule.name)
     wgmma-wait
     """
-    return next((one for one in breaches(events) if one.broken.rule.level is level), None)
+    return next((breach for breach in breaches(events) if breach.broken.rule.level is level), None)

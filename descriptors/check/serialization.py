@@ -13,8 +13,9 @@ Invariant: a multiplication that does not depend on a thread's number is not rep
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> text = ".version 8.8\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
->>> def told(*parts): return [one.rule.name for _, one in serializations(parse(text.format(*parts)), 0)]
->>> told("%tid.x", mma), told("%ctaid.x", mma)
+>>> def violated_rules(*parts):
+...     return [violation.rule.name for _, violation in serializations(parse(text.format(*parts)), 0)]
+>>> violated_rules("%tid.x", mma), violated_rules("%ctaid.x", mma)
 (['wgmma-divergent'], [])
 
 Invariant: a register is varying if it is computed from a varying register.
@@ -42,45 +43,50 @@ def varying(function: Function) -> frozenset[str]:
     """Return the registers of a function that may differ between threads."""
     waiting = function.having(*_MADE)
     waiting += [index for name, places in function.names.items() if name.startswith(_SPECIAL) for index in places]
-    seen = set(function.having(*_SAME)).difference(waiting)
-    found: set[str] = set()
+    visited = set(function.having(*_SAME)).difference(waiting)
+    names: set[str] = set()
     while waiting:
         index = waiting.pop()
-        if index not in seen:
-            seen.add(index)
+        if index not in visited:
+            visited.add(index)
             for name in targets(function.code[index]):
-                if name not in found:
-                    found.add(name)
+                if name not in names:
+                    names.add(name)
                     waiting += function.names[name]
-    return frozenset(found)
+    return frozenset(names)
 
 
 _MMA = "wgmma.mma_async"
 
 
 def serializations(
-    module: Module, number: int, known: list[Block] | None = None, calls: Calls | None = None,
-    differs: frozenset[str] | None = None,
+    module: Module, number: int, graph: list[Block] | None = None, calls: Calls | None = None,
+    varying_registers: frozenset[str] | None = None,
 ) -> Iterator[tuple[int, Broken]]:  # fmt: skip
     """Yield the reasons for which an assembler serializes, each with the index of its instruction.
 
     Args:
         module: the module.
         number: index of the function in the module.
-        known: the basic blocks of the function; computed if None.
+        graph: the basic blocks of the function; computed if None.
         calls: the calls of the module; computed if None. Pass them if the module has many functions.
-        differs: the varying registers of the function; computed if None.
+        varying_registers: the varying registers of the function; computed if None.
     """
     function = module.functions[number]
-    found = function.having("wgmma.")
-    if not found:
+    wgmma_indices = function.having("wgmma.")
+    if not wgmma_indices:
         return
     if not function.entry:
-        yield found[0], broken("wgmma-function", f"this instruction is in {function.name}, which is not a kernel")
+        yield (
+            wgmma_indices[0],
+            broken("wgmma-function", f"this instruction is in {function.name}, which is not a kernel"),
+        )
     if function.having(_MMA):
-        yield from _calls(function, calls_of(module) if calls is None else calls)
-    yield from _divergent(
-        function, blocks(function) if known is None else known, varying(function) if differs is None else differs
+        yield from _call_findings(function, calls_of(module) if calls is None else calls)
+    yield from _divergent_stages(
+        function,
+        blocks(function) if graph is None else graph,
+        varying(function) if varying_registers is None else varying_registers,
     )
 
 
@@ -106,16 +112,18 @@ def calls_of(module: Module) -> Calls:
     >>> sorted(calls_of(module).circles), sorted(calls_of(module).names)
     (['b', 'c'], ['a', 'b', 'c', 'd'])
     """
-    places = {one.name: number for number, one in enumerate(module.functions)}
-    called = [[_called(one.code[index]) for index in one.having("call")] for one in module.functions]
+    places = {function.name: number for number, function in enumerate(module.functions)}
+    called = [[_callee(function.code[index]) for index in function.having("call")] for function in module.functions]
     graph = [Block(0, 0, tuple({places[name] for name in row if name in places})) for row in called]
-    inside = cycles(graph)
-    return Calls(frozenset(places), frozenset(one.name for n, one in enumerate(module.functions) if n in inside))
+    in_cycles = cycles(graph)
+    return Calls(
+        frozenset(places), frozenset(function.name for n, function in enumerate(module.functions) if n in in_cycles)
+    )
 
 
-def _calls(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
+def _call_findings(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
     for index in function.having("call"):
-        name = _called(function.code[index])
+        name = _callee(function.code[index])
         if name not in calls.names:
             yield (
                 index,
@@ -125,51 +133,55 @@ def _calls(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
             yield index, broken("wgmma-call-kept", f"{name} is called, which calls itself")
 
 
-def _called(one: Instruction) -> str:
+def _callee(instruction: Instruction) -> str:
     """Return the name of the called function, or the register with its address."""
-    return next((operand for operand in one.operands if isinstance(operand, str)), "")
+    return next((operand for operand in instruction.operands if isinstance(operand, str)), "")
 
 
-def _divergent(function: Function, graph: list[Block], differs: frozenset[str]) -> Iterator[tuple[int, Broken]]:
+def _divergent_stages(
+    function: Function, graph: list[Block], varying_registers: frozenset[str]
+) -> Iterator[tuple[int, Broken]]:
     """Yield multiplications whose stage, from fence to commit, has a branch or guard that may differ."""
     code = function.code
     for index in function.having("wgmma."):
-        one = code[index]
+        instruction = code[index]
         # A predicate that the function does not write may differ, too.
-        if one.predicate and (one.predicate in differs or one.predicate not in function.writes):
-            guard = f"@{'!' * one.negated}{one.predicate}"
+        if instruction.predicate and (
+            instruction.predicate in varying_registers or instruction.predicate not in function.writes
+        ):
+            guard = f"@{'!' * instruction.negated}{instruction.predicate}"
             yield index, broken("wgmma-divergent", f"the guard {guard} may differ between threads")
     ends = {number: code[block.end - 1] for number, block in enumerate(graph)}
-    branches = {number for number, one in ends.items() if _decided(one) & differs}
+    branches = {number for number, instruction in ends.items() if _branch_registers(instruction) & varying_registers}
     if not branches:
         return
-    apart = under(graph, branches)
-    for run in _runs(graph):
-        if run[0] in apart:
-            held = [index for number in run for index in range(graph[number].start, graph[number].end)]
-            yield from _cut(code, [index for index in held if code[index].opcode.startswith("wgmma.")])
+    divergent = under(graph, branches)
+    for run in _block_runs(graph):
+        if run[0] in divergent:
+            indices = [index for number in run for index in range(graph[number].start, graph[number].end)]
+            yield from _unprotected_mma(code, [index for index in indices if code[index].opcode.startswith("wgmma.")])
 
 
-def _decided(one: Instruction) -> set[str]:
+def _branch_registers(instruction: Instruction) -> set[str]:
     """Return the registers that decide where a branch leads."""
-    chosen = {one.predicate} if one.predicate else set()
-    if one.opcode.startswith("brx") and one.operands and isinstance(one.operands[0], str):
-        chosen.add(one.operands[0])
-    return chosen
+    registers = {instruction.predicate} if instruction.predicate else set()
+    if instruction.opcode.startswith("brx") and instruction.operands and isinstance(instruction.operands[0], str):
+        registers.add(instruction.operands[0])
+    return registers
 
 
-def _runs(graph: list[Block]) -> Iterator[list[int]]:
+def _block_runs(graph: list[Block]) -> Iterator[list[int]]:
     """Yield runs of blocks that only labels separate: each block has one predecessor, of which it is the successor."""
-    into: dict[int, list[int]] = {}
+    predecessors: dict[int, list[int]] = {}
     for number, block in enumerate(graph):
         for follower in block.next:
-            into.setdefault(follower, []).append(number)
+            predecessors.setdefault(follower, []).append(number)
 
     def joined(number: int) -> int | None:
         """Return the block of which a block is the only successor and which is its only predecessor."""
-        before = into.get(number, [])
-        one = before[0] if len(before) == 1 else number
-        return one if one < number and graph[one].next == (number,) else None
+        before = predecessors.get(number, [])
+        previous = before[0] if len(before) == 1 else number
+        return previous if previous < number and graph[previous].next == (number,) else None
 
     run: list[int] = []
     for number in range(len(graph)):
@@ -181,13 +193,13 @@ def _runs(graph: list[Block]) -> Iterator[list[int]]:
         yield run
 
 
-def _cut(code: tuple[Instruction, ...], found: list[int]) -> Iterator[tuple[int, Broken]]:
+def _unprotected_mma(code: tuple[Instruction, ...], indices: list[int]) -> Iterator[tuple[int, Broken]]:
     """Yield the first multiplication of a run without a fence before it or a commit after it."""
-    fenced, last = False, max((i for i in found if "commit_group" in code[i].opcode), default=-1)
-    for index in found:
+    fenced, last = False, max((i for i in indices if "commit_group" in code[i].opcode), default=-1)
+    for index in indices:
         fenced |= code[index].opcode.startswith("wgmma.fence")
         if code[index].opcode.startswith(_MMA) and not (fenced and index < last):
-            what = "commit_group" if fenced else "fence"
-            fact = f"a branch that may differ between threads is between this mma_async and its {what}"
+            missing = "commit_group" if fenced else "fence"
+            fact = f"a branch that may differ between threads is between this mma_async and its {missing}"
             yield index, broken("wgmma-divergent", fact)
             return

@@ -129,39 +129,43 @@ def explain_ptx(text: str) -> Story:
     for function in module.functions:
         if function.having(*FAMILIES, *WARP_MMA, *WMMA):
             graph = blocks(function)
-            seen, taken = _rings(function, text) if steps <= FILE_LIMIT else ({"rings": (), "launch": ""}, 0)
-            steps += taken
+            ring_fields, run_steps = (
+                _run_rings(function, text) if steps <= FILE_LIMIT else ({"rings": (), "launch": ""}, 0)
+            )
+            steps += run_steps
             values = fold(function, module.variables, observed(function), graph)
-            kernels.append(_kernel(function, values, graph, seen))
+            kernels.append(_summarize_kernel(function, values, graph, ring_fields))
     return Story(module.target, tuple(kernels))
 
 
-def _kernel(function: Function, values: Values, graph: list[Block], seen: dict[str, Any]) -> Kernel:
-    """Return the summary of a function; ``seen`` has its rings and their launch."""
-    found = list(multiplications(function, values))
+def _summarize_kernel(function: Function, values: Values, graph: list[Block], ring_fields: dict[str, Any]) -> Kernel:
+    """Return the summary of a function; ``ring_fields`` has its rings and their launch."""
+    mmas = list(multiplications(function, values))
     loops = [(b.end, t) for b in graph for t in (graph[n].start for n in b.next) if t < b.end]
     code = function.code
     sizes = [
-        number(one.operands[1], values.get(i, {}))
-        for i, one in enumerate(code)
-        if one.opcode.startswith("tcgen05.alloc") and len(one.operands) > 1
+        number(instruction.operands[1], values.get(i, {}))
+        for i, instruction in enumerate(code)
+        if instruction.opcode.startswith("tcgen05.alloc") and len(instruction.operands) > 1
     ]
     waits = [
-        (one.line, one.operands[0])
-        for one in code
-        if one.opcode.startswith("wgmma.wait_group") and one.operands and isinstance(one.operands[0], int)
+        (instruction.line, instruction.operands[0])
+        for instruction in code
+        if instruction.opcode.startswith("wgmma.wait_group")
+        and instruction.operands
+        and isinstance(instruction.operands[0], int)
     ]
     return Kernel(
         name=function.name,
         line=function.line,
-        accumulations=tuple(_accumulation(c, loops) for c in chains(function, found, graph) if c),
+        accumulations=tuple(_summarize_accumulation(c, loops) for c in chains(function, mmas, graph) if c),
         warp_multiplications=_warp_multiplications(function),
         columns=tuple(sizes),
         waits=tuple((line, n) for line, n in waits if isinstance(n, int)),
-        commits=sum(one.opcode.startswith(("wgmma.commit_group", "tcgen05.commit")) for one in code),
-        loads=sum(one.opcode.startswith("tcgen05.ld") for one in code),
-        stores=sum(one.opcode.startswith("tcgen05.st") for one in code),
-        **seen,
+        commits=sum(instruction.opcode.startswith(("wgmma.commit_group", "tcgen05.commit")) for instruction in code),
+        loads=sum(instruction.opcode.startswith("tcgen05.ld") for instruction in code),
+        stores=sum(instruction.opcode.startswith("tcgen05.st") for instruction in code),
+        **ring_fields,
     )
 
 
@@ -173,65 +177,69 @@ def _warp_multiplications(function: Function) -> tuple[tuple[str, tuple[int, ...
     return tuple((opcode, tuple(numbers)) for opcode, numbers in lines.items())
 
 
-def _rings(function: Function, text: str) -> tuple[dict[str, Any], int]:
+def _run_rings(function: Function, text: str) -> tuple[dict[str, Any], int]:
     """Return the rings of a kernel, from the execution that infers the sizes of its copies, and its steps."""
-    known = Configuration()
-    if not function.entry or not function.having("mbarrier.init") or unlaunchable(function, known):
+    config = Configuration()
+    if not function.entry or not function.having("mbarrier.init") or unlaunchable(function, config):
         return {"rings": (), "launch": ""}, 0
-    held, steps = trials(program(function), text, known)
-    first = held[0]
-    end = "" if all(one.done for one in first.run.machine.fragments) else ", not completed"
+    attempts, steps = trials(program(function), text, config)
+    first = attempts[0]
+    end = "" if all(fragment.done for fragment in first.run.machine.fragments) else ", not completed"
     launch = f"{launch_text(first.launch)}, scalar parameters {first.launch.size}{end}"
     return {"rings": tuple(rings(first.run.machine)), "launch": launch}, steps
 
 
-def _accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> Accumulation:
+def _summarize_accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> Accumulation:
     first = chain[0]
     shape = (0, 0, 0)
     if isinstance(first.view, Wgmma):
         shape = first.view.shape
     elif first.described is not None:
         shape = (first.described.m, first.described.n, first.described.k)
-    told = [_operand(name, chain) for name in ("A", "B")]
-    looped = any(start <= first.index < end for end, start in loops)
-    return Accumulation(tuple(one.line for one in chain), first.opcode, shape, first.adds, tuple(told), looped)
+    operands = [_describe_operand(name, chain) for name in ("A", "B")]
+    in_loop = any(start <= first.index < end for end, start in loops)
+    return Accumulation(tuple(mma.line for mma in chain), first.opcode, shape, first.adds, tuple(operands), in_loop)
 
 
-def _operand(matrix: str, chain: list[Multiplication]) -> str:
-    row = [(one.line, o) for one in chain for o in one.operands if o.matrix == matrix]
+def _describe_operand(matrix: str, chain: list[Multiplication]) -> str:
+    row = [(mma.line, operand) for mma in chain for operand in mma.operands if operand.matrix == matrix]
     if not row:
         view = chain[0].view
         place = "registers" if isinstance(view, Wgmma) else "tensor memory"
         return f"{matrix} in {place}"
     lines: dict[str, list[int]] = {}
-    for line, one in row:
-        lines.setdefault(_kind(one), []).append(line)
+    for line, operand in row:
+        lines.setdefault(_describe_kind(operand), []).append(line)
     first, *others = lines
-    named = (f"; {kind} at line{'s' * (len(lines[kind]) > 1)} {_listed(lines[kind])}" for kind in others)
-    return f"{matrix} {first}{_moves([one for _, one in row])}{''.join(named)}"
+    suffixes = (f"; {kind} at line{'s' * (len(lines[kind]) > 1)} {_join_numbers(lines[kind])}" for kind in others)
+    return f"{matrix} {first}{_describe_advance([operand for _, operand in row])}{''.join(suffixes)}"
 
 
-def _listed(lines: list[int]) -> str:
+def _join_numbers(lines: list[int]) -> str:
     return ", ".join(map(str, lines))
 
 
-def _kind(one: SmemOperand) -> str:
-    what = f"{one.dtype} {one.major}-major {one.shape[0]}x{one.shape[1]}" if one.dtype else "of unknown type"
-    return f"{what} in shared memory, {_word(one)}"
+def _describe_kind(operand: SmemOperand) -> str:
+    type_text = (
+        f"{operand.dtype} {operand.major}-major {operand.shape[0]}x{operand.shape[1]}"
+        if operand.dtype
+        else "of unknown type"
+    )
+    return f"{type_text} in shared memory, {_describe_descriptor(operand)}"
 
 
-def _word(one: SmemOperand) -> str:
-    if not one.checked:
+def _describe_descriptor(operand: SmemOperand) -> str:
+    if not operand.checked:
         return "descriptor not known"
-    values = {name: field_value(one, name) for name in ("swizzle", "leading_byte_offset", "stride_byte_offset")}
+    values = {name: field_value(operand, name) for name in ("swizzle", "leading_byte_offset", "stride_byte_offset")}
     mode, lbo, sbo = ("?" if value is None else value for value in values.values())
     swizzle = f"swizzle {mode}" if isinstance(mode, SwizzleMode) else str(mode)
-    word = word_shown(Known(one.word.value & START_FREE, one.word.mask), one.arch)
+    word = word_shown(Known(operand.word.value & START_FREE, operand.word.mask), operand.arch)
     return f"{swizzle}, LBO {lbo}, SBO {sbo}, descriptor {word} + start"
 
 
-def _moves(row: list[SmemOperand]) -> str:
-    moved = [distance(row[0], one) for one in row[1:]]
-    if not moved:
+def _describe_advance(row: list[SmemOperand]) -> str:
+    distances = [distance(row[0], operand) for operand in row[1:]]
+    if not distances:
         return ""
-    return f", advanced by {', '.join('?' if m is None else str(16 * m) for m in moved)} bytes"
+    return f", advanced by {', '.join('?' if m is None else str(16 * m) for m in distances)} bytes"

@@ -96,19 +96,23 @@ _Stages: TypeAlias = frozenset[Stage]
 _ISSUED, _DONE = Stage("issued"), Stage("done")
 
 
-def same_barrier(one: str, other: str) -> bool | None:
+def same_barrier(first: str, second: str) -> bool | None:
     """Return whether two addresses are those of one mbarrier; None if that is not known.
 
     >>> [same_barrier("&bars+8", other) for other in ("&bars+8", "&bars+0", "%r1+8", "")]
     [True, False, None, None]
     """
-    if UNKNOWN in (one, other):
+    if UNKNOWN in (first, second):
         return None
-    if one == other:
+    if first == second:
         return True
-    (base, _, _), (another, _, _) = one.rpartition("+"), other.rpartition("+")
-    apart = base == another or (base.startswith("&") and another.startswith("&")) or not (base or another)
-    return False if apart else None
+    (first_base, _, _), (second_base, _, _) = first.rpartition("+"), second.rpartition("+")
+    differ = (
+        first_base == second_base
+        or (first_base.startswith("&") and second_base.startswith("&"))
+        or not (first_base or second_base)
+    )
+    return False if differ else None
 
 
 @frozen
@@ -148,11 +152,11 @@ class TensorState:
     @property
     def columns(self) -> int:
         """The number of allocated columns, as far as it is known."""
-        return sum(one.columns or 0 for one in self.allocated)
+        return sum(allocation.columns or 0 for allocation in self.allocated)
 
     def named(self, name: str) -> Alloc | None:
         """Return the live allocation with a name, if there is one."""
-        return next((one for one in self.allocated if one.name == name), None) if name else None
+        return next((allocation for allocation in self.allocated if allocation.name == name), None) if name else None
 
 
 def step(state: TensorState, event: Event) -> tuple[TensorState, list[Broken]]:
@@ -170,7 +174,7 @@ def doubts(state: TensorState, event: Event) -> list[Doubt]:
     >>> doubts(TensorState(), Alloc(48))
     []
     """
-    return [one for rule in COMPLETION.get(type(event), ()) for one in rule(state, event) if isinstance(one, Doubt)]
+    return [item for rule in COMPLETION.get(type(event), ()) for item in rule(state, event) if isinstance(item, Doubt)]
 
 
 def breaches(state: TensorState, event: Event, table: Table) -> list[Broken]:
@@ -179,7 +183,7 @@ def breaches(state: TensorState, event: Event, table: Table) -> list[Broken]:
     >>> breaches(TensorState(), Alloc(48), COMPLETION)
     []
     """
-    return [one for rule in table.get(type(event), ()) for one in rule(state, event) if isinstance(one, Broken)]
+    return [item for rule in table.get(type(event), ()) for item in rule(state, event) if isinstance(item, Broken)]
 
 
 def after(state: TensorState, event: Event) -> TensorState:
@@ -204,61 +208,64 @@ def after(state: TensorState, event: Event) -> TensorState:
         case Relinquish():
             return replace(state, relinquished=True)
         case Issue():
-            return replace(_started(state, Operation(event.operation, _cells(event))), fenced=True, quiet=True)
+            return replace(_record_operation(state, Operation(event.operation, _cells(event))), fenced=True, quiet=True)
         case TensorCommit(reads_alone=True):
             return state  # it signals that A was read, and completes no operation
         case TensorCommit(barrier):
-            return _staged(state, lambda name, stage: stage if name == "st" else _committed_to(stage, barrier))
+            return _change_stages(state, lambda name, stage: stage if name == "st" else _commit_stage(stage, barrier))
         case BarrierWait(barrier, relaxed):
-            made = _staged(state, lambda name, stage: stage if name == "st" else _waited_for(stage, barrier))
-            known = state.waited | {barrier} if barrier else state.waited
-            return replace(made, waited=known, heard=True, quiet=False, fenced=False, relaxed=relaxed)
+            staged = _change_stages(state, lambda name, stage: stage if name == "st" else _wait_stage(stage, barrier))
+            waited_barriers = state.waited | {barrier} if barrier else state.waited
+            return replace(staged, waited=waited_barriers, heard=True, quiet=False, fenced=False, relaxed=relaxed)
         case Meeting():
             return replace(state, quiet=False)
         case Load(registers):
             used = state.used.difference(registers)
             return replace(state, loaded=state.loaded | set(registers), used=used, fenced=True, quiet=False)
         case Store():
-            return replace(_started(state, Operation("st", _cells(event))), loaded=frozenset(), fenced=True)
+            return replace(_record_operation(state, Operation("st", _cells(event))), loaded=frozenset(), fenced=True)
         case WaitLoad():
             return replace(state, loaded=frozenset())
         case Touch() | Copy() if state.loaded.intersection(_reads(event)):
             return replace(state, loaded=frozenset(), used=state.used | state.loaded)  # reported once
         case WaitStore():
-            return _staged(state, lambda name, stage: _DONE if name == "st" else stage)
+            return _change_stages(state, lambda name, stage: _DONE if name == "st" else stage)
         case FenceAfter():
             return replace(state, fenced=True)
         case _:
             return state
 
 
-def _started(state: TensorState, one: Operation) -> TensorState:
+def _record_operation(state: TensorState, operation: Operation) -> TensorState:
     """Record an issued operation. It replaces earlier ones on the same known cells, because they complete with it."""
-    kept = frozenset({_ISSUED})
-    if one.cells is None or not one.cells.known:
-        kept = kept.union(*(stages for each, stages in state.operations if each == one))
-    others = {(each, stages) for each, stages in state.operations if each != one}
-    return replace(state, operations=frozenset({*others, (one, kept)}))
+    stages_kept = frozenset({_ISSUED})
+    if operation.cells is None or not operation.cells.known:
+        stages_kept = stages_kept.union(*(stages for other, stages in state.operations if other == operation))
+    others = {(other, stages) for other, stages in state.operations if other != operation}
+    return replace(state, operations=frozenset({*others, (operation, stages_kept)}))
 
 
-def _staged(state: TensorState, change: Callable[[str, Stage], Stage]) -> TensorState:
-    made = {(one, frozenset(change(one.name, stage) for stage in stages)) for one, stages in state.operations}
-    return replace(state, operations=frozenset(made))
+def _change_stages(state: TensorState, change: Callable[[str, Stage], Stage]) -> TensorState:
+    changed = {
+        (operation, frozenset(change(operation.name, stage) for stage in stages))
+        for operation, stages in state.operations
+    }
+    return replace(state, operations=frozenset(changed))
 
 
-def _committed_to(stage: Stage, barrier: str) -> Stage:
+def _commit_stage(stage: Stage, barrier: str) -> Stage:
     if stage.name == "done":
         return stage
     return Stage("committed" if stage.name == "issued" else stage.name, stage.barriers | {barrier})
 
 
-def _waited_for(stage: Stage, barrier: str) -> Stage:
+def _wait_stage(stage: Stage, barrier: str) -> Stage:
     if stage.name in ("done", "issued"):
         return stage
-    same = [same_barrier(barrier, one) for one in stage.barriers]
-    if True in same:
+    matches = [same_barrier(barrier, other) for other in stage.barriers]
+    if True in matches:
         return _DONE
-    return replace(stage, name="perhaps") if None in same else stage
+    return replace(stage, name="perhaps") if None in matches else stage
 
 
 def renamed(state: TensorState, register: str) -> TensorState:
@@ -277,7 +284,7 @@ def renamed(state: TensorState, register: str) -> TensorState:
     def changed(_: str, stage: Stage) -> Stage:
         return replace(stage, barriers=frozenset(map(named, stage.barriers)))
 
-    return replace(_staged(state, changed), waited=frozenset(map(named, state.waited)) - {UNKNOWN})
+    return replace(_change_stages(state, changed), waited=frozenset(map(named, state.waited)) - {UNKNOWN})
 
 
 def again(state: TensorState) -> TensorState:
@@ -285,17 +292,17 @@ def again(state: TensorState) -> TensorState:
     return replace(state, waited=frozenset()) if state.waited else state
 
 
-_Found: TypeAlias = Iterator[Broken | Doubt]
+_Findings: TypeAlias = Iterator[Broken | Doubt]
 _Access: TypeAlias = Issue | Load | Store
 
 
-def _permit(state: TensorState, event: Alloc) -> _Found:
+def _check_permit(state: TensorState, event: Alloc) -> _Findings:
     """Report an allocation after the permit was relinquished."""
     if state.relinquished:
         yield broken("tcgen05-alloc-relinquished", "this allocation follows tcgen05.relinquish_alloc_permit")
 
 
-def _size(state: TensorState, event: Alloc) -> _Found:
+def _check_size(state: TensorState, event: Alloc) -> _Findings:
     """Report an illegal number of columns."""
     if event.columns is not None and not event.is_legal:
         kind, legal = "allocation", f"a power of two from {LEAST_COLUMNS} to {COLUMNS}"
@@ -304,26 +311,28 @@ def _size(state: TensorState, event: Alloc) -> _Found:
         yield broken("tcgen05-alloc-size", f"the {kind} has {event.columns} columns, which is not {legal}")
 
 
-def _order(state: TensorState, event: Alloc) -> _Found:
+def _check_order(state: TensorState, event: Alloc) -> _Findings:
     """Report an allocation larger than an earlier one. Illegal sizes have their own rule and are skipped."""
     if event.columns is not None and event.is_legal and event.columns > state.least:
         fact = f"the allocation has {event.columns} columns, and an earlier one has {state.least}"
         yield broken("tcgen05-alloc-order", fact)
 
 
-def _room(state: TensorState, event: Alloc) -> _Found:
+def _check_space(state: TensorState, event: Alloc) -> _Findings:
     """Report an allocation that can never succeed: beside an exclusive one, or beyond all columns."""
-    if state.allocated and (event.exclusive or any(one.exclusive for one in state.allocated)):
-        live = ", ".join("some" if one.columns is None else str(one.columns) for one in state.allocated)
+    if state.allocated and (event.exclusive or any(allocation.exclusive for allocation in state.allocated)):
+        live = ", ".join(
+            "some" if allocation.columns is None else str(allocation.columns) for allocation in state.allocated
+        )
         fact = f"an exclusive allocation and another one are live at the same time: {live} columns are not freed"
         yield broken("tcgen05-alloc-full", fact)
     elif event.is_legal and not event.exclusive:
-        taken = sum(one.columns or 0 for one in (*state.allocated, event) if one.is_legal)
-        if taken > COLUMNS:
-            yield broken("tcgen05-alloc-full", f"the allocations need {taken} columns, and there are {COLUMNS}")
+        needed = sum(allocation.columns or 0 for allocation in (*state.allocated, event) if allocation.is_legal)
+        if needed > COLUMNS:
+            yield broken("tcgen05-alloc-full", f"the allocations need {needed} columns, and there are {COLUMNS}")
 
 
-def _freed(state: TensorState, event: Dealloc) -> _Found:
+def _check_dealloc(state: TensorState, event: Dealloc) -> _Findings:
     """Report a deallocation that does not agree with an allocation."""
     freed = allocations.meant(state.allocated, event)
     match allocations.fault_of(state.allocated, event):
@@ -332,9 +341,9 @@ def _freed(state: TensorState, event: Dealloc) -> _Found:
         case Fault.UNKNOWN if event.name:
             fact = f"{event.name} {'was deallocated before' if event.name in state.freed else 'is not allocated'}"
         case Fault.UNKNOWN:
-            live = ", ".join(str(one.columns) for one in state.allocated)
-            held = f"the live allocations have {live}" if live else "no allocation is live"
-            fact = f"{'' if event.columns is None else f'{event.columns} '}columns are deallocated, but {held}"
+            live = ", ".join(str(allocation.columns) for allocation in state.allocated)
+            live_text = f"the live allocations have {live}" if live else "no allocation is live"
+            fact = f"{'' if event.columns is None else f'{event.columns} '}columns are deallocated, but {live_text}"
         case Fault.COLUMNS:
             fact = f"{event.columns} columns are deallocated, but {freed.columns if freed else 0} were allocated"
         case Fault.EXCLUSIVE:
@@ -343,17 +352,17 @@ def _freed(state: TensorState, event: Dealloc) -> _Found:
     yield broken("tcgen05-dealloc-unknown", fact)
 
 
-def _leak(state: TensorState, event: End) -> _Found:
+def _check_leak(state: TensorState, event: End) -> _Findings:
     """Report allocations that are live at the end of the kernel."""
-    for one in state.allocated:
-        if one.name:
-            fact = f"the kernel ends while the {one.columns} columns of {one.name} are allocated"
+    for allocation in state.allocated:
+        if allocation.name:
+            fact = f"the kernel ends while the {allocation.columns} columns of {allocation.name} are allocated"
             yield broken("tcgen05-dealloc-missing", fact)
-    if nameless := sum(not one.name for one in state.allocated):
+    if nameless := sum(not allocation.name for allocation in state.allocated):
         yield broken("tcgen05-dealloc-missing", f"the kernel ends with {counted(nameless, 'allocation')} not freed")
 
 
-def _columns(event: _Access) -> int | None:
+def _column_count(event: _Access) -> int | None:
     """Return the number of columns that an event accesses from its address on; None if it is not known."""
     match event:
         case Issue("mma", _, columns):
@@ -375,33 +384,33 @@ def _cells(event: _Access) -> Cells | None:
     """Return the cells that an event writes or reads: those of the event, or those from its address on."""
     if event.cells is not None or event.place is None:
         return event.cells
-    return Cells(event.place.name, event.place.column, _columns(event), 1 << event.place.lane % LANES)
+    return Cells(event.place.name, event.place.column, _column_count(event), 1 << event.place.lane % LANES)
 
 
-def _bounds(state: TensorState, event: _Access) -> _Found:
+def _check_lane_bound(state: TensorState, event: _Access) -> _Findings:
     """Report a lane that does not exist."""
     if event.place is not None and event.place.lane >= LANES:
         yield broken("tcgen05-bounds", f"the lane is {event.place.lane}, beyond the last lane {LANES - 1}")
 
 
-def _allocated(state: TensorState, event: _Access) -> _Found:
+def _check_allocated(state: TensorState, event: _Access) -> _Findings:
     """Report an access of columns that are not allocated."""
-    place, columns = event.place, _columns(event)
+    place, columns = event.place, _column_count(event)
     if place is None or columns is None:
         return
-    held, end = state.named(place.name), place.column + columns
-    if held is None:
-        was = "deallocated" if place.name in state.freed else "never allocated"
-        yield broken("tcgen05-unallocated", f"the address is in {place.name}, which was {was}")
-    elif end > (last := held.most if held.exclusive else COLUMNS):
+    allocation, end = state.named(place.name), place.column + columns
+    if allocation is None:
+        past = "deallocated" if place.name in state.freed else "never allocated"
+        yield broken("tcgen05-unallocated", f"the address is in {place.name}, which was {past}")
+    elif end > (last := allocation.most if allocation.exclusive else COLUMNS):
         fact = f"the access reaches column {end - 1} of {place.name}, beyond the last possible column {last - 1}"
         yield broken("tcgen05-bounds", fact)
-    elif held.columns is not None and end > held.columns:
-        fact = f"the access touches columns {place.column} to {end - 1} of {place.name}, which has {held.columns}"
+    elif allocation.columns is not None and end > allocation.columns:
+        fact = f"the access touches columns {place.column} to {end - 1} of {place.name}, which has {allocation.columns}"
         yield broken("tcgen05-unallocated", fact)
 
 
-def _quarter(state: TensorState, event: Load | Store) -> _Found:
+def _check_quarter(state: TensorState, event: Load | Store) -> _Findings:
     """Report a load or store that begins in a wrong lane, or whose lanes its warp does not reach."""
     if event.place is None or not event.shape:
         return
@@ -416,7 +425,7 @@ def _quarter(state: TensorState, event: Load | Store) -> _Found:
         yield broken("tcgen05-warp", fact)
 
 
-def _copied(state: TensorState, event: Issue) -> _Found:
+def _check_copy(state: TensorState, event: Issue) -> _Findings:
     """Report a copy whose lanes extend beyond tensor memory."""
     if event.operation != "cp" or event.place is None or not event.shape or event.place.lane >= LANES:
         return
@@ -426,7 +435,7 @@ def _copied(state: TensorState, event: Issue) -> _Found:
         yield broken("tcgen05-bounds", f".{copy.name} reaches lane {last}, beyond the last lane {LANES - 1}")
 
 
-def _lane(state: TensorState, event: Issue) -> _Found:
+def _check_lane(state: TensorState, event: Issue) -> _Findings:
     """Report a multiplication or a shift that begins in a wrong lane."""
     lane = event.place.lane if event.place else 0
     if event.operation == "mma" and lane not in (0, 16):
@@ -435,7 +444,7 @@ def _lane(state: TensorState, event: Issue) -> _Found:
         yield broken("tcgen05-lane", f"the lane of tcgen05.shift is {lane}, which is not a multiple of 32")
 
 
-def _sparsity(state: TensorState, event: Issue) -> _Found:
+def _check_sparsity(state: TensorState, event: Issue) -> _Findings:
     """Report an instruction descriptor whose sparsity differs from that of the instruction."""
     if event.idesc is not None and bool(event.idesc >> 2 & 1) != event.sparse:
         described, actual = ("dense", "sparse") if event.sparse else ("sparse", "dense")
@@ -443,7 +452,7 @@ def _sparsity(state: TensorState, event: Issue) -> _Found:
         yield broken("word-idesc", fact)
 
 
-def _width(state: TensorState, event: Issue) -> _Found:
+def _check_width(state: TensorState, event: Issue) -> _Findings:
     """Report a multiplication whose columns cannot be those of an accumulator with N of its instruction descriptor.
 
     N is in the same bits for every kind. The number of columns depends on M, the CTAs and ``.ws``, which the descriptor
@@ -457,7 +466,7 @@ def _width(state: TensorState, event: Issue) -> _Found:
         yield broken("word-idesc", fact)
 
 
-def _open(stages: _Stages) -> bool | None:
+def _is_unfinished(stages: _Stages) -> bool | None:
     """Return whether an operation is unfinished: on every path or on none; None if it is on some or not known."""
     names = {stage.name for stage in stages}
     if names == {"done"}:
@@ -465,83 +474,91 @@ def _open(stages: _Stages) -> bool | None:
     return None if names & {"done", "perhaps"} else True
 
 
-def may_meet(one: Cells | None, other: Cells | None) -> bool:
+def may_meet(first: Cells | None, second: Cells | None) -> bool:
     """Return whether two accesses may have cells in common.
 
     >>> may_meet(None, Cells("t", 0, 8))
     True
     """
-    return one is None or other is None or one.meets(other) is not False
+    return first is None or second is None or first.meets(second) is not False
 
 
-def _touched(
+def _unfinished_writers(
     state: TensorState, cells: Cells | None, names: tuple[str, ...]
 ) -> Iterator[tuple[Operation, bool | None]]:
     """Yield the unfinished operations that may write some cells, each with True if that is certain, else None."""
-    found = [(one, _open(stages)) for one, stages in state.operations if one.name in names]
-    for one, still in sorted(found, key=lambda row: str(row[0])):
-        if cells is None or one.cells is None:
+    candidates = [
+        (operation, _is_unfinished(stages)) for operation, stages in state.operations if operation.name in names
+    ]
+    for operation, unfinished in sorted(candidates, key=lambda row: str(row[0])):
+        if cells is None or operation.cells is None:
             # Both have unknown cells. If there is one such operation, it is that one; else it is not known which.
-            same = True if cells is one.cells is None and len(found) == 1 else None
+            same = True if cells is operation.cells is None and len(candidates) == 1 else None
         else:
-            same = one.cells.meets(cells)
-        if same is not False and still is not False:
-            yield one, True if same and still else None
+            same = operation.cells.meets(cells)
+        if same is not False and unfinished is not False:
+            yield operation, True if same and unfinished else None
 
 
-def _completed(state: TensorState, event: Load) -> _Found:
+def _check_completed(state: TensorState, event: Load) -> _Findings:
     """Report a load before the operations that write its cells are complete.
 
     If the cells are not known, a load is reported if the only multiplication is not complete.
     """
     cells = _cells(event)
-    left = list(_touched(state, cells, _ASYNCHRONOUS))
-    sure = [one for one, certain in left if certain]
-    everything = [stages for one, stages in state.operations if one.name == "mma"]
-    if not sure and any(one.name == "mma" for one, _ in left) and not any(o.name == "st" for o, _ in state.operations):
+    unfinished = list(_unfinished_writers(state, cells, _ASYNCHRONOUS))
+    certain_writers = [operation for operation, certain in unfinished if certain]
+    mma_stages = [stages for operation, stages in state.operations if operation.name == "mma"]
+    if (
+        not certain_writers
+        and any(operation.name == "mma" for operation, _ in unfinished)
+        and not any(other.name == "st" for other, _ in state.operations)
+    ):
         # Whatever cells it reads: the only multiplication is not finished, and other cells were not written.
-        unknown = cells is None or cells.column is None or any(one.cells is None for one, _ in left)
-        if len(everything) == 1 and unknown and all(_open(stages) for stages in everything):
-            sure = [one for one, _ in left if one.name == "mma"]
-    stages = {stage.name for one, kept in state.operations if one in sure for stage in kept}
+        unknown = cells is None or cells.column is None or any(operation.cells is None for operation, _ in unfinished)
+        if len(mma_stages) == 1 and unknown and all(_is_unfinished(stages) for stages in mma_stages):
+            certain_writers = [operation for operation, _ in unfinished if operation.name == "mma"]
+    stages = {
+        stage.name for operation, its_stages in state.operations if operation in certain_writers for stage in its_stages
+    }
     if "committed" in stages:
         yield broken("tcgen05-wait", "this tcgen05.ld reads a result that is committed but not waited for")
-    elif sure:
-        names = " and ".join(sorted({f"tcgen05.{one.name}" for one in sure}))
+    elif certain_writers:
+        names = " and ".join(sorted({f"tcgen05.{operation.name}" for operation in certain_writers}))
         yield broken("tcgen05-commit", f"this tcgen05.ld reads the result of a {names} that is not committed")
-    elif left:
-        yield _of_cells("order", f"whether tcgen05.{left[0][0].name} is complete", left[0][0], cells)
+    elif unfinished:
+        yield _cells_doubt("order", f"whether tcgen05.{unfinished[0][0].name} is complete", unfinished[0][0], cells)
 
 
 _ASYNCHRONOUS = ("mma", "cp", "shift")
 
 
-def _of_cells(of: str, what: str, one: Operation, cells: Cells | None) -> Doubt:
+def _cells_doubt(property_name: str, what: str, operation: Operation, cells: Cells | None) -> Doubt:
     """Return the doubt about an operation and an access of cells that may be its own."""
-    if cells is None or one.cells is None or one.cells.meets(cells) is None:
+    if cells is None or operation.cells is None or operation.cells.meets(cells) is None:
         shown = "an unknown address" if cells is None else str(cells)
-        other = "an unknown address" if one.cells is None else str(one.cells)
+        other = "an unknown address" if operation.cells is None else str(operation.cells)
         why = f"the access is to {shown}, and the operation is to {other}"
-        return Doubt(of, what, why, "addresses that are the result of the allocation plus a constant")
+        return Doubt(property_name, what, why, "addresses that are the result of the allocation plus a constant")
     why = "the thread waits for it on some paths only, or on an mbarrier whose address is not known"
-    return Doubt(of, what, why, "a wait on every path, on the mbarrier of the commit by a constant address")
+    return Doubt(property_name, what, why, "a wait on every path, on the mbarrier of the commit by a constant address")
 
 
-def _stored(state: TensorState, event: Issue | Load) -> _Found:
+def _check_stored(state: TensorState, event: Issue | Load) -> _Findings:
     """Report an access of cells of an unfinished store: cells that are read, or that are added to."""
     if isinstance(event, Load):
         read: list[Cells | None] = [_cells(event)]
     else:
         read = [event.reads] if event.reads is not None else []
         read += [_cells(event)] if event.adds is not False or event.reads is None else []
-    left = [row for cells in read for row in _touched(state, cells, ("st",))]
-    if any(certain for _, certain in left):
+    unfinished = [row for cells in read for row in _unfinished_writers(state, cells, ("st",))]
+    if any(certain for _, certain in unfinished):
         yield broken("tcgen05-wait-st", "no tcgen05.wait::st is between the tcgen05.st and this access of its cells")
-    elif left:
-        yield _of_cells("order", "whether tcgen05.st is complete", left[0][0], read[0])
+    elif unfinished:
+        yield _cells_doubt("order", "whether tcgen05.st is complete", unfinished[0][0], read[0])
 
 
-def _fenced(state: TensorState, event: _Access) -> _Found:
+def _check_fenced(state: TensorState, event: _Access) -> _Findings:
     """Report a missing tcgen05.fence::after_thread_sync."""
     if not state.fenced:
         fact = (
@@ -550,36 +567,38 @@ def _fenced(state: TensorState, event: _Access) -> _Found:
         yield broken("tcgen05-fence-relaxed" if state.relaxed else "tcgen05-fence-after", fact)
 
 
-def _freed_before(state: TensorState, event: _Access) -> _Found:
+def _check_freed_before(state: TensorState, event: _Access) -> _Findings:
     """Report an access after all allocations are freed on every path."""
     if state.gone:
         yield broken("tcgen05-unallocated", "tensor memory is used after it was deallocated")
 
 
-def _early(state: TensorState, event: Dealloc) -> _Found:
+def _check_early_dealloc(state: TensorState, event: Dealloc) -> _Findings:
     """Report a deallocation while an operation of this thread may still be running.
 
     An operation counts as running if this thread has not waited for it and no other thread can have signaled its end.
     """
-    left = [one for one, stages in state.operations if one.name != "st" and _open(stages)]
-    if left and state.quiet:
-        fact = f"tensor memory is deallocated without a wait for the tcgen05.{left[0].name} that uses it"
+    unfinished = [
+        operation for operation, stages in state.operations if operation.name != "st" and _is_unfinished(stages)
+    ]
+    if unfinished and state.quiet:
+        fact = f"tensor memory is deallocated without a wait for the tcgen05.{unfinished[0].name} that uses it"
         yield broken("tcgen05-dealloc-early", fact)
     elif unread := state.loaded - state.used:  # a use without a wait is a remark of its own, tcgen05-wait-ld
         fact = "tensor memory is deallocated without a tcgen05.wait::ld for the tcgen05.ld that reads it"
         yield broken("tcgen05-dealloc-early", fact, tuple(sorted(unread)[:4]))
 
 
-def _released(state: TensorState, event: Arrive) -> _Found:
+def _check_released(state: TensorState, event: Arrive) -> _Findings:
     """Report an arrival that signals other threads while loads or stores of this thread may be unfinished."""
     if state.loaded:
         fact = "no tcgen05.wait::ld is between a tcgen05.ld and this arrival at an mbarrier"
         yield broken("tcgen05-release", fact, tuple(sorted(state.loaded)[:4]))
-    elif any(one.name == "st" and _open(stages) for one, stages in state.operations):
+    elif any(operation.name == "st" and _is_unfinished(stages) for operation, stages in state.operations):
         yield broken("tcgen05-release", "no tcgen05.wait::st is between a tcgen05.st and this arrival at an mbarrier")
 
 
-def _loaded(state: TensorState, event: Store) -> _Found:
+def _check_loaded(state: TensorState, event: Store) -> _Findings:
     """Report a store that may overwrite cells of an unfinished load."""
     if state.loaded:
         fact = "this tcgen05.st may overwrite cells that a tcgen05.ld without tcgen05.wait::ld still reads"
@@ -590,7 +609,7 @@ def _reads(event: Touch | Copy) -> tuple[str, ...]:
     return event.reads if isinstance(event, Touch) else (event.source,)
 
 
-def _used(state: TensorState, event: Touch | Copy) -> _Found:
+def _check_used(state: TensorState, event: Touch | Copy) -> _Findings:
     """Report a use of registers of an unfinished load."""
     if used := state.loaded.intersection(_reads(event)):
         fact = "registers of a tcgen05.ld are used without a tcgen05.wait::ld"
@@ -598,66 +617,68 @@ def _used(state: TensorState, event: Touch | Copy) -> _Found:
 
 
 #: The functions that compare each event with the state before it.
-Table: TypeAlias = Mapping[type, tuple[Callable[[TensorState, Any], _Found], ...]]
+Table: TypeAlias = Mapping[type, tuple[Callable[[TensorState, Any], _Findings], ...]]
 
 #: The rules of events that allocate, free or access tensor memory.
 MEMORY: Table = {
-    Alloc: (_permit, _size, _order, _room),
-    Dealloc: (_freed,),
-    End: (_leak,),
-    Load: (_bounds, _allocated, _quarter),
-    Store: (_bounds, _allocated, _quarter),
-    Issue: (_bounds, _allocated, _copied, _lane, _sparsity, _width),
+    Alloc: (_check_permit, _check_size, _check_order, _check_space),
+    Dealloc: (_check_dealloc,),
+    End: (_check_leak,),
+    Load: (_check_lane_bound, _check_allocated, _check_quarter),
+    Store: (_check_lane_bound, _check_allocated, _check_quarter),
+    Issue: (_check_lane_bound, _check_allocated, _check_copy, _check_lane, _check_sparsity, _check_width),
 }
 #: The rules of events that require another event to be complete.
 COMPLETION: Table = {
-    Issue: (_stored, _fenced, _freed_before),
-    Load: (_completed, _stored, _fenced, _freed_before),
-    Store: (_loaded, _fenced, _freed_before),
-    Dealloc: (_early,),
-    Arrive: (_released,),
-    Touch: (_used,),
-    Copy: (_used,),
+    Issue: (_check_stored, _check_fenced, _check_freed_before),
+    Load: (_check_completed, _check_stored, _check_fenced, _check_freed_before),
+    Store: (_check_loaded, _check_fenced, _check_freed_before),
+    Dealloc: (_check_early_dealloc,),
+    Arrive: (_check_released,),
+    Touch: (_check_used,),
+    Copy: (_check_used,),
 }
 
 
-def meet(one: TensorState, other: TensorState) -> TensorState:
+def meet(first: TensorState, second: TensorState) -> TensorState:
     """Return the state where two paths meet.
 
     >>> stored = run([Store(cells=Cells("a", 0, 8))])[0]
-    >>> [one.name for one, _ in meet(stored, TensorState()).operations]
+    >>> [operation.name for operation, _ in meet(stored, TensorState()).operations]
     ['st']
     """
-    if one == other:
-        return one
+    if first == second:
+        return first
     return TensorState(
-        allocated=max(one.allocated, other.allocated, key=lambda live: (len(live), [_rank(n) for n in live])),
-        freed=one.freed | other.freed,
-        least=max(one.least, other.least),  # an allocation larger than this is too large on both paths
-        relinquished=one.relinquished and other.relinquished,
-        operations=_both(one.operations, other.operations),
-        waited=one.waited & other.waited,
-        heard=one.heard or other.heard,
-        quiet=one.quiet and other.quiet,
-        gone=one.gone and other.gone,
-        fenced=one.fenced and other.fenced,
-        relaxed=any(state.relaxed and not state.fenced for state in (one, other)),  # one path is enough
-        loaded=one.loaded | other.loaded,
-        used=one.used | other.used,
+        allocated=max(
+            first.allocated, second.allocated, key=lambda live: (len(live), [_allocation_key(n) for n in live])
+        ),
+        freed=first.freed | second.freed,
+        least=max(first.least, second.least),  # an allocation larger than this is too large on both paths
+        relinquished=first.relinquished and second.relinquished,
+        operations=_merge_operations(first.operations, second.operations),
+        waited=first.waited & second.waited,
+        heard=first.heard or second.heard,
+        quiet=first.quiet and second.quiet,
+        gone=first.gone and second.gone,
+        fenced=first.fenced and second.fenced,
+        relaxed=any(state.relaxed and not state.fenced for state in (first, second)),  # one path is enough
+        loaded=first.loaded | second.loaded,
+        used=first.used | second.used,
     )
 
 
 _Operations: TypeAlias = frozenset[tuple[Operation, _Stages]]
 
 
-def _both(one: _Operations, other: _Operations) -> _Operations:
+def _merge_operations(first: _Operations, second: _Operations) -> _Operations:
     """Return the stages on either path; an operation that was not issued on one path has those of the other."""
-    if one == other:
-        return one
-    found = dict(one)
-    for operation, stages in other:
-        found[operation] = _few(found.get(operation, frozenset()) | stages)
-    return frozenset(found.items())
+    if first == second:
+        return first
+    merged = dict(first)
+    for operation, stages in second:
+        merged[operation] = _limit_stages(merged.get(operation, frozenset()) | stages)
+    return frozenset(merged.items())
 
 
 #: Largest number of stages of one operation, far more than a pipeline has on the paths to one place.
@@ -665,15 +686,15 @@ _MOST_STAGES = 6
 
 
 @lru_cache(maxsize=1 << 12)
-def _few(stages: _Stages) -> _Stages:
+def _limit_stages(stages: _Stages) -> _Stages:
     """Return the stages, or three that stand for unknown ones if there are too many."""
     if len(stages) <= _MOST_STAGES:
         return stages
     return frozenset({_DONE, _ISSUED, Stage("perhaps", frozenset({UNKNOWN}))})
 
 
-def _rank(one: Alloc) -> tuple[int, str]:
-    return one.columns or 0, one.name
+def _allocation_key(allocation: Alloc) -> tuple[int, str]:
+    return allocation.columns or 0, allocation.name
 
 
 def run(events: Iterable[Event], state: TensorState | None = None) -> tuple[TensorState, list[Broken]]:
@@ -684,6 +705,6 @@ def run(events: Iterable[Event], state: TensorState | None = None) -> tuple[Tens
     """
     current, violations = state or TensorState(), []
     for event in events:
-        current, found = step(current, event)
-        violations.extend(found)
+        current, event_violations = step(current, event)
+        violations.extend(event_violations)
     return current, violations

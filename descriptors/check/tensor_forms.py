@@ -6,8 +6,8 @@ Source: ptxas 13.5.37 (``.version 9.5``), PTX ISA 9.1 and 9.4; the tables of cop
 
 Invariant: each shape of tensor memory has a load and a store.
 
->>> loaded, stored = ({words.split()[2] for name, words, _, _ in tensor_forms() if name == one}
-...     for one in ("tcgen05.ld", "tcgen05.st"))
+>>> loaded, stored = ({words.split()[2] for name, words, _, _ in tensor_forms() if name == opcode}
+...     for opcode in ("tcgen05.ld", "tcgen05.st"))
 >>> loaded == stored == set(MOST)
 True
 """
@@ -49,21 +49,21 @@ def tensor_forms() -> Iterator[tuple[str, str, str, str]]:
     yield "tcgen05.commit", committed, "[*]", ""
     yield "tcgen05.commit", f"{committed} {_MASKED}", "[*], any", ""
     for copy in COPIES:
-        to = "|".join(copy.multicast)
-        yield "tcgen05.cp", f"{_GROUP} {copy.shape} {to} [b8x16+b6x16_p32|b8x16+b4x16_p64]", "[*], any", ""
+        destinations = "|".join(copy.multicast)
+        yield "tcgen05.cp", f"{_GROUP} {copy.shape} {destinations} [b8x16+b6x16_p32|b8x16+b4x16_p64]", "[*], any", ""
     for shape, most in MOST.items():
-        yield from _moves(shape, [f"x{1 << k}" for k in range(most.bit_length())])
+        yield from _move_forms(shape, [f"x{1 << k}" for k in range(most.bit_length())])
 
 
-def _moves(shape: str, counts: list[str]) -> Iterator[tuple[str, str, str, str]]:
+def _move_forms(shape: str, counts: list[str]) -> Iterator[tuple[str, str, str, str]]:
     """Loads and stores of a shape."""
     words, offset = f"{_ALIGNED} {shape} ", _OFFSET.get(shape, "")
-    every, several, compressed = ("|".join(counts[first:]) for first in range(3))
-    yield "tcgen05.ld", f"{words}{every} [pack::16b] b32", f"vR, [*]{offset}", ""
-    yield "tcgen05.st", f"{words}{every} [unpack::16b] b32$", f"[*]{offset}, vR", ""
+    all_counts, from_two, from_four = ("|".join(counts[first:]) for first in range(3))
+    yield "tcgen05.ld", f"{words}{all_counts} [pack::16b] b32", f"vR, [*]{offset}", ""
+    yield "tcgen05.st", f"{words}{all_counts} [unpack::16b] b32$", f"[*]{offset}, vR", ""
     for operation in _REDUCED if shape in ("32x32b", "16x32bx2") else ():
-        yield "tcgen05.ld.red", f"{words}{several} {operation}", f"vR, any, [*]{offset}", "tcgen05.ld.red"
+        yield "tcgen05.ld.red", f"{words}{from_two} {operation}", f"vR, any, [*]{offset}", "tcgen05.ld.red"
     if shape == "32x32b":
-        tail = f"{words}{compressed} {_COMPRESSED}"
+        tail = f"{words}{from_four} {_COMPRESSED}"
         yield "tcgen05.ld", tail, "vM, vH, [*]", "tcgen05.ld.spcompress"
         yield "tcgen05.ld.red", f"{tail} [NaN]", "vM, vH, any, [*]", "tcgen05.ld.spcompress"

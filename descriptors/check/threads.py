@@ -14,11 +14,11 @@ Invariant: an elected thread may multiply, and a warp may not; for an aligned in
 >>> from descriptors.check.ptx.control_flow import blocks
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> text = ".version 8.8\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
->>> def told(body):
+>>> def violated_rules(body):
 ...     function = parse(text.format(body)).functions[0]
-...     return [one.rule.name for _, one in thread_findings(Threads(function, blocks(function)))]
+...     return [item.rule.name for _, item in thread_findings(Threads(function, blocks(function)))]
 >>> mma, load = "tcgen05.mma.cta_group::1.kind::f16 [d], x, y, i, q;", "tcgen05.wait::ld.sync.aligned;"
->>> told(mma), told("@p " + mma), told(load), told("@p " + load)
+>>> violated_rules(mma), violated_rules("@p " + mma), violated_rules(load), violated_rules("@p " + load)
 (['tcgen05-elect'], [], [], ['tcgen05-aligned'])
 """
 
@@ -75,9 +75,9 @@ class Threads:
     ) -> None:  # fmt: skip
         self.function, self.code, self.graph = function, function.code, graph
         self.conditions = conditions or Conditions(function, graph)
-        found = _THREADS.search(function.head)
-        self.extent = tuple(int(n or 1) for n in found.groups()) if found else (MOST_THREADS, 1, 1)
-        self.bounded = found is not None
+        bounds = _THREADS.search(function.head)
+        self.extent = tuple(int(n or 1) for n in bounds.groups()) if bounds else (MOST_THREADS, 1, 1)
+        self.bounded = bounds is not None
         self.count = min(self.extent[0] * self.extent[1] * self.extent[2], MOST_THREADS)
         self.differ = varying(function) if differs is None else differs
         self.made: dict[tuple[int, str], _Values] = {}
@@ -87,52 +87,56 @@ class Threads:
     def at(self, index: int) -> Running:
         """Return the threads that execute an instruction."""
         running = self.before[self.conditions.block[index]]
-        one = self.code[index]
-        return self._let(running, one.predicate, not one.negated, index) if one.predicate else running
+        instruction = self.code[index]
+        return (
+            self._let(running, instruction.predicate, not instruction.negated, index)
+            if instruction.predicate
+            else running
+        )
 
     def some(self, index: int) -> bool:
         """Return whether the guard of an instruction certainly holds for some thread that reaches it.
 
         A guard that is unknown but the same for all threads may hold for none.
         """
-        one = self.code[index]
-        if not one.predicate:
+        instruction = self.code[index]
+        if not instruction.predicate:
             return True
         running = self.before[self.conditions.block[index]].sure
         return any(
-            isinstance(value, int) and bool(value) is not one.negated and running >> thread & 1
-            for thread, value in enumerate(self.value(one.predicate, index))
+            isinstance(value, int) and bool(value) is not instruction.negated and running >> thread & 1
+            for thread, value in enumerate(self.value(instruction.predicate, index))
         )
 
     def _let(self, running: Running, name: str, wanted: bool, index: int) -> Running:
         """Return those of some threads for which a predicate has the wanted value."""
-        sure, left = _holding(self.value(name, index), wanted)
-        return Running(running.sure & sure, (running.sure | running.open) & left | running.open & sure)
+        sure, unknown = _threads_with(self.value(name, index), wanted)
+        return Running(running.sure & sure, (running.sure | running.open) & unknown | running.open & sure)
 
     def _before(self) -> list[Running]:
         """Return the threads that reach each block."""
-        found = [Running(0, 0) for _ in self.graph]
-        if not found:
-            return found
-        found[0] = Running((1 << self.count) - 1, 0)
+        running = [Running(0, 0) for _ in self.graph]
+        if not running:
+            return running
+        running[0] = Running((1 << self.count) - 1, 0)
         waiting = [0]
         while waiting:
             number = waiting.pop()
             for follower in self.graph[number].next:
-                come, old = self._over(number, follower, found[number]), found[follower]
-                new = Running(old.sure | come.sure, old.open | come.open)
+                passing, old = self._over(number, follower, running[number]), running[follower]
+                new = Running(old.sure | passing.sure, old.open | passing.open)
                 if new != old:
-                    found[follower] = new
+                    running[follower] = new
                     waiting.append(follower)
-        return found
+        return running
 
     def _over(self, number: int, follower: int, running: Running) -> Running:
         index = self.graph[number].end - 1
         last = self.code[index]
         if last.opcode.startswith("brx"):
             name = last.operands[0] if last.operands else ""
-            apart = isinstance(name, str) and any(value != "same" for value in self.value(name, index))
-            return Running(0, running.sure | running.open) if apart else running
+            may_diverge = isinstance(name, str) and any(value != "same" for value in self.value(name, index))
+            return Running(0, running.sure | running.open) if may_diverge else running
         if not last.predicate or not last.opcode.startswith(("bra", "ret", "exit", "trap")):
             return running
         if len(self.graph[number].next) == 1 and not last.opcode.startswith(("ret", "exit", "trap")):
@@ -159,11 +163,11 @@ class Threads:
     def _reaching(self, name: str, index: int) -> Sequence[int]:
         """Return the definitions of a register that reach a read: an unconditional one, and later guarded ones."""
         places, block = self.conditions.where.get(name, []), self.conditions.block
-        before: Sequence[int] = [at for at in places if at < index and block[at] == block[index]]
-        if not before and len({block[at] for at in places}) == 1:
-            before = places
-        plain = [number for number, at in enumerate(before) if not self.code[at].predicate]
-        return before[plain[-1] :] if plain else []
+        earlier: Sequence[int] = [place for place in places if place < index and block[place] == block[index]]
+        if not earlier and len({block[place] for place in places}) == 1:
+            earlier = places
+        unguarded = [number for number, place in enumerate(earlier) if not self.code[place].predicate]
+        return earlier[unguarded[-1] :] if unguarded else []
 
     def _unknown(self, name: str) -> _Values:
         """Return the values of a register that is not followed: the same in all threads, unless it is varying."""
@@ -185,38 +189,42 @@ class Threads:
         return None
 
     def _defined(self, places: Sequence[int], name: str) -> _Values:
-        found = self._computed(places[0], name)
+        values = self._compute(places[0], name)
         for index in places[1:]:
-            one = self.code[index]
-            guard, made = self.value(one.predicate, index), self._computed(index, name)
-            rows = zip(guard, made, found, strict=True)
-            found = _settled(tuple(_selected(g, one.negated, m, f) for g, m, f in rows))
-        return found
+            instruction = self.code[index]
+            guard, guarded_values = self.value(instruction.predicate, index), self._compute(index, name)
+            rows = zip(guard, guarded_values, values, strict=True)
+            values = _settle(tuple(_select(g, instruction.negated, m, f) for g, m, f in rows))
+        return values
 
-    def _computed(self, index: int, name: str) -> _Values:
-        one = self.code[index]
-        read = one.operands
-        if one.opcode.startswith("elect.") and isinstance(read[0], Pair):
-            if name != read[0].second:
+    def _compute(self, index: int, name: str) -> _Values:
+        instruction = self.code[index]
+        operands = instruction.operands
+        if instruction.opcode.startswith("elect.") and isinstance(operands[0], Pair):
+            if name != operands[0].second:
                 return (_SAME,) * self.count
             return tuple(int(thread % WARP == 0) for thread in range(self.count))
-        if one.opcode.startswith("shfl.sync.idx") and len(read) > 2 and read[2] == 0:
-            target = read[0].first if isinstance(read[0], Pair) else read[0]
-            whole = self._operand(read[1], index)
-            return tuple(whole[at - at % WARP] for at in range(self.count)) if name == target else self._unknown(name)
-        operation = decode(one.opcode)
-        if operation is None or len(read) != operation.operands + 1 or not isinstance(read[0], str):
+        if instruction.opcode.startswith("shfl.sync.idx") and len(operands) > 2 and operands[2] == 0:
+            target = operands[0].first if isinstance(operands[0], Pair) else operands[0]
+            source_values = self._operand(operands[1], index)
+            return (
+                tuple(source_values[at - at % WARP] for at in range(self.count))
+                if name == target
+                else self._unknown(name)
+            )
+        operation = decode(instruction.opcode)
+        if operation is None or len(operands) != operation.operands + 1 or not isinstance(operands[0], str):
             return self._unknown(name)
-        if not all(isinstance(operand, str | int | Negated) for operand in read):
+        if not all(isinstance(operand, str | int | Negated) for operand in operands):
             return self._unknown(name)
-        sides = [self._operand(operand, index) for operand in read[1:]]
+        sides = [self._operand(operand, index) for operand in operands[1:]]
         if operation.name == "mov":
             return sides[0]
         if operation.name == "selp":
-            return _settled(tuple(_selected(p, False, yes, no) for yes, no, p in zip(*sides, strict=True)))
+            return _settle(tuple(_select(p, False, yes, no) for yes, no, p in zip(*sides, strict=True)))
         if operation.name in DECIDES and operation.type == "pred":
-            return _settled(tuple(_logic(operation, a, b) for a, b in zip(*sides, strict=True)))
-        return _computed(exact(operation), sides)
+            return _settle(tuple(_apply_logic(operation, a, b) for a, b in zip(*sides, strict=True)))
+        return _compute(exact(operation), sides)
 
     def _operand(self, operand: Operand, index: int) -> _Values:
         if isinstance(operand, int):
@@ -226,7 +234,7 @@ class Threads:
         return self.value(operand, index) if isinstance(operand, str) else (_OPEN,) * self.count
 
 
-def _computed(compute: Computation, sides: Sequence[_Values]) -> _Values:
+def _compute(compute: Computation, sides: Sequence[_Values]) -> _Values:
     """Return the result of an operation in each thread."""
     rows = list(zip(*sides, strict=True))
     results: dict[tuple[_Value, ...], _Value] = {}
@@ -234,36 +242,36 @@ def _computed(compute: Computation, sides: Sequence[_Values]) -> _Values:
         numbers = [value for value in row if isinstance(value, int)]
         result = compute(*numbers) if len(numbers) == len(row) else None
         results[row] = result if result is not None else _OPEN if len(numbers) == len(row) or _OPEN in row else _SAME
-    apart = any(len({value for value in side if isinstance(value, int)}) > 1 for side in sides)
-    return _settled(tuple([results[row] for row in rows]), apart=apart)
+    varies = any(len({value for value in side if isinstance(value, int)}) > 1 for side in sides)
+    return _settle(tuple([results[row] for row in rows]), varies=varies)
 
 
 # A kernel has few predicates, so the same calls repeat.
 @lru_cache(maxsize=1024)
-def _holding(values: _Values, wanted: bool) -> tuple[int, int]:
+def _threads_with(values: _Values, wanted: bool) -> tuple[int, int]:
     """Return the threads, one bit each, for which a predicate has the wanted value, and those that are open."""
-    sure = left = 0
+    sure = unknown = 0
     for thread, value in enumerate(values):
         if value == "open":
-            left |= 1 << thread
+            unknown |= 1 << thread
         elif value == "same" or bool(value) is wanted:
             sure |= 1 << thread
-    return sure, left
+    return sure, unknown
 
 
-def _settled(found: _Values, *, apart: bool = False) -> _Values:
+def _settle(values: _Values, *, varies: bool = False) -> _Values:
     """Return values in which "same" becomes "open" if the values differ between threads."""
-    mixed = apart or len(set(found)) > 1
-    return tuple("open" if value == "same" and mixed else value for value in found)
+    mixed = varies or len(set(values)) > 1
+    return tuple("open" if value == "same" and mixed else value for value in values)
 
 
-def _selected(chosen: _Value, negated: bool, yes: _Value, no: _Value) -> _Value:
+def _select(chosen: _Value, negated: bool, yes: _Value, no: _Value) -> _Value:
     if isinstance(chosen, int):
         return yes if bool(chosen) is not negated else no
     return yes if yes == no else chosen
 
 
-def _logic(operation: IntegerOperation, a: _Value, b: _Value) -> _Value:
+def _apply_logic(operation: IntegerOperation, a: _Value, b: _Value) -> _Value:
     if isinstance(a, int) and isinstance(b, int):
         return LOGIC[operation.name](a, b) & 1
     if DECIDES[operation.name] in (a, b):
@@ -278,31 +286,35 @@ def thread_findings(threads: Threads) -> Iterator[tuple[int, Broken | Doubt]]:
         threads: the threads of a kernel.
     """
     function = threads.function
-    asked = [
+    checked = [
         i
         for i in function.having("wgmma.", "tcgen05.")
-        if function.code[i].opcode.startswith(_SINGLE) or _group(function.code[i])
+        if function.code[i].opcode.startswith(_SINGLE) or _group_size(function.code[i])
     ]
-    told: set[str] = set()
-    for index in asked:
-        one, running = function.code[index], threads.at(index)
-        found = _alone(one, running) if one.opcode.startswith(_SINGLE) else _together(one, running, threads.count)
-        if isinstance(found, Broken):
-            yield index, found
-        elif found is not None and found.what not in told:
-            told.add(found.what)
-            yield index, found
+    reported: set[str] = set()
+    for index in checked:
+        instruction, running = function.code[index], threads.at(index)
+        result = (
+            _check_single_thread(instruction, running)
+            if instruction.opcode.startswith(_SINGLE)
+            else _check_group(instruction, running, threads.count)
+        )
+        if isinstance(result, Broken):
+            yield index, result
+        elif result is not None and result.what not in reported:
+            reported.add(result.what)
+            yield index, result
 
 
-def _group(one: Instruction) -> int:
+def _group_size(instruction: Instruction) -> int:
     """Return how many threads must execute an instruction together; 0 if there is no requirement."""
-    if one.opcode.startswith("wgmma.") and ".aligned" in one.opcode:
+    if instruction.opcode.startswith("wgmma.") and ".aligned" in instruction.opcode:
         return WARPGROUP
-    return WARP if one.opcode.startswith("tcgen05.") and ".aligned" in one.opcode else 0
+    return WARP if instruction.opcode.startswith("tcgen05.") and ".aligned" in instruction.opcode else 0
 
 
-def _alone(one: Instruction, running: Running) -> Broken | Doubt | None:
-    name = ".".join(one.qualifiers[:2])
+def _check_single_thread(instruction: Instruction, running: Running) -> Broken | Doubt | None:
+    name = ".".join(instruction.qualifiers[:2])
     for first in range(0, MOST_THREADS, WARP):
         sure = (running.sure >> first & _LOW).bit_count()
         if sure > 1:
@@ -314,14 +326,14 @@ def _alone(one: Instruction, running: Running) -> Broken | Doubt | None:
     return None
 
 
-def _together(one: Instruction, running: Running, count: int) -> Broken | Doubt | None:
-    group, name = _group(one), ".".join(one.qualifiers[:2])
+def _check_group(instruction: Instruction, running: Running, count: int) -> Broken | Doubt | None:
+    group, name = _group_size(instruction), ".".join(instruction.qualifiers[:2])
     for first in range(0, count, group):
-        whole = (1 << min(group, count - first)) - 1
-        sure, left = running.sure >> first & whole, running.open >> first & whole
-        if (sure | left) not in (0, whole):
+        all_threads = (1 << min(group, count - first)) - 1
+        sure, unknown = running.sure >> first & all_threads, running.open >> first & all_threads
+        if (sure | unknown) not in (0, all_threads):
             rule, kind = ("wgmma-aligned", "warpgroup") if group == WARPGROUP else ("tcgen05-aligned", "warp")
-            threads = f"{(sure | left).bit_count()} of {whole.bit_length()} threads"
+            threads = f"{(sure | unknown).bit_count()} of {all_threads.bit_length()} threads"
             return broken(rule, f"only {threads} of a {kind} execute this instruction")
     if running.open & ~running.sure:
         why = "its guard, or a branch before it, may differ between threads"

@@ -7,7 +7,7 @@ Source: ptxas 13.5.37, run on every shape with all types and accumulators; PTX I
 
 Invariant: the registers of a fragment in 32 threads have as many bits as the operand.
 
->>> all(_registers(m, k, 16) * 32 * 32 == 16 * m * k for m, k in ((16, 8), (16, 16), (8, 16)))
+>>> all(_register_count(m, k, 16) * 32 * 32 == 16 * m * k for m, k in ((16, 8), (16, 16), (8, 16)))
 True
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from descriptors.check.instruction_syntax import ClassOf, Told, register_of
+from descriptors.check.instruction_syntax import ClassOf, Violation, register_of
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector, alone
 from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
@@ -85,18 +85,18 @@ SCALES: Mapping[tuple[str, str], tuple[str, ...]] = {
 _ROUNDINGS, _LOGIC = frozenset({"rn", "rz", "rm", "rp"}), frozenset({"and", "xor", "popc"})
 
 
-def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:
+def warp_findings(instruction: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Violation]:
     """Yield what an assembler would reject in an ``mma.sync``: rule and fact.
 
     >>> mma = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
     >>> list(warp_findings(mma, "sm_80", "8.0", lambda name: None))
     [('form-types', 'mma does not multiply f16 by bf16 into f32 with C f32')]
     """
-    view = warp_mma(one)
+    view = warp_mma(instruction)
     if view is None:
         yield "form-shape", "the instruction has no shape"
         return
-    words = list(_words(view))
+    words = list(_qualifier_violations(view))
     yield from words
     if len(view.types) != 4 + view.scaled:
         yield "form-types", f"the instruction has {counted(len(view.types), 'type')}, not {4 + view.scaled}"
@@ -117,28 +117,28 @@ def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf
         yield "form-shape", f"mma has no {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} for {a} by {b}"
         return
     if not words:
-        yield from _scaled(view)
-    yield from _available(view, row, target, version)
-    yield from _operands(view, row, one.operands, class_of)
+        yield from _scale_violations(view)
+    yield from _unsupported_features(view, row, target, version)
+    yield from _operand_violations(view, row, instruction.operands, class_of)
 
 
 def _eight_bits(view: WarpMma) -> bool:
     return set(view.types[1:3]) <= {"e4m3", "e5m2"}
 
 
-def _words(view: WarpMma) -> Iterator[Told]:
+def _qualifier_violations(view: WarpMma) -> Iterator[Violation]:
     integers = view.types[:1] == ("s32",) and "b1" not in view.types
-    wanted = ("row", "col")
-    if view.layouts != wanted and not (view.shape == QUAD and "f64" not in view.types and len(view.layouts) == 2):
+    expected = ("row", "col")
+    if view.layouts != expected and not (view.shape == QUAD and "f64" not in view.types and len(view.layouts) == 2):
         yield "form-qualifier", f"the layouts are {'.'.join(view.layouts) or '(none)'}, not row.col"
-    surplus: list[Told] = []
+    surplus: list[Violation] = []
     for word in view.words[1 if view.sparse else 0 :]:
-        known = (
+        is_known = (
             word in ("sync", "aligned", "row", "col", "block_scale") or word in TYPES or word in _LOGIC
             or bool(SHAPE.match(word)) or (word == "satfinite" and integers)
             or (word in _ROUNDINGS and "f64" in view.types) or word.startswith(("kind::", "scale_vec::"))
         )  # fmt: skip
-        if not known:
+        if not is_known:
             surplus.append(("form-qualifier", f"mma does not accept .{word} in this form"))
         elif word == "aligned" and view.words.count(word) > 1:
             surplus.append(("form-qualifier", f".{word} is given {view.words.count(word)} times"))
@@ -150,7 +150,9 @@ def _words(view: WarpMma) -> Iterator[Told]:
         operation = f".{'.'.join(logic)}" if logic else "no operation"
         missing.append(f"{view.types[1] if view.types[1:] else 'the type'} is used with {operation}")
     # A word in place of another is one mistake, so both are reported as one finding.
-    yield from ((rule, f"{found}, and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
+    yield from (
+        (rule, f"{surplus_fact}, and {lack}") for (rule, surplus_fact), lack in zip(surplus, missing, strict=False)
+    )
     yield from surplus[len(missing) :]
     yield from (("form-qualifier", lack) for lack in missing[len(surplus) :])
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
@@ -159,19 +161,19 @@ def _words(view: WarpMma) -> Iterator[Told]:
         yield "form-qualifier", "these types need .sp::ordered_metadata, not .sp"
 
 
-def _scaled(view: WarpMma) -> Iterator[Told]:
-    legal = SCALES.get((view.kind, view.scale_vector), ())
+def _scale_violations(view: WarpMma) -> Iterator[Violation]:
+    legal_types = SCALES.get((view.kind, view.scale_vector), ())
     if view.kind.startswith("mx") != view.scaled:
         yield "form-qualifier", f"kind {view.kind or '(none)'} is used with{'' if view.scaled else 'out'} .block_scale"
-    elif view.scaled and not legal:
+    elif view.scaled and not legal_types:
         yield "form-qualifier", f"kind {view.kind} is used with the scale vector {view.scale_vector or '(none)'}"
-    elif view.scaled and view.types[4] not in legal:
-        yield "form-types", f"the scale factors are of {view.types[4]}, not of {' or '.join(legal)}"
+    elif view.scaled and view.types[4] not in legal_types:
+        yield "form-types", f"the scale factors are of {view.types[4]}, not of {' or '.join(legal_types)}"
     elif not view.scaled and view.scale_vector:
         yield "form-qualifier", f".scale_vec::{view.scale_vector} is used without .block_scale"
 
 
-def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterator[Told]:
+def _unsupported_features(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterator[Violation]:
     needs = [_NEW] if view.sparse else [row.dense[view.shape]]
     if view.kind == "f8f6f4":
         f16_sparse = view.sparse and view.types[0] == "f16"
@@ -196,57 +198,57 @@ def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterat
             return
 
 
-def _registers(rows: int, columns: int, bits: int) -> int:
+def _register_count(rows: int, columns: int, bits: int) -> int:
     """Return the number of registers of a fragment per thread: 64-bit registers for 64-bit types, else 32-bit."""
     return max(1, rows * columns * bits // 1024) if bits < 64 else rows * columns // 32
 
 
-def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
+def _fragment_registers(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
     """Return the number of registers of D, A, B and C per thread."""
     (m, n, k), (d, _, _, c) = view.shape, view.types[:4]
     accumulator = {"f16": 16, "f64": 64}
     if view.shape == QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
         return (4 if d == "f16" else 8), 2, 2, (4 if c == "f16" else 8)
-    held = k // 2 if view.sparse else k
+    stored_k = k // 2 if view.sparse else k
     return (
-        _registers(m, n, accumulator.get(d, 32)), _registers(m, held, row.bits), _registers(k, n, row.bits),
-        _registers(m, n, accumulator.get(c, 32)),
+        _register_count(m, n, accumulator.get(d, 32)), _register_count(m, stored_k, row.bits),
+        _register_count(k, n, row.bits), _register_count(m, n, accumulator.get(c, 32)),
     )  # fmt: skip
 
 
-def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
-    wanted = 4 + 2 * bool(view.sparse) + 4 * view.scaled
-    if len(given) != wanted:
-        yield "form-operands", f"the instruction has {counted(len(given), 'operand')}, not {wanted}"
+def _operand_violations(
+    view: WarpMma, row: WarpRow, operands: tuple[Operand, ...], class_of: ClassOf
+) -> Iterator[Violation]:
+    expected = 4 + 2 * bool(view.sparse) + 4 * view.scaled
+    if len(operands) != expected:
+        yield "form-operands", f"the instruction has {counted(len(operands), 'operand')}, not {expected}"
         return
-    for name, operand, count in zip("DABC", given, _fragments(view, row), strict=False):
+    for name, operand, count in zip("DABC", operands, _fragment_registers(view, row), strict=False):
         if not isinstance(operand, Vector):
             yield "form-operands", f"{name} is not a vector"
         elif len(operand.items) != count:
             yield "form-registers", f"{name} has {counted(len(operand.items), 'register')}, not {count}"
         else:
-            yield from _classes(name, operand, "b64" if row.bits == 64 else "b32", class_of)
+            yield from _class_violations(name, operand, "b64" if row.bits == 64 else "b32", class_of)
     if view.sparse:
-        most = row.sparse[view.shape]
-        if wrong := register_of(alone(given[4]), "b32", class_of):
+        largest = row.sparse[view.shape]
+        if wrong := register_of(alone(operands[4]), "b32", class_of):
             yield wrong[0], f"the metadata {wrong[1]}"
-        if not isinstance(given[5], int) or not 0 <= given[5] <= most:
-            fact = (
-                f"the sparsity selector is {f'{given[5]}, ' * isinstance(given[5], int)}not a number from 0 to {most}"
-            )
-            yield "form-immediate", fact
+        if not isinstance(operands[5], int) or not 0 <= operands[5] <= largest:
+            value = f"{operands[5]}, " if isinstance(operands[5], int) else ""
+            yield "form-immediate", f"the sparsity selector is {value}not a number from 0 to {largest}"
         elif (
-            view.shape == (16, 8, 32) and given[5] > 1
+            view.shape == (16, 8, 32) and operands[5] > 1
         ):  # ptxas accepts it for f16 into f32, but it is an illegal instruction
             yield (
                 "fragment-selector",
-                f"the sparsity selector is {given[5]}, not 0 or 1; two threads of four provide the metadata",
+                f"the sparsity selector is {operands[5]}, not 0 or 1; two threads of four provide the metadata",
             )
     if view.scaled:
-        yield from _selectors(view, given[-4:], class_of)
+        yield from _selector_violations(view, operands[-4:], class_of)
 
 
-def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Iterator[Told]:
+def _class_violations(name: str, operand: Vector, width: str, class_of: ClassOf) -> Iterator[Violation]:
     if len({isinstance(item, int) for item in operand.items if item != "_"}) > 1:
         yield "form-operands", f"{name} has numbers beside registers"
     for item in operand.items:
@@ -255,18 +257,18 @@ def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Itera
             return
 
 
-def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
+def _selector_violations(view: WarpMma, operands: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Violation]:
     """Yield the violations of the scale factors: each is a register, and a pair of byte-id and thread-id."""
-    for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
+    for matrix, scale, pair, ids in zip("AB", operands[::2], operands[1::2], selectors_of(view), strict=True):
         if wrong := register_of(alone(scale), "b32", class_of):
             yield wrong[0], f"the register with the scale factors of {matrix} {wrong[1]}"
         if not isinstance(pair, Vector) or len(pair.items) != 2:
             yield "form-operands", f"{matrix} has no pair of byte-id and thread-id"
             continue
-        for what, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
+        for label, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
             if isinstance(value, int) and value not in legal:
                 numbers = "one of " * (len(legal) > 1) + ", ".join(map(str, legal))
-                yield "form-immediate", f"{what}-{matrix.lower()} is {value}, not {numbers}"
+                yield "form-immediate", f"{label}-{matrix.lower()} is {value}, not {numbers}"
             elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
-                yield wrong[0], f"{what}-{matrix.lower()} {wrong[1]}"
+                yield wrong[0], f"{label}-{matrix.lower()} {wrong[1]}"
                 break  # report one value per pair

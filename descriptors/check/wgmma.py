@@ -85,7 +85,7 @@ def breaches(state: State, event: Event) -> list[Broken]:
     >>> [violation.rule.name for violation in breaches({"f0": Register("", age=1)}, Call())]
     ['wgmma-call']
     """
-    return [one for rule in DEMANDS.get(type(event), ()) for one in rule(state, event)]
+    return [violation for rule in DEMANDS.get(type(event), ()) for violation in rule(state, event)]
 
 
 def doubts(state: State, event: Event) -> list[Doubt]:
@@ -96,11 +96,13 @@ def doubts(state: State, event: Event) -> list[Doubt]:
     """
     if not isinstance(event, Mma) or not event.adds:
         return []
-    seen = {name: _seen(state, name) for name in event.accumulators}
-    bare = [name for name, one in seen.items() if one.defined and not one.always and not one.added]
-    if not bare:
+    registers = {name: _register_of(state, name) for name in event.accumulators}
+    uninitialized = [
+        name for name, register in registers.items() if register.defined and not register.always and not register.added
+    ]
+    if not uninitialized:
         return []
-    what = f"whether {bare[0]} is written before it is added to"
+    what = f"whether {uninitialized[0]} is written before it is added to"
     why = "some paths to the mma_async write it, and some do not"
     return [Doubt("order", what, why, "scale-d 0 of the first mma_async, or a write on every path")]
 
@@ -115,163 +117,181 @@ def change(state: dict[str, Register], event: Event) -> None:
     """
     match event:
         case Fence():
-            state.update({name: _fenced(one) for name, one in state.items() if one.touched or one.shape})
+            state.update(
+                {name: _after_fence(register) for name, register in state.items() if register.touched or register.shape}
+            )
             state[_FENCED] = Register("")
         case Commit():
-            state.update({n: _committed(one) for n, one in state.items() if one.age is not None})
+            state.update({n: _after_commit(register) for n, register in state.items() if register.age is not None})
         case Wait(pending):
-            state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
+            state.update(
+                {n: _after_wait(register, pending) for n, register in state.items() if register.age is not None}
+            )
         case Mma(accumulators, a, shape, adds):
-            state.update({name: _issued(_seen(state, name)) for name in a})
+            state.update({name: _after_issue_as_a(_register_of(state, name)) for name in a})
             if adds:
-                state.update({name: _added_to(_seen(state, name), shape) for name in accumulators})
+                state.update({name: _after_add(_register_of(state, name), shape) for name in accumulators})
             else:
-                made = Register("", age=0, shape=shape, defined=True, always=True)
-                state.update(dict.fromkeys(accumulators, made))
+                fresh_register = Register("", age=0, shape=shape, defined=True, always=True)
+                state.update(dict.fromkeys(accumulators, fresh_register))
         case Touch():
-            for done, names in _accesses(event):
-                state.update({name: _touched(_seen(state, name), done) for name in names})
+            for access, names in _list_accesses(event):
+                state.update({name: _after_access(_register_of(state, name), access) for name in names})
         case Copy(target, source):
-            if touch := _computed(state, event):
+            if touch := _as_ordinary_access(state, event):
                 change(state, touch)
             else:
-                state[target] = _seen(state, source)  # the copy is in flight as its source is
+                state[target] = _register_of(state, source)  # the copy is in flight as its source is
         case Round():
-            state.update({n: _carried(one) for n, one in state.items() if one.age is not None})
+            state.update({n: _after_back_edge(register) for n, register in state.items() if register.age is not None})
 
 
 #: A name that no register has. Its entry records whether there was a fence, for registers not used before.
 _FENCED = "<fence>"
 
 
-def _seen(state: State, name: str) -> Register:
-    found = state.get(name)
-    if found is None:
-        found = _FRESH if _FENCED in state and not state[_FENCED].touched else _UNKNOWN
-    return found
+def _register_of(state: State, name: str) -> Register:
+    register = state.get(name)
+    if register is None:
+        register = _FRESH if _FENCED in state and not state[_FENCED].touched else _UNKNOWN
+    return register
 
 
 # A kernel has very many registers in few different states, so the change of a state is computed once.
 @lru_cache(maxsize=4096)
-def _fenced(one: Register) -> Register:
-    return replace(one, touched="", shape="")
+def _after_fence(register: Register) -> Register:
+    return replace(register, touched="", shape="")
 
 
 @lru_cache(maxsize=4096)
-def _committed(one: Register) -> Register:
-    return replace(one, age=min((one.age or 0) + 1, OLDEST))
+def _after_commit(register: Register) -> Register:
+    return replace(register, age=min((register.age or 0) + 1, OLDEST))
 
 
 @lru_cache(maxsize=4096)
-def _carried(one: Register) -> Register:
-    return replace(one, carried=True)
+def _after_back_edge(register: Register) -> Register:
+    return replace(register, carried=True)
 
 
 @lru_cache(maxsize=4096)
-def _waited(one: Register, pending: int) -> Register:
-    if one.age is not None and one.age > pending:
-        return replace(one, age=None, waited=None, carried=False, counted=one.carried and pending > 0)
-    return replace(one, waited=pending if one.waited is None else min(one.waited, pending))
+def _after_wait(register: Register, pending: int) -> Register:
+    if register.age is not None and register.age > pending:
+        return replace(register, age=None, waited=None, carried=False, counted=register.carried and pending > 0)
+    return replace(register, waited=pending if register.waited is None else min(register.waited, pending))
 
 
 @lru_cache(maxsize=4096)
-def _issued(one: Register) -> Register:
+def _after_issue_as_a(register: Register) -> Register:
     """Return the state of a register of A in flight."""
-    return replace(_fenced(one), age=0, role="A", waited=None, carried=False, counted=False)
+    return replace(_after_fence(register), age=0, role="A", waited=None, carried=False, counted=False)
 
 
 @lru_cache(maxsize=4096)
-def _added_to(one: Register, shape: str) -> Register:
+def _after_add(register: Register, shape: str) -> Register:
     """Return the state of an accumulator after an mma_async that adds; it is defined only if it was defined before."""
-    return Register("", age=0, shape=shape, defined=one.defined, always=one.always, added=True)
+    return Register("", age=0, shape=shape, defined=register.defined, always=register.always, added=True)
 
 
 @lru_cache(maxsize=4096)
-def _touched(one: Register, done: str) -> Register:
+def _after_access(register: Register, access: str) -> Register:
     """Return the state of a register after an ordinary access; a register in flight stays in flight."""
-    worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
-    touched, wrote = worst if one.age is None else one.touched, done != "read"
-    defined, always = one.defined or wrote, one.always or wrote
-    if (touched, defined, always, one.counted) == (one.touched, one.defined, one.always, False):
-        return one
-    return replace(one, touched=touched, defined=defined, always=always, counted=False)  # reported once
+    worst = (
+        access
+        if register.touched != "never" and _WORSE.index(access) > _WORSE.index(register.touched)
+        else register.touched
+    )
+    touched, writes = worst if register.age is None else register.touched, access != "read"
+    defined, always = register.defined or writes, register.always or writes
+    if (touched, defined, always, register.counted) == (register.touched, register.defined, register.always, False):
+        return register
+    return replace(register, touched=touched, defined=defined, always=always, counted=False)  # reported once
 
 
-def _accesses(event: Touch) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _list_accesses(event: Touch) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the accesses of an instruction with their registers, reads first."""
     return ("read", event.reads), ("move" if event.moves else "write", event.writes)
 
 
-def _computed(state: State, event: Copy) -> Touch | None:
+def _as_ordinary_access(state: State, event: Copy) -> Touch | None:
     """Return a copy as an ordinary access, or None if its source is an accumulator in flight.
 
     A value that was computed and then moved counts as computed.
     """
-    source = _seen(state, event.source)
+    source = _register_of(state, event.source)
     if source.age is not None and source.role == "D":
         return None
     return Touch((event.source,), (event.target,), moves=source.touched != "write")
 
 
-_Found: TypeAlias = Iterator[Broken]
+_Violations: TypeAlias = Iterator[Broken]
 
 
-def _fence(state: State, event: Mma) -> _Found:
+def _check_fence(state: State, event: Mma) -> _Violations:
     """Report a missing fence. A register of A that was only read needs no fence."""
-    seen = {name: _seen(state, name).touched for name in (*event.accumulators, *event.a)}
-    if unfenced := tuple(name for name, touched in seen.items() if touched in ("write", "never")):
+    states = {name: _register_of(state, name).touched for name in (*event.accumulators, *event.a)}
+    if unfenced := tuple(name for name, touched in states.items() if touched in ("write", "never")):
         fact = "this mma_async uses registers that were written after the last wgmma.fence"
-        if any(seen[name] == "never" for name in unfenced):
+        if any(states[name] == "never" for name in unfenced):
             fact = "this mma_async uses registers without a wgmma.fence before it"
         yield broken("wgmma-fence", fact, unfenced)
-    elif moved := tuple(name for name, touched in seen.items() if touched == "move"):
+    elif moved := tuple(name for name, touched in states.items() if touched == "move"):
         yield broken("wgmma-fence-moved", "a mov after the last wgmma.fence wrote registers of this mma_async", moved)
-    elif read := tuple(name for name in event.accumulators if seen[name] == "read"):
+    elif read := tuple(name for name in event.accumulators if states[name] == "read"):
         yield broken("wgmma-fence-read", "the accumulator of this mma_async was read after the last wgmma.fence", read)
 
 
-def _shape(state: State, event: Mma) -> _Found:
+def _check_shape(state: State, event: Mma) -> _Violations:
     """Report two shapes on one accumulator without a fence in between."""
-    seen = {name: _seen(state, name) for name in event.accumulators}
-    other = tuple(n for n, one in seen.items() if one.shape not in ("", event.shape) and not one.touched)
+    registers = {name: _register_of(state, name) for name in event.accumulators}
+    other = tuple(
+        n for n, register in registers.items() if register.shape not in ("", event.shape) and not register.touched
+    )
     if other and event.shape:
-        fact = f"{event.shape} follows {seen[other[0]].shape} on one accumulator without a wgmma.fence in between"
+        fact = f"{event.shape} follows {registers[other[0]].shape} on one accumulator without a wgmma.fence in between"
         yield broken("wgmma-fence-shape", fact, other)
 
 
-def _start(state: State, event: Mma) -> _Found:
+def _check_start(state: State, event: Mma) -> _Violations:
     """Report an accumulator that is added to and was written on no path."""
-    seen = {name: _seen(state, name) for name in event.accumulators if event.adds}
-    if bare := tuple(name for name, one in seen.items() if not one.defined and not one.added):
-        yield broken("wgmma-start", "this mma_async adds to an accumulator that was never written", bare)
+    registers = {name: _register_of(state, name) for name in event.accumulators if event.adds}
+    if uninitialized := tuple(
+        name for name, register in registers.items() if not register.defined and not register.added
+    ):
+        yield broken("wgmma-start", "this mma_async adds to an accumulator that was never written", uninitialized)
 
 
-def _access(state: State, event: Touch) -> _Found:
+def _check_access(state: State, event: Touch) -> _Violations:
     """Report accesses of registers in flight. A wait across a loop back edge is reported once per register."""
-    for done, names in _accesses(event):
-        yield from _early(state, [name for name in names if name in state and state[name].age is not None], done)
-        reported = event.reads if done != "read" else ()
+    for access, names in _list_accesses(event):
+        yield from _check_in_flight(
+            state, [name for name in names if name in state and state[name].age is not None], access
+        )
+        reported = event.reads if access != "read" else ()
         counted = (n for n in names if n in state and state[n].counted and state[n].role == "D")
         if fresh := tuple(name for name in counted if name not in reported):
-            fact = f"registers of a group that was in flight across a loop back edge are {_DONE[done]}"
+            fact = f"registers of a group that was in flight across a loop back edge are {_DONE[access]}"
             yield broken("wgmma-stage", f"{fact} after a wait_group with N > 0", fresh)
 
 
-def _early(state: State, flying: list[str], done: str) -> _Found:
+def _check_in_flight(state: State, in_flight: list[str], participle: str) -> _Violations:
     """Report an access of registers in flight. The rule depends on the commits and waits since the mma_async."""
-    for name in flying[:1]:
-        one, names, done = state[name], tuple(flying), _DONE[done]
-        if one.role == "A":
-            rule = "wgmma-a-read" if done == _DONE["read"] else "wgmma-a-changed"
-            yield broken(rule, f"a register of A is {done} while its group is in flight", names)
-        elif one.waited is None:
-            yield broken("wgmma-wait", f"an accumulator is {done} without a wait_group after its mma_async", names)
-        elif one.age == 0:
-            fact = f"an accumulator is {done} before its mma_async is committed, so the wait_group does not cover it"
+    for name in in_flight[:1]:
+        register, names, participle = state[name], tuple(in_flight), _DONE[participle]
+        if register.role == "A":
+            rule = "wgmma-a-read" if participle == _DONE["read"] else "wgmma-a-changed"
+            yield broken(rule, f"a register of A is {participle} while its group is in flight", names)
+        elif register.waited is None:
+            yield broken(
+                "wgmma-wait", f"an accumulator is {participle} without a wait_group after its mma_async", names
+            )
+        elif register.age == 0:
+            fact = (
+                f"an accumulator is {participle} before its mma_async is committed, so the wait_group does not cover it"
+            )
             yield broken("wgmma-commit", fact, names)
         else:
-            fact = f"an accumulator is {done} after wait_group {one.waited}, which does not cover its group"
-            note = f"its group is the {_ordinal(one.age or 0)}newest here"
+            fact = f"an accumulator is {participle} after wait_group {register.waited}, which does not cover its group"
+            note = f"its group is the {_ordinal(register.age or 0)}newest here"
             yield broken("wgmma-wait-count", f"{fact}; {note}", names)
 
 
@@ -284,42 +304,44 @@ def _ordinal(number: int) -> str:
     return {1: "", 2: "2nd ", 3: "3rd "}.get(number, f"{number}th ")
 
 
-def _copy(state: State, event: Copy) -> _Found:
-    if touch := _computed(state, event):
-        yield from _access(state, touch)
+def _check_copy(state: State, event: Copy) -> _Violations:
+    if touch := _as_ordinary_access(state, event):
+        yield from _check_access(state, touch)
         return
     yield broken("wgmma-copied", "a mov copies an accumulator that is in flight", (event.source,))
     if event.target in state and state[event.target].age is not None and event.target != event.source:
-        yield from _early(state, [event.target], "write")
+        yield from _check_in_flight(state, [event.target], "write")
 
 
-def _call(state: State, event: Call) -> _Found:
-    if flying := tuple(name for name, one in state.items() if one.age is not None):
-        yield broken("wgmma-call", "a function is called while an mma_async is in flight", flying[:4])
+def _check_call(state: State, event: Call) -> _Violations:
+    if in_flight := tuple(name for name, register in state.items() if register.age is not None):
+        yield broken("wgmma-call", "a function is called while an mma_async is in flight", in_flight[:4])
 
 
 #: The functions that compare each event with the state before it.
-DEMANDS: Mapping[type, tuple[Callable[[State, Any], _Found], ...]] = {
-    Mma: (_fence, _shape, _start),
-    Touch: (_access,),
-    Copy: (_copy,),
-    Call: (_call,),
+DEMANDS: Mapping[type, tuple[Callable[[State, Any], _Violations], ...]] = {
+    Mma: (_check_fence, _check_shape, _check_start),
+    Touch: (_check_access,),
+    Copy: (_check_copy,),
+    Call: (_check_call,),
 }
 
 
-def meet(one: State, other: State) -> State:
+def meet(first: State, second: State) -> State:
     """Return the state where two paths meet: the worse state of each register.
 
     >>> meet({"f0": Register("", age=2)}, {"f0": Register("", age=1)})["f0"].age
     1
     """
-    if one == other:
-        return one
-    names = dict.fromkeys((*one, *other))
-    met = {name: _worse(_seen(one, name), _seen(other, name)) for name in sorted(names) if name != _FENCED}
-    if _FENCED in one and _FENCED in other:
-        met[_FENCED] = Register("")
-    return met
+    if first == second:
+        return first
+    names = dict.fromkeys((*first, *second))
+    merged = {
+        name: _worse(_register_of(first, name), _register_of(second, name)) for name in sorted(names) if name != _FENCED
+    }
+    if _FENCED in first and _FENCED in second:
+        merged[_FENCED] = Register("")
+    return merged
 
 
 def _worse(a: Register, b: Register) -> Register:
@@ -331,12 +353,12 @@ def _worst(a: Register, b: Register) -> Register:
     if a == b:
         return a
     ages = [x.age for x in (a, b) if x.age is not None]
-    flying = [x for x in (a, b) if x.age is not None]
-    waits = [x.waited for x in flying]
+    in_flight = [x for x in (a, b) if x.age is not None]
+    waits = [x.waited for x in in_flight]
     return Register(
         touched=max(a.touched, b.touched, key=_WORSE.index),
         age=min(ages, default=None),
-        role=min((x.role for x in flying), default="D", key="DA".index),
+        role=min((x.role for x in in_flight), default="D", key="DA".index),
         shape=a.shape if a.shape == b.shape else "",
         waited=None if None in waits else max((w for w in waits if w is not None), default=None),
         defined=a.defined or b.defined,
@@ -355,6 +377,6 @@ def run(events: Iterable[Event], state: State | None = None) -> tuple[State, lis
     """
     current, violations = state or {}, []
     for event in events:
-        current, found = step(current, event)
-        violations.extend(found)
+        current, event_violations = step(current, event)
+        violations.extend(event_violations)
     return current, violations

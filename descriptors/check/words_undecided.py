@@ -15,8 +15,8 @@ Invariant: a descriptor that is known, and whose major follows from the advance 
 ...     words = [0x4000004000010000 + step for step in steps]
 ...     code = "".join(f"mov.b64 x, {word}; mov.b64 y, {word}; {mma}" for word in words)
 ...     function = parse(f".version 8.8\n.entry k() {{ {code} ret; }}").functions[0]
-...     found = list(multiplications(function, fold(function, {}, observed(function))))
-...     return [(row.what, row.why) for row in words_undecided(function, found, blocks(function))]
+...     mmas = list(multiplications(function, fold(function, {}, observed(function))))
+...     return [(row.what, row.why) for row in words_undecided(function, mmas, blocks(function))]
 >>> rows_of(0, 2)
 []
 >>> rows_of(0)[0]
@@ -65,53 +65,57 @@ class Undecided(NamedTuple):
     decides: str
 
 
-def words_undecided(function: Function, found: list[Multiplication], graph: list[Block]) -> list[Undecided]:
+def words_undecided(function: Function, mmas: list[Multiplication], graph: list[Block]) -> list[Undecided]:
     """Return the items about descriptors that the text of a function does not decide, by instruction.
 
     Args:
         function: the function.
-        found: its multiplications.
+        mmas: its multiplications.
         graph: its basic blocks.
     """
-    rows = [Undecided(one.index, "words", *row) for one in found for row in (*_idesc(one), *_words(one))]
-    for chain in chains(function, found, graph):
-        rows += [Undecided(index, "words", *row) for index, *row in _of_chain(chain)]
+    rows = [
+        Undecided(mma.index, "words", *row)
+        for mma in mmas
+        for row in (*_instruction_descriptor_items(mma), *_descriptor_items(mma))
+    ]
+    for chain in chains(function, mmas, graph):
+        rows += [Undecided(index, "words", *row) for index, *row in _accumulation_items(chain)]
     return sorted(dict.fromkeys(rows))
 
 
-def _idesc(one: Multiplication) -> Iterator[tuple[str, str, str]]:
+def _instruction_descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
     """Yield what is undecided about the instruction descriptor of a multiplication: what, why, what would decide it."""
-    if one.use is None:
+    if mma.use is None:
         return
-    if one.use.kind not in INSTRUCTION_DESCRIPTORS:
-        yield "instruction descriptor", f"kind {one.use.kind} is not known", "a kind that descriptors shapes lists"
-    elif not one.idescs:
-        register = getattr(one.view, "idesc", "")
+    if mma.use.kind not in INSTRUCTION_DESCRIPTORS:
+        yield "instruction descriptor", f"kind {mma.use.kind} is not known", "a kind that descriptors shapes lists"
+    elif not mma.idescs:
+        register = getattr(mma.view, "idesc", "")
         why = f"{register} is not computed from constants"
         yield "instruction descriptor", why, "a constant, or its value at the launch"
-    elif common_complaints(one.idescs, one.use)[1]:
-        shown = " and ".join(f"{word:#010x}" for word in one.idescs[:2])
-        why = f"it has one of {len(one.idescs)} values, such as {shown}, and some of them are illegal"
+    elif common_complaints(mma.idescs, mma.use)[1]:
+        shown = " and ".join(f"{word:#010x}" for word in mma.idescs[:2])
+        why = f"it has one of {len(mma.idescs)} values, such as {shown}, and some of them are illegal"
         yield "instruction descriptor", why, "the one value"
-    elif one.described is None and len(one.idescs) > 1:
-        why = f"it has one of {len(one.idescs)} values, with different extents, types or majors"
+    elif mma.described is None and len(mma.idescs) > 1:
+        why = f"it has one of {len(mma.idescs)} values, with different extents, types or majors"
         yield "instruction descriptor", why, "the one value"
-    elif one.described is not None:
-        for error in refusals(one.described, "strict"):
+    elif mma.described is not None:
+        for error in refusals(mma.described, "strict"):
             if error.lenient and error.row is not None:
                 why = f"sources disagree on {error.found}: {error.row.disputed}"
                 yield "instruction descriptor", why, "a form that all sources allow: descriptors idesc"
 
 
-def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
+def _descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
     """Yield what is undecided about the shared-memory descriptors of a multiplication."""
-    for operand in one.operands:
+    for operand in mma.operands:
         name = f"descriptor of {operand.matrix}"
         if not operand.checked:
             why = f"in {word_shown(operand.word, operand.arch)} the swizzle or the stride byte offset is not known"
             yield name, why, "a descriptor whose upper half is computed from constants"
-        elif not operand.dtype and one.described is not None:
-            by_table = isinstance(one.view, TensorMma) and one.view.table is not None
+        elif not operand.dtype and mma.described is not None:
+            by_table = isinstance(mma.view, TensorMma) and mma.view.table is not None
             what = "indices into a lookup table" if by_table else "packed types of 4 and 6 bits"
             yield name, f"its operand has {what}, which the read model does not support", ""
         elif not operand.dtype:
@@ -139,37 +143,37 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
             yield f"base offset of {operand.matrix}", why, "a start address, or memory, that is aligned to the pattern"
 
 
-def _of_chain(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]]:
+def _accumulation_items(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]]:
     """Yield what is undecided about the advance and the major of the operands of an accumulation."""
     for matrix in ("A", "B"):
-        row = [(one.index, operand) for one in chain for operand in one.operands if operand.matrix == matrix]
+        row = [(mma.index, operand) for mma in chain for operand in mma.operands if operand.matrix == matrix]
         row = [(index, operand) for index, operand in row if operand.checked and operand.dtype]
-        together = places(row)
-        for held in together[1:]:
-            bases = list(dict.fromkeys(_base(group[0][1]) for group in (together[0], held)))
+        groups = places(row)
+        for group in groups[1:]:
+            bases = list(dict.fromkeys(_base_text(base_group[0][1]) for base_group in (groups[0], group)))
             apart = f"its start addresses are based on {' and '.join(bases)}, whose distance is not known"
             why, decides = apart, "start addresses that are based on one address"
             if len(bases) == 1:
                 why = "its descriptors differ in more than the start address"
                 decides = "descriptors that differ only in the start address"
-            yield held[0][0], f"advance of {matrix}", why, decides
-        for held in together:
-            if _either_major(held):
-                other = "a K-major" if held[0][1].major == "MN" else "an MN-major"
-                many = "instruction" if len(held) == 1 else "advance"
-                why = f"its accumulation has no other {many}, and its descriptor is also valid for {other} operand"
-                yield held[0][0], f"major of {matrix}", why, "the copy that fills the tile, or another K block of it"
+            yield group[0][0], f"advance of {matrix}", why, decides
+        for group in groups:
+            if _either_major(group):
+                other = "a K-major" if group[0][1].major == "MN" else "an MN-major"
+                missing = "instruction" if len(group) == 1 else "advance"
+                why = f"its accumulation has no other {missing}, and its descriptor is also valid for {other} operand"
+                yield group[0][0], f"major of {matrix}", why, "the copy that fills the tile, or another K block of it"
 
 
-def _base(one: SmemOperand) -> str:
-    return one.word.base.partition("@")[0] or word_shown(one.word, one.arch)
+def _base_text(operand: SmemOperand) -> str:
+    return operand.word.base.partition("@")[0] or word_shown(operand.word, operand.arch)
 
 
-def _either_major(held: list[tuple[int, SmemOperand, int]]) -> bool:
+def _either_major(group: list[tuple[int, SmemOperand, int]]) -> bool:
     """Return whether the descriptors and the advance are also valid for the other major."""
-    first = held[0][1]
+    first = group[0][1]
     other = replace(first, major="K" if first.major == "MN" else "MN")
     lines = lines_of(other)
     if lines is None or any(name in ("word-smem", "word-suspect") for name, _ in smem_findings(other)):
         return False
-    return not wrong_steps(lines, [at for _, _, at in held], None)
+    return not wrong_steps(lines, [start for _, _, start in group], None)

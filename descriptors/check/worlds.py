@@ -95,19 +95,21 @@ class Worlds:
         self.conditions = conditions or Conditions(function, graph)
         self.asked = self._asked()
         self._asking: dict[str, set[Condition]] = {}  # conditions that depend on a register
-        for one in self.asked:
-            for name in leaves(one):
-                self._asking.setdefault(name, set()).add(one)
+        for condition in self.asked:
+            for name in leaves(condition):
+                self._asking.setdefault(name, set()).add(condition)
         changes = self._asking.keys() | names
         self.names = names
         self.written = {
-            index: found
+            index: changed
             for name in sorted(changes)
             for index in self.conditions.where.get(name, ())
-            if (found := tuple(n for n in targets(self.code[index]) if n in changes))
+            if (changed := tuple(n for n in targets(self.code[index]) if n in changes))
         }
-        looked = {*events, *self.written}
-        self.looked = [[i for i in range(one.start, one.end) if i in looked] for one in graph]
+        relevant_indices = {*events, *self.written}
+        self.looked = [
+            [i for i in range(condition.start, condition.end) if i in relevant_indices] for condition in graph
+        ]
 
     def _asked(self) -> dict[Condition, int]:
         """Return the conditions that more than one branch or guard depends on, each with their number."""
@@ -118,47 +120,49 @@ class Worlds:
             if self.code[index].predicate:
                 counts.update(set(within(self.conditions.guard(index))))
         waits = {("register", name) for i in self.events if (name := self._result(i))}
-        return {one: count for one, count in counts.items() if count > 1 or one in waits}
+        return {condition: count for condition, count in counts.items() if count > 1 or condition in waits}
 
     def _result(self, index: int) -> str:
         """Return the predicate that a wait on an mbarrier writes; "" for other instructions."""
-        one = self.code[index]
-        found = targets(one) if one.opcode.startswith(WAITS) else ()
-        return found[0] if found else ""
+        instruction = self.code[index]
+        written = targets(instruction) if instruction.opcode.startswith(WAITS) else ()
+        return written[0] if written else ""
 
     def states(self) -> dict[int, list[Any]]:
         """Return the states before each instruction with events, and before the last; none if no path leads there."""
         last = len(self.code) - 1
-        found: dict[int, list[Any]] = {}
+        states: dict[int, list[Any]] = {}
         for number, worlds in enumerate(self._before()):
             if worlds is None:
                 continue
-            now = {world: copy(state) for world, state in worlds.items()}
+            current = {world: copy(state) for world, state in worlds.items()}
             for index in self.looked[number]:
-                runs = [copy(state) for world, state in now.items() if self._runs(index, world) is not False]
+                running_states = [
+                    copy(state) for world, state in current.items() if self._runs(index, world) is not False
+                ]
                 if index in self.events or index == last:
-                    found[index] = runs
-                now = self._through(index, now)
-            if self.graph[number].end == last + 1 and last not in found:
-                found[last] = [copy(state) for state in now.values()]
-        return found
+                    states[index] = running_states
+                current = self._through(index, current)
+            if self.graph[number].end == last + 1 and last not in states:
+                states[last] = [copy(state) for state in current.values()]
+        return states
 
     def walk(self) -> Iterator[tuple[int, Any, Any]]:
         """Yield each event with its index and the state before it, in which all worlds have met."""
         for number, worlds in enumerate(self._before()):
             if worlds is None:
                 continue
-            now = {world: copy(state) for world, state in worlds.items()}
+            current = {world: copy(state) for world, state in worlds.items()}
             for index in self.looked[number]:
-                runs = [state for world, state in now.items() if self._runs(index, world) is not False]
-                if index in self.events and runs:
-                    state = copy(runs[0])
-                    for other in runs[1:]:
+                running_states = [state for world, state in current.items() if self._runs(index, world) is not False]
+                if index in self.events and running_states:
+                    state = copy(running_states[0])
+                    for other in running_states[1:]:
                         state = self.family.meet(state, other)
                     for event in self.events[index]:
                         yield index, event, state
                         state = self.family.after(copy(state), index, event)
-                now = self._through(index, now)
+                current = self._through(index, current)
 
     def _runs(self, index: int, world: _World) -> bool | None:
         """Return whether an instruction is executed in a world; None if that is not known."""
@@ -172,36 +176,36 @@ class Worlds:
         if not self.graph:
             return before
         before[0] = {frozenset(): self.family.start}
-        seen, waiting, held = [0] * len(self.graph), [0], {0}
+        visits, waiting, queued = [0] * len(self.graph), [0], {0}
         while waiting:
             number = heappop(waiting)
-            held.discard(number)
-            seen[number] += 1
+            queued.discard(number)
+            visits[number] += 1
             worlds = before[number]
-            if seen[number] > ROUNDS or worlds is None:
+            if visits[number] > ROUNDS or worlds is None:
                 raise DescriptorError(f"check: the states of a block do not settle in {ROUNDS} iterations")
-            now = {world: copy(state) for world, state in worlds.items()} if self.looked[number] else worlds
+            current = {world: copy(state) for world, state in worlds.items()} if self.looked[number] else worlds
             for index in self.looked[number]:
-                now = self._through(index, now)
+                current = self._through(index, current)
             for follower in self.graph[number].next:
-                come = self._over(number, follower, now)
+                passing = self._over(number, follower, current)
                 old = before[follower]
-                if not come:
+                if not passing:
                     continue
-                new = come if old is None else self._met(old, come, MOST if seen[follower] < PATIENCE else 1)
+                new = passing if old is None else self._met(old, passing, MOST if visits[follower] < PATIENCE else 1)
                 if old is None or new != old:
                     before[follower] = new
-                    if follower not in held:
+                    if follower not in queued:
                         heappush(waiting, follower)
-                        held.add(follower)
+                        queued.add(follower)
         return before
 
     def _over(self, number: int, follower: int, worlds: _Worlds) -> _Worlds:
         """Return the worlds that pass from one block to another."""
         index = self.graph[number].end - 1
-        last, both = self.code[index], len(self.graph[number].next) == 1 or self.family.both
-        found: _Worlds = {}
-        decided = last.predicate and last.opcode.startswith(_LEAVE) and not both
+        last, both_ways = self.code[index], len(self.graph[number].next) == 1 or self.family.both
+        passing: _Worlds = {}
+        decided = last.predicate and last.opcode.startswith(_LEAVE) and not both_ways
         guard = self.conditions.guard(index) if decided else ("constant", 1)
         taken = not decided or follower != number + 1
         for world, state in worlds.items():
@@ -210,35 +214,35 @@ class Worlds:
                 continue
             if self.family.back is not None and follower <= number:
                 state = self.family.back(state)
-            self._put(found, self._with(world, guard, taken) if decided else world, state)
-        return self._few(found)
+            self._put(passing, self._with(world, guard, taken) if decided else world, state)
+        return self._few(passing)
 
-    def _with(self, world: _World, one: Condition, holds: bool) -> _World:
-        more = [(each, value) for each, value in follows(one, holds) if each in self.asked]
-        return world | frozenset(more) if more else world
+    def _with(self, world: _World, condition: Condition, holds: bool) -> _World:
+        added = [(part, value) for part, value in follows(condition, holds) if part in self.asked]
+        return world | frozenset(added) if added else world
 
     def _put(self, worlds: _Worlds, world: _World, state: Any) -> None:
         old = worlds.get(world)
         worlds[world] = state if old is None else self.family.meet(old, state)
 
-    def _met(self, one: _Worlds, other: _Worlds, most: int) -> _Worlds:
-        found = dict(one)
-        for world, state in other.items():
-            self._put(found, world, state)
-        return self._few(found, most)
+    def _met(self, first: _Worlds, second: _Worlds, most: int) -> _Worlds:
+        merged = dict(first)
+        for world, state in second.items():
+            self._put(merged, world, state)
+        return self._few(merged, most)
 
     def _few(self, worlds: _Worlds, most: int = MOST) -> _Worlds:
         while len(worlds) > most:
-            conditions = {one for world in worlds for one, _ in world}
-            least = min(conditions, key=lambda one: (self.asked.get(one, 0), repr(one)))
+            conditions = {condition for world in worlds for condition, _ in world}
+            least = min(conditions, key=lambda condition: (self.asked.get(condition, 0), repr(condition)))
             worlds = self._without(worlds, {least})
         return worlds
 
-    def _without(self, worlds: _Worlds, gone: set[Condition]) -> _Worlds:
-        found: _Worlds = {}
+    def _without(self, worlds: _Worlds, dropped: set[Condition]) -> _Worlds:
+        reduced: _Worlds = {}
         for world, state in worlds.items():
-            self._put(found, frozenset(each for each in world if each[0] not in gone), state)
-        return found
+            self._put(reduced, frozenset(entry for entry in world if entry[0] not in dropped), state)
+        return reduced
 
     def _through(self, index: int, worlds: _Worlds) -> _Worlds:
         """Return the worlds after an instruction."""
@@ -250,8 +254,8 @@ class Worlds:
 
     def _changed(self, index: int, worlds: _Worlds) -> _Worlds:
         names = set(self.written.get(index, ()))
-        if gone := set[Condition]().union(*(self._asking.get(name, ()) for name in names)):
-            worlds = self._without(worlds, gone)
+        if dropped := set[Condition]().union(*(self._asking.get(name, ()) for name in names)):
+            worlds = self._without(worlds, dropped)
         if self.family.renamed is not None:
             for name in sorted(names & self.names):
                 worlds = {world: self.family.renamed(state, name) for world, state in worlds.items()}
@@ -262,16 +266,16 @@ class Worlds:
         guarded = bool(self.code[index].predicate) and index not in self.certain
         if not guarded and not result:
             return {world: self._then(index, state) for world, state in worlds.items()}
-        found: _Worlds = {}
+        results: _Worlds = {}
         for world, state in worlds.items():
             runs = truth(guard, dict(world)) if guarded else True
             if runs is not True:
-                self._put(found, self._with(world, guard, False) if guarded else world, copy(state))
+                self._put(results, self._with(world, guard, False) if guarded else world, copy(state))
             if runs is not False:
                 inside = self._with(world, guard, True) if guarded else world
                 for further, then in self._ran(index, inside, state, result).items():
-                    self._put(found, further, then)
-        return self._few(found)
+                    self._put(results, further, then)
+        return self._few(results)
 
     def _then(self, index: int, state: Any) -> Any:
         for event in self.events[index]:
@@ -280,13 +284,13 @@ class Worlds:
 
     def _ran(self, index: int, world: _World, state: Any, result: str) -> _Worlds:
         """Return the worlds after an executed instruction; the outcome of a wait is known by its predicate."""
-        found: _Worlds = {}
-        then = self._then(index, copy(state) if result else state)
+        results: _Worlds = {}
+        after = self._then(index, copy(state) if result else state)
         if not result:
-            self._put(found, world, then)
-            return found
-        ((left, state),) = self._changed(index, {world: state}).items()
-        ((_, then),) = self._changed(index, {world: then}).items()
-        self._put(found, self._with(left, ("register", result), True), then)
-        self._put(found, self._with(left, ("register", result), False), state)
-        return found
+            self._put(results, world, after)
+            return results
+        ((world_after, state),) = self._changed(index, {world: state}).items()
+        ((_, after),) = self._changed(index, {world: after}).items()
+        self._put(results, self._with(world_after, ("register", result), True), after)
+        self._put(results, self._with(world_after, ("register", result), False), state)
+        return results

@@ -166,8 +166,8 @@ def _released(machine: Machine, fragment: Fragment, step: Step, barrier: Mbarrie
 def _arrive(machine: Machine, fragment: Fragment, step: Step) -> None:
     words, operand = step.instruction.qualifiers, _operand_after_address(step)
     expects = "expect_tx" in words
-    what = "a number of bytes" if expects else "a number of arrivals"
-    number = 1 if operand is None else machine.require_scalar(fragment, operand, step, what)
+    subject = "a number of bytes" if expects else "a number of arrivals"
+    number = 1 if operand is None else machine.require_scalar(fragment, operand, step, subject)
     for address, lanes in _targets(machine, fragment, step):
         barrier = find_barrier(machine, fragment, step, address)
         fragment.known |= _note_remote_use(machine, fragment, step, barrier)

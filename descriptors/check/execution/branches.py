@@ -83,13 +83,13 @@ def _unknown_branch(machine: Machine, fragment: Fragment, step: Step, unknown: U
 
 
 def _table_branch(machine: Machine, fragment: Fragment, step: Step) -> None:
-    what = "a table branch"
+    subject = "a table branch"
     labels = machine.program.function.tables.get(str(step.instruction.operands[-1]))
-    place = machine.require_scalar(fragment, step.instruction.operands[0], step, what)
+    place = machine.require_scalar(fragment, step.instruction.operands[0], step, subject)
     if labels is None:
-        raise Stop(step.instruction.line, "its table is not in this file", what)
+        raise Stop(step.instruction.line, "its table is not in this file", subject)
     if place >= len(labels):
-        raise Stop(step.instruction.line, f"entry {place} of a table with {len(labels)} entries", what)
+        raise Stop(step.instruction.line, f"entry {place} of a table with {len(labels)} entries", subject)
     fragment.pc = _target(machine, labels[place]) - 1
 
 

@@ -7,8 +7,8 @@ Source: PTX ISA 9.1, Kernel Function Parameters; CUDA driver API, cuTensorMapEnc
 
 Invariant: a box has as many bytes as its elements.
 
->>> known = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
->>> known.cluster, dict(known.parameters), dict(known.tensor_maps)
+>>> config = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
+>>> config.cluster, dict(config.parameters), dict(config.tensor_maps)
 ((2, 1, 1), {('k', 0): 4096}, {('0', 0): 16384, ('1', 64): 8192})
 """
 
@@ -98,18 +98,20 @@ def _by_box(values: Mapping[Parameter, T], names: Sequence[str]) -> dict[Box, T]
     return boxes
 
 
-def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict[str, T]:
+def of_kernels(values: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict[str, T]:
     """Return the values of the parameters that one of these kernels has.
 
     Args:
-        given: values by parameters, as users write them.
+        values: values by parameters, as users write them.
         kernels: parameter names of each kernel.
 
     >>> of_kernels({"n": 1, "m": 2, "0": 3, "1": 4, "n+8": 5}, [("n",)])
     {'n': 1, '0': 3, 'n+8': 5}
     """
     kernel_parameters = list(kernels)
-    return {key: value for key, value in given.items() if _has_parameter((key.partition("+")[0], 0), kernel_parameters)}
+    return {
+        key: value for key, value in values.items() if _has_parameter((key.partition("+")[0], 0), kernel_parameters)
+    }
 
 
 def _has_parameter(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
@@ -166,12 +168,12 @@ def configuration(
     )
 
 
-def _parse_extents(given: Sequence[int] | None, name: str, most: int) -> tuple[int, int, int] | None:
-    if given is None:
+def _parse_extents(counts: Sequence[int] | None, name: str, most: int) -> tuple[int, int, int] | None:
+    if counts is None:
         return None
-    if not isinstance(given, tuple | list):
-        raise DescriptorError(f"check: {name} is {brief(given)}, which is not a list of 1 to 3 extents")
-    extents = [as_integer(extent, f"check: {name}", minimum=1) for extent in given]
+    if not isinstance(counts, tuple | list):
+        raise DescriptorError(f"check: {name} is {brief(counts)}, which is not a list of 1 to 3 extents")
+    extents = [as_integer(extent, f"check: {name}", minimum=1) for extent in counts]
     shown = brief("x".join(map(str, extents))).strip("'")
     if not extents or len(extents) > 3:
         raise DescriptorError(
@@ -186,13 +188,13 @@ def _parse_extents(given: Sequence[int] | None, name: str, most: int) -> tuple[i
     return x, y, z
 
 
-def _check_mapping(given: Mapping[str, Any] | None, name: str) -> Iterator[tuple[str, Any]]:
+def _check_mapping(values: Mapping[str, Any] | None, name: str) -> Iterator[tuple[str, Any]]:
     """Yield values by the names of parameters."""
-    if given is None:
+    if values is None:
         return
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise DescriptorError(f"check: {name} is {brief(given)}, which is not a mapping from names of parameters")
-    yield from given.items()
+    if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
+        raise DescriptorError(f"check: {name} is {brief(values)}, which is not a mapping from names of parameters")
+    yield from values.items()
 
 
 def parameter_text(parameter: Parameter) -> str:

@@ -101,8 +101,8 @@ def _wait_groups(kind: str) -> Handler:
             pending = machine.require_scalar(fragment, step.instruction.operands[0], step, "the groups of a wait")
             fragment.wait_groups(kind, pending)
         if "sync_restrict::proxy::async" in step.instruction.qualifiers:
-            what, why = "a wait_group of the async proxy", "its effect on ordinary accesses is not modeled"
-            machine.notes.doubts.setdefault(step.place, (what, why))
+            subject, why = "a wait_group of the async proxy", "its effect on ordinary accesses is not modeled"
+            machine.notes.doubts.setdefault(step.place, (subject, why))
 
     return wait
 
@@ -208,7 +208,7 @@ def _tensor_map_of(machine: Machine, fragment: Fragment, source: Operand) -> Box
 @lru_cache(maxsize=8)
 def _narrow_parameters(kernel: Program) -> frozenset[int]:
     """Return the numbers of the parameters whose addresses the kernel takes with 32 bits."""
-    moves = [one for one in kernel.function.code if one.opcode in ("mov.b32", "mov.u32")]
+    moves = [instruction for instruction in kernel.function.code if instruction.opcode in ("mov.b32", "mov.u32")]
     return frozenset(
         kernel.parameters[name] for move in moves for name in names(move.operands[1]) if name in kernel.parameters
     )

@@ -22,7 +22,7 @@ parity.
 ...     text = f".version 8.8\n.entry k(.param .u32 n) {{ {head} {loop} }}"
 ...     return counts(program(parse(text).functions[0]), launch, ("n", 0), budget=count)
 >>> result = closed_within(9999)
->>> result.step, result.turns, result.whole, [one.machine.launch.scalars["n", 0] for one in result.runs]
+>>> result.step, result.turns, result.whole, [run.machine.launch.scalars["n", 0] for run in result.runs]
 (1, 2, True, [1024, 1, 2, 3, 4])
 """
 
@@ -191,12 +191,12 @@ class _PeriodSearch:
     def _find_period(self, key: Key, place: int) -> Period | None:
         """Return the period until the first state that recurs; None if none does."""
         machine = self._machine(_LONG, _FAR)
-        seen: dict[State, tuple[int, Frame]] = {}
+        first_turns: dict[State, tuple[int, Frame]] = {}
         periods: list[Period] = []
 
         def look() -> None:
             frame = machine.frame()
-            first = seen.setdefault(frame.state, (machine.turns, frame))
+            first = first_turns.setdefault(frame.state, (machine.turns, frame))
             if first[1] is not frame:
                 periods.append(Period(first[0], machine.turns - first[0], speeds_between(first[1], frame)))
                 raise _Found

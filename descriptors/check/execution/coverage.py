@@ -144,8 +144,8 @@ class Coverage:
             lines = sorted({code[place].line for place in places})
             also = f", nor line{'s' * (len(lines) > 2)} {', '.join(map(str, lines[1:5]))}" if len(lines) > 1 else ""
             more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
-            what = ".".join(code[places[0]].opcode.split(".")[:2])
-            yield Blind(properties, lines[0], what, f"no completed run executes it{also}{more}")
+            opcode_stem = ".".join(code[places[0]].opcode.split(".")[:2])
+            yield Blind(properties, lines[0], opcode_stem, f"no completed run executes it{also}{more}")
         for loop in bounded_loops(self.kernel):
             reach, keys = self._reach.get(loop.number), self.keys(loop)
             free = [key for key in keys if not self.is_saturated(loop, key)]

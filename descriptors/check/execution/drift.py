@@ -154,8 +154,9 @@ def most_periods(instruction: Instruction, values: Sequence[Value], drifts: Sequ
     bits = operation.bits
     if name == "cvt":
         bits = min(bits, width(operation.mode))
-        if bits < 32 and not _fits(values[0], drifts[0], bits):  # the bits that remain do not change
-            return None
+        source = drifts[0]
+        if bits < 32 and not (isinstance(source, Drift) and _fits(values[0], source, bits)):
+            return None  # the bits that remain do not change
     rows = [
         _max_periods(value, drift, bits)
         for value, drift in zip(values, drifts, strict=True)

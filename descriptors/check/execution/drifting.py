@@ -207,9 +207,9 @@ class Drifting(Machine):
         if self._integer[fragment.pc]:
             self._move(fragment, step)
             self._checks = False
-            done = super()._execute(handler, fragment, step)
+            waits = super()._execute(handler, fragment, step)
             self._checks = True
-            return done
+            return waits
         name = step.instruction.opcode
         if name.startswith("mbarrier.arrive"):
             self._result = None  # the result is the number of a phase

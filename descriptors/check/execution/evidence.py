@@ -386,10 +386,10 @@ _UNREAD_WHY = "no cp.async.bulk.wait_group waits until it has read shared memory
 def _doubts(run: Run) -> Iterator[Blind]:
     """Yield violations that depend on something that a run does not know."""
     machine = run.machine
-    for index, (what, why) in machine.notes.doubts.items():
-        yield Blind(("reuse",), _instruction(machine, index).line, what, why)
-    for index, (what, why) in machine.notes.unordered.items() if not machine.hung else ():
-        yield Blind(("barriers",), _instruction(machine, index).line, what, why)
+    for index, (subject, why) in machine.notes.doubts.items():
+        yield Blind(("reuse",), _instruction(machine, index).line, subject, why)
+    for index, (subject, why) in machine.notes.unordered.items() if not machine.hung else ():
+        yield Blind(("barriers",), _instruction(machine, index).line, subject, why)
     # Lanes that met share their groups: a group is complete if the lane that waited for it knows so.
     pending = waited = 0
     known = [0] * machine.ctas

@@ -109,10 +109,10 @@ class CommitGroups:
 
     def wait(self, kind: str, pending: int, lanes: int = ALL_LANES) -> int:
         """Remove the closed groups, except the ``pending`` newest, and return their accesses, which are complete."""
-        done = self.closed(kind, pending, lanes)
+        completed = self.closed(kind, pending, lanes)
         for row in self._rows_of(kind, lanes):
             del row[: max(0, len(row) - 1 - pending)]
-        return _union(done)
+        return _union(completed)
 
     def rows(self) -> tuple[tuple[tuple[str, int], tuple[int, ...]], ...]:
         """Return all groups with their kinds and lanes, sorted."""
@@ -273,11 +273,11 @@ class Fragment:
 
     def wait_groups(self, kind: str, pending: int) -> None:
         """Wait for the commit groups except the ``pending`` newest: their accesses are then known to be complete."""
-        done = self.groups.wait(kind, pending, self.mask)
-        self.known |= done
+        completed = self.groups.wait(kind, pending, self.mask)
+        self.known |= completed
         for lanes, bits in self.copies.items() if kind == "cp" else ():
-            if bits & done:
-                self.apart[lanes] = self.apart.get(lanes, 0) | bits & done
+            if bits & completed:
+                self.apart[lanes] = self.apart.get(lanes, 0) | bits & completed
         self.epoch = -1
 
     def learn(self, known: int, published: int) -> None:

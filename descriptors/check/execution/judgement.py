@@ -111,23 +111,23 @@ class RunJudgement(NamedTuple):
         return any(launch.ended for launch in self.executed)
 
 
-def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
+def judge(function: Function, text: str, config: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
     """Check a kernel by running it.
 
     Args:
         function: the kernel.
         text: the PTX that contains the kernel, for its shared variables.
-        known: what is known of its launch.
+        config: what is known of its launch.
         target: the ``.target`` of its module; "" if any target is possible.
     """
-    judgement = _judge_clusters(function, text, known, target)
+    judgement = _judge_clusters(function, text, config, target)
     return _without_thread_errors(judgement, function) if ASSUMED_THREADS in judgement.assumed else judgement
 
 
-def _judge_clusters(function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
+def _judge_clusters(function: Function, text: str, config: Configuration, target: str) -> RunJudgement:
     """Check a kernel with the first cluster shapes until one has no violation."""
     kernel = program(function, target)
-    first_runs, steps = trials(kernel, text, known)
+    first_runs, steps = trials(kernel, text, config)
     judgements: list[RunJudgement] = []
     for trial in first_runs:
         judgements.append(_run_launches(kernel, trial, steps))

@@ -99,7 +99,7 @@ def of_cta(address: int, rank: int) -> int:
 def multicast(address: int, mask: int | None, ctas: int) -> list[int]:
     """Return a shared-memory address in each CTA of a mask; without a mask, the address itself.
 
-    >>> [hex(one) for one in multicast(0x10, 0b1010, 4)], multicast(0x10, None, 4)
+    >>> [hex(address) for address in multicast(0x10, 0b1010, 4)], multicast(0x10, None, 4)
     (['0x1000010', '0x3000010'], [16])
     """
     return [address] if mask is None else [of_cta(address, rank) for rank in range(ctas) if mask >> rank & 1]
@@ -188,7 +188,7 @@ def _coordinates(number: int, extents: tuple[int, int, int]) -> tuple[int, int, 
     return number % width, number // width % height, number // (width * height)
 
 
-def _lane_mask(which: str, lane: int) -> int:
+def _lane_mask(relation: str, lane: int) -> int:
     below = (1 << lane) - 1
     masks = {"eq": 1 << lane, "lt": below, "le": below | 1 << lane, "gt": _FULL & ~(below | 1 << lane)}
-    return masks.get(which, _FULL & ~below)
+    return masks.get(relation, _FULL & ~below)

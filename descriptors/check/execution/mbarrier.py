@@ -178,11 +178,13 @@ BYTES = 8
 class Mbarriers:
     """The mbarriers of a cluster, one per address, the earlier ones, and the instructions that named them.
 
-    >>> held = Mbarriers()
+    >>> mbarriers = Mbarriers()
     >>> for line in (5, 9):
-    ...     held.add(Mbarrier(64, bit=0, count=1, line=line))
-    >>> held.find(64).line, [one.line for one in held.ever()], held.retire(64), held.find(64)
-    (9, [5, 9], None, None)
+    ...     mbarriers.add(Mbarrier(64, bit=0, count=1, line=line))
+    >>> mbarriers.find(64).line, [barrier.line for barrier in mbarriers.ever()]
+    (9, [5, 9])
+    >>> mbarriers.retire(64), mbarriers.find(64)
+    (None, None)
     """
 
     def __init__(self) -> None:

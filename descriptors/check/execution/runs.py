@@ -135,7 +135,7 @@ class Trial(NamedTuple):
         return not self.run.machine.hung and (stop is None or stop.reason is Reason.VALUE)
 
 
-def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
+def trials(kernel: Program, text: str, config: Configuration) -> tuple[list[Trial], int]:
     """Return the first runs, and the steps of all of them.
 
     There is one for each of the first cluster shapes that run to the end. If none does, the run of the first shape is
@@ -144,21 +144,21 @@ def trials(kernel: Program, text: str, known: Configuration) -> tuple[list[Trial
     Args:
         kernel: the kernel.
         text: the PTX that contains the kernel, for its shared variables.
-        known: what is known of the launch.
+        config: what is known of the launch.
     """
     head = kernel.function.head
-    if why := unlaunchable(kernel.function, known):
+    if why := unlaunchable(kernel.function, config):
         raise DescriptorError(f"check: {brief(kernel.function.name)} cannot be launched: {why}")
-    threads = known.threads or _dimensions(head, "reqntid")
+    threads = config.threads or _dimensions(head, "reqntid")
     assumed = () if threads else (MAXIMAL_THREADS if _dimensions(head, "maxntid") else ASSUMED_THREADS,)
     threads = threads or _dimensions(head, "maxntid")
-    shapes = (known.cluster,) if known.cluster else _clusters(kernel.function)
-    scalars, boxes, rows = known.scalars(kernel.names), known.boxes(kernel.names), known.rows(kernel.names)
+    shapes = (config.cluster,) if config.cluster else _clusters(kernel.function)
+    scalars, boxes, rows = config.scalars(kernel.names), config.boxes(kernel.names), config.rows(kernel.names)
     variables, threads = shared_variables(text), threads or (128, 1, 1)
     tried: list[Trial] = []
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
-        launch = launch._replace(box_types=known.types(kernel.names))
+        launch = launch._replace(box_types=config.types(kernel.names))
         shape_assumed = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # If assumed data do not lead to the end in one shape, they do not in the others.
         is_hopeless = any(trial.steps > BUDGET and not trial.launch.content for trial in tried)
@@ -294,7 +294,7 @@ def _capped(digits: str) -> int:
     return min(number(digits), _LARGEST) if len(digits) < 20 else _LARGEST
 
 
-def unlaunchable(function: Function, known: Configuration) -> str:
+def unlaunchable(function: Function, config: Configuration) -> str:
     r"""Return why no GPU launches a kernel as its directives require; "" if one may.
 
     Source: CUDA programming guide, Compute Capabilities: 1024 threads a block; clusters of up to 16 blocks.
@@ -308,9 +308,9 @@ def unlaunchable(function: Function, known: Configuration) -> str:
     '.reqntid gives 0 threads, but a CTA has 1 to 1024'
     """
     limits = [
-        ("reqntid", known.threads, MOST_THREADS, "threads", "a CTA"),
-        ("maxntid", known.threads, MOST_THREADS, "threads", "a CTA"),
-        ("reqnctapercluster", known.cluster, MOST_CTAS, "CTAs", "a cluster"),
+        ("reqntid", config.threads, MOST_THREADS, "threads", "a CTA"),
+        ("maxntid", config.threads, MOST_THREADS, "threads", "a CTA"),
+        ("reqnctapercluster", config.cluster, MOST_CTAS, "CTAs", "a cluster"),
     ]
     for name, is_given, largest, unit, group in limits:
         extents = () if is_given else directive(function.head, name)

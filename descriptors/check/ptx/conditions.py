@@ -12,8 +12,8 @@ Invariant: a condition and its negation are never both true.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "setp.eq.s32 p, r, 0; setp.ne.s32 q, r, 0; not.pred n, q; and.pred m, p, e; @p x; @q y; @n z; @m w; ret;"
 >>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
->>> known = Conditions(function, blocks(function))
->>> x, y, z, w = (known.guard(index) for index in range(4, 8))
+>>> conditions = Conditions(function, blocks(function))
+>>> x, y, z, w = (conditions.guard(index) for index in range(4, 8))
 >>> x == z, truth(y, {x: True}), truth(w, {x: False}), truth(w, {x: True})
 (True, False, False, None)
 >>> truth(x, dict(follows(w, True)))
@@ -41,63 +41,63 @@ DEPTH = 12
 WRITERS = 8
 
 
-def truth(one: Condition, known: Known) -> bool | None:
+def truth(condition: Condition, truths: Known) -> bool | None:
     """Return whether a condition holds; None if that does not follow from the known truth values.
 
     >>> truth(("or", ("register", "p"), ("constant", 1)), {})
     True
     """
-    if one in known:
-        return known[one]
-    match one:
+    if condition in truths:
+        return truths[condition]
+    match condition:
         case ("constant", value):
             return bool(value)
         case ("not", inner):
-            found = truth(inner, known)
+            found = truth(inner, truths)
             return None if found is None else not found
         case ("and", a, b):
-            return _joined(truth(a, known), truth(b, known), False)
+            return _combine(truth(a, truths), truth(b, truths), False)
         case ("or", a, b):
-            return _joined(truth(a, known), truth(b, known), True)
+            return _combine(truth(a, truths), truth(b, truths), True)
     return None
 
 
-def _joined(a: bool | None, b: bool | None, decides: bool) -> bool | None:
+def _combine(a: bool | None, b: bool | None, decides: bool) -> bool | None:
     if decides in (a, b):
         return decides
     return None if a is None or b is None else not decides
 
 
-def follows(one: Condition, holds: bool) -> Iterator[tuple[Condition, bool]]:
+def follows(condition: Condition, holds: bool) -> Iterator[tuple[Condition, bool]]:
     """Yield the truth values that follow from a condition that holds, or does not hold."""
-    if one[0] == "not":
-        yield from follows(one[1], not holds)
+    if condition[0] == "not":
+        yield from follows(condition[1], not holds)
         return
-    if one[0] != "constant":
-        yield one, holds
-    if (one[0], holds) in (("and", True), ("or", False)):
-        yield from follows(one[1], holds)
-        yield from follows(one[2], holds)
+    if condition[0] != "constant":
+        yield condition, holds
+    if (condition[0], holds) in (("and", True), ("or", False)):
+        yield from follows(condition[1], holds)
+        yield from follows(condition[2], holds)
 
 
-def within(one: Condition) -> Iterator[Condition]:
+def within(condition: Condition) -> Iterator[Condition]:
     """Yield a condition and its parts, without negations and constants."""
-    if one[0] not in ("not", "constant"):
-        yield one
-    if one[0] in ("not", "and", "or"):
-        for part in one[1:]:
+    if condition[0] not in ("not", "constant"):
+        yield condition
+    if condition[0] in ("not", "and", "or"):
+        for part in condition[1:]:
             yield from within(part)
 
 
-def leaves(one: Condition) -> Iterator[str]:
+def leaves(condition: Condition) -> Iterator[str]:
     """Yield the registers that a condition depends on.
 
     >>> list(leaves(("and", ("register", "p"), ("elect", -1))))
     ['p']
     """
-    if one[0] == "register":
-        yield one[1]
-    for part in one[1:]:
+    if condition[0] == "register":
+        yield condition[1]
+    for part in condition[1:]:
         if isinstance(part, tuple):
             yield from leaves(part)
 
@@ -112,33 +112,33 @@ class Conditions:
 
     def __init__(self, function: Function, graph: list[Block]) -> None:
         self.code, self.graph = function.code, graph
-        self.block = [number for number, one in enumerate(graph) for _ in range(one.start, one.end)]
+        self.block = [number for number, block in enumerate(graph) for _ in range(block.start, block.end)]
         self.where = function.writes
         self._reached: dict[tuple[int, int, int], bool] = {}
         self._read: dict[tuple[str, int], Condition] = {}
 
     def guard(self, index: int) -> Condition:
         """Return the condition under which a reached instruction is executed."""
-        one = self.code[index]
-        if not one.predicate:
+        instruction = self.code[index]
+        if not instruction.predicate:
             return ("constant", 1)
-        found = self.at(one.predicate, index)
-        return negation(found) if one.negated else found
+        condition = self.at(instruction.predicate, index)
+        return negation(condition) if instruction.negated else condition
 
     def at(self, name: str, index: int, depth: int = DEPTH) -> Condition:
         """Return the condition that a register is, as an instruction reads it."""
         key = (name, index)
         if key not in self._read:
-            self._read[key] = self._at(name, index, depth)
+            self._read[key] = self._compute_at(name, index, depth)
         return self._read[key]
 
-    def _at(self, name: str, index: int, depth: int) -> Condition:
+    def _compute_at(self, name: str, index: int, depth: int) -> Condition:
         plain: Condition = ("register", name)
-        made = self._definition(name, index)
-        if made is None or not depth:
+        definition = self._definition(name, index)
+        if definition is None or not depth:
             return plain
-        found = self._made(self.code[made], name, made, depth - 1)
-        return found if found is not None and self.lasts(found, made, index) else plain
+        condition = self._condition_of(self.code[definition], name, definition, depth - 1)
+        return condition if condition is not None and self.lasts(condition, definition, index) else plain
 
     def defined(self, name: str) -> int | None:
         """Return the only instruction that writes a register, if it is unguarded; else None."""
@@ -150,44 +150,55 @@ class Conditions:
         places = self.where.get(name, ())
         if len(places) < 2:
             return self.defined(name)
-        made = max((place for place in places if place < index), default=-1)
-        if made < 0 or self.code[made].predicate:
+        nearest = max((place for place in places if place < index), default=-1)
+        if nearest < 0 or self.code[nearest].predicate:
             return None
-        if self.block[made] == self.block[index]:
-            return made
-        others = [place for place in places if place != made]
-        far = len(others) > WRITERS or any(self.passes(place, index, made) for place in others)
-        return None if far else made
+        if self.block[nearest] == self.block[index]:
+            return nearest
+        others = [place for place in places if place != nearest]
+        may_differ = len(others) > WRITERS or any(self.passes(place, index, nearest) for place in others)
+        return None if may_differ else nearest
 
     def sum(self, name: str, index: int, depth: int = DEPTH) -> tuple[str, int]:
         """Return a register, as an instruction reads it, as another register and the distance from it."""
-        made = self.defined(name)
-        if made is None or not depth or not self.code[made].opcode.startswith(("mov.", "add.", "cvta.", "cvt.")):
+        definition = self.defined(name)
+        if (
+            definition is None
+            or not depth
+            or not self.code[definition].opcode.startswith(("mov.", "add.", "cvta.", "cvt."))
+        ):
             return name, 0
-        read = self.code[made].operands[1:]
-        by = sum(operand for operand in read if isinstance(operand, int))
-        left = [operand for operand in read if isinstance(operand, str)]
-        if len(left) != 1 or len(read) > 2:
+        operands = self.code[definition].operands[1:]
+        constant = sum(operand for operand in operands if isinstance(operand, int))
+        registers = [operand for operand in operands if isinstance(operand, str)]
+        if len(registers) != 1 or len(operands) > 2:
             return name, 0
-        base, offset = self.sum(left[0], made, depth - 1)
-        return (base, offset + by) if self.lasts(("register", base), made, index) else (name, 0)
+        base, offset = self.sum(registers[0], definition, depth - 1)
+        return (base, offset + constant) if self.lasts(("register", base), definition, index) else (name, 0)
 
-    def lasts(self, one: Condition, made: int, index: int) -> bool:
+    def lasts(self, condition: Condition, definition: int, index: int) -> bool:
         """Return whether a definition always precedes a read, and none of its registers is written in between."""
-        if self.passes(-1, index, made):
+        if self.passes(-1, index, definition):
             return False
-        return not any(self.passes(place, index, made) for name in leaves(one) for place in self.where.get(name, ()))
+        return not any(
+            self.passes(place, index, definition) for name in leaves(condition) for place in self.where.get(name, ())
+        )
 
-    def _made(self, one: Instruction, name: str, index: int, depth: int) -> Condition | None:
-        read = one.operands
-        if one.opcode.startswith("elect.") and isinstance(read[0], Pair) and read[0].second == name:
-            return ("elect", *(self._operand(operand, index, depth) for operand in read[1:]))
-        operation = decode(one.opcode, floats=True)
-        if operation is None or len(read) != operation.operands + 1 or not isinstance(read[0], str) or operation.logic:
+    def _condition_of(self, instruction: Instruction, name: str, index: int, depth: int) -> Condition | None:
+        operands = instruction.operands
+        if instruction.opcode.startswith("elect.") and isinstance(operands[0], Pair) and operands[0].second == name:
+            return ("elect", *(self._operand(operand, index, depth) for operand in operands[1:]))
+        operation = decode(instruction.opcode, floats=True)
+        if (
+            operation is None
+            or len(operands) != operation.operands + 1
+            or not isinstance(operands[0], str)
+            or operation.logic
+        ):
             return None
         if operation.type != "pred" and operation.name not in ("mov", "selp", "setp"):
             return None
-        parts = [self._operand(operand, index, depth) for operand in read[1:]]
+        parts = [self._operand(operand, index, depth) for operand in operands[1:]]
         if all(part[0] == "constant" for part in parts):
             return ("constant", exact(operation)(*[part[1] for part in parts]))
         match operation.name:
@@ -224,12 +235,12 @@ class Conditions:
             return not start < around < end
         if first == barred and start < around:
             return False
-        waiting, seen = list(self.graph[first].next), set[int]()
+        waiting, visited = list(self.graph[first].next), set[int]()
         while waiting:
             number = waiting.pop()
-            if number in seen:
+            if number in visited:
                 continue
-            seen.add(number)
+            visited.add(number)
             if number == last and not (number == barred and around < end):
                 return True
             if number != barred:
@@ -238,13 +249,13 @@ class Conditions:
 
     def comes(self, end: int, around: frozenset[int]) -> bool:
         """Return whether a path from the start reaches an instruction without passing some others."""
-        barred = {self.block[at]: at for at in sorted(around, reverse=True)}
-        waiting, seen, last = [0], set[int](), self.block[end]
+        barred = {self.block[place]: place for place in sorted(around, reverse=True)}
+        waiting, visited, last = [0], set[int](), self.block[end]
         while waiting:
             number = waiting.pop()
-            if number in seen:
+            if number in visited:
                 continue
-            seen.add(number)
+            visited.add(number)
             if number == last and not (number in barred and barred[number] < end):
                 return True
             if number not in barred:
@@ -252,25 +263,25 @@ class Conditions:
         return False
 
 
-def negation(one: Condition) -> Condition:
+def negation(condition: Condition) -> Condition:
     """Return the negation of a condition.
 
     >>> negation(negation(("register", "p")))
     ('register', 'p')
     """
-    match one:
+    match condition:
         case ("not", inner):
             return tuple(inner)
         case ("constant", value):
             return ("constant", int(not value))
-    return ("not", one)
+    return ("not", condition)
 
 
 def _logic(kind: str, a: Condition, b: Condition) -> Condition | None:
     if kind == "xor":
-        for one, other in ((a, b), (b, a)):
-            if one[0] == "constant":
-                return negation(other) if one[1] else other
+        for operand, other in ((a, b), (b, a)):
+            if operand[0] == "constant":
+                return negation(other) if operand[1] else other
         return None
     if repr(b) < repr(a):
         a, b = b, a

@@ -67,25 +67,32 @@ _DATA = ("wgmma.", "tcgen05.ld", "tcgen05.st")
 
 
 def fold(
-    function: Function, variables: Mapping[str, int], asked: Iterable[int], known: list[Block] | None = None
+    function: Function, variables: Mapping[str, int], indices: Iterable[int], graph: list[Block] | None = None
 ) -> dict[int, dict[str, Known]]:
     """Return what is known of the registers that some instructions read, by the index of the instruction.
 
     Args:
         function: the function.
         variables: variables of the module and their alignment in bytes.
-        asked: indices of the instructions.
-        known: the basic blocks of the function; computed if None.
+        indices: indices of the instructions.
+        graph: the basic blocks of the function; computed if None.
     """
-    folder = _Folder(function, variables, blocks(function) if known is None else known)
+    folder = _Folder(function, variables, blocks(function) if graph is None else graph)
     folder.note_allocations()
-    found = {}
-    for index in sorted(set(asked)):
-        one = function.code[index]
-        data = one.opcode.startswith(_DATA)
-        read = {name for o in one.operands if not (data and isinstance(o, Vector)) for name in names(o)}
-        found[index] = {name: folder.value(name, index) for name in read | {one.predicate} if name}
-    return found
+    values_by_index = {}
+    for index in sorted(set(indices)):
+        instruction = function.code[index]
+        data = instruction.opcode.startswith(_DATA)
+        registers = {
+            name
+            for operand in instruction.operands
+            if not (data and isinstance(operand, Vector))
+            for name in names(operand)
+        }
+        values_by_index[index] = {
+            name: folder.value(name, index) for name in registers | {instruction.predicate} if name
+        }
+    return values_by_index
 
 
 class _Work(NamedTuple):
@@ -143,20 +150,20 @@ class _Folder:
 
     def value(self, operand: Operand, index: int) -> Known:
         """Return what is known of an operand of an instruction."""
-        found = self._operand(operand, index)
-        if isinstance(found, Known):
-            return found
-        if found not in self.known:
-            self._solve(found)
-        return self._refined(self.known[found])
+        source = self._operand(operand, index)
+        if isinstance(source, Known):
+            return source
+        if source not in self.known:
+            self._solve(source)
+        return self._refine(self.known[source])
 
     def place(self, operands: Sequence[Operand], index: int) -> tuple[str, int] | None:
         """Return the shared-memory place of an address as a base and an offset; None if it is not known."""
         if not operands or not isinstance(operands[0], Address):
             return None
         address = operands[0]
-        one = self.value(address.base, index) if address.base else exactly(0)
-        return (one.base, one.offset + address.offset) if one.base else None
+        address_value = self.value(address.base, index) if address.base else exactly(0)
+        return (address_value.base, address_value.offset + address.offset) if address_value.base else None
 
     def note_allocations(self) -> None:
         """Record the places to which allocations write their address, without those that a store may write.
@@ -171,24 +178,24 @@ class _Folder:
         if not self.allocated:
             return
         for index in self.function.having("st.", "red.", "atom."):
-            one = self.code[index]
-            if _STORES.match(one.opcode):
-                place = self.place(one.operands[one.opcode.startswith("atom") :], index)
-                for base, at in list(self.allocated) if place is not None else ():
-                    if place is not None and _hit(base, at, place, one.opcode):
-                        del self.allocated[base, at]
+            instruction = self.code[index]
+            if _STORES.match(instruction.opcode):
+                place = self.place(instruction.operands[instruction.opcode.startswith("atom") :], index)
+                for base, offset in list(self.allocated) if place is not None else ():
+                    if place is not None and _overlaps(base, offset, place, instruction.opcode):
+                        del self.allocated[base, offset]
         # Values computed so far did not take the places into account.
         self.known.clear()
         self.work.clear()
 
-    def _refined(self, made: Known) -> Known:
+    def _refine(self, value: Known) -> Known:
         """Combine the value with one addition from its base, which loses fewer bits to carries."""
-        if made.mask == ALL or made.base not in self.bases:
-            return made
-        origin = self.known.get(self.bases[made.base], NOTHING)
-        once = add(narrow(origin, 32), exactly(made.offset, 32), 32)
+        if value.mask == ALL or value.base not in self.bases:
+            return value
+        origin = self.known.get(self.bases[value.base], NOTHING)
+        sum_from_base = add(narrow(origin, 32), exactly(value.offset, 32), 32)
         low = (1 << 32) - 1
-        return made._replace(value=made.value | once.value & low, mask=made.mask | once.mask & low)
+        return value._replace(value=value.value | sum_from_base.value & low, mask=value.mask | sum_from_base.mask & low)
 
     def _operand(self, operand: Operand, index: int) -> Known | Definition:
         """Return a constant, the address of a variable, or the definition of a register that an instruction reads."""
@@ -198,165 +205,186 @@ class _Folder:
             operand = operand.name
         if not isinstance(operand, str):
             return NOTHING
-        found = self.definitions.before(operand, index)
-        if found is not None:
-            return found
+        definition = self.definitions.before(operand, index)
+        if definition is not None:
+            return definition
         if operand in self.definitions.where or operand in self.function.classes:
             return NOTHING
         align = self.function.variables.get(operand, self.variables.get(operand, 0))
         return Known(0, (align & -align) - 1, f"&{operand}") if align else _SPECIAL.get(operand, NOTHING)
 
-    def _solve(self, wanted: Definition) -> None:
+    def _solve(self, root: Definition) -> None:
         """Compute a definition and all that it depends on, in the order of the dependencies (Tarjan)."""
-        number, lowest, stack = {wanted: 0}, {wanted: 0}, [wanted]
-        waiting = [(wanted, self._needs(wanted))]
+        number, lowest, stack = {root: 0}, {root: 0}, [root]
+        waiting = [(root, self._needs(root))]
         while waiting:
-            one, others = waiting[-1]
-            fresh = None
-            while others and fresh is None:
-                other = others.pop()
+            definition, needs = waiting[-1]
+            next_definition = None
+            while needs and next_definition is None:
+                other = needs.pop()
                 if other not in self.known:
                     if other in number:
-                        lowest[one] = min(lowest[one], number[other])
+                        lowest[definition] = min(lowest[definition], number[other])
                     else:
-                        fresh = other
-            if fresh is not None:
-                number[fresh] = lowest[fresh] = len(number)
-                stack.append(fresh)
-                waiting.append((fresh, self._needs(fresh)))
+                        next_definition = other
+            if next_definition is not None:
+                number[next_definition] = lowest[next_definition] = len(number)
+                stack.append(next_definition)
+                waiting.append((next_definition, self._needs(next_definition)))
                 continue
             waiting.pop()
             if waiting:
-                above = waiting[-1][0]
-                lowest[above] = min(lowest[above], lowest[one])
-            if lowest[one] == number[one]:
+                parent = waiting[-1][0]
+                lowest[parent] = min(lowest[parent], lowest[definition])
+            if lowest[definition] == number[definition]:
                 group = [stack.pop()]
-                while group[-1] != one:
+                while group[-1] != definition:
                     group.append(stack.pop())
                 self._settle(group)
 
-    def _needs(self, one: Definition) -> list[Definition]:
-        work = self.work.get(one)
+    def _needs(self, definition: Definition) -> list[Definition]:
+        work = self.work.get(definition)
         if work is None:
-            work = self.work[one] = self._work(one)
+            work = self.work[definition] = self._prepare_work(definition)
         return [other for other in work.read if not isinstance(other, Known)]
 
     def _settle(self, group: list[Definition]) -> None:
         """Compute definitions that depend on each other, starting with no values, until no value is added."""
         if len(group) == 1 and group[0] not in self.work[group[0]].read:
-            self.known[group[0]] = self._computed(group[0], {}, None)
+            self.known[group[0]] = self._compute(group[0], {}, None)
             return
-        users: dict[Definition, list[Definition]] = {one: [] for one in group}
-        for one in group:
-            for other in self._needs(one):
+        users: dict[Definition, list[Definition]] = {definition: [] for definition in group}
+        for definition in group:
+            for other in self._needs(definition):
                 if other in users:
-                    users[other].append(one)
-        endless = all(self.work[one].grows for one in group)
-        now: dict[Definition, Known] = {}
-        seen = dict.fromkeys(group, 0)
+                    users[other].append(definition)
+        endless = all(self.work[definition].grows for definition in group)
+        values: dict[Definition, Known] = {}
+        visits = dict.fromkeys(group, 0)
         # Process definitions in the order of the text, so that inner loops settle first.
-        order = {one: (self._position(one), number) for number, one in enumerate(group)}
-        waiting = sorted((place, one) for one, place in order.items())
-        held, left = set(group), LOOKS * (40 + len(group))
-        while waiting and left:
-            one = heappop(waiting)[1]
-            held.discard(one)
-            left -= 1
-            made = self._of_a_loop(one, now, seen[one], endless)
-            if made is not None and made != now.get(one):
-                now[one], seen[one] = made, seen[one] + 1
-                for user in users[one]:
-                    if user not in held:
-                        held.add(user)
+        order = {definition: (self._position(definition), number) for number, definition in enumerate(group)}
+        waiting = sorted((place, definition) for definition, place in order.items())
+        queued, remaining = set(group), LOOKS * (40 + len(group))
+        while waiting and remaining:
+            definition = heappop(waiting)[1]
+            queued.discard(definition)
+            remaining -= 1
+            value = self._compute_in_loop(definition, values, visits[definition], endless)
+            if value is not None and value != values.get(definition):
+                values[definition], visits[definition] = value, visits[definition] + 1
+                for user in users[definition]:
+                    if user not in queued:
+                        queued.add(user)
                         heappush(waiting, (order[user], user))
-        self.known.update({one: now.get(one, NOTHING) if not waiting else NOTHING for one in group})
+        self.known.update(
+            {definition: values.get(definition, NOTHING) if not waiting else NOTHING for definition in group}
+        )
 
-    def _position(self, one: Definition) -> int:
+    def _position(self, definition: Definition) -> int:
         """Return the position of a definition in the text; a join is before the instructions of its block."""
-        return 2 * one[0] + 1 if one[0] >= 0 else 2 * self.definitions.starts[~one[0]]
+        return 2 * definition[0] + 1 if definition[0] >= 0 else 2 * self.definitions.starts[~definition[0]]
 
-    def _of_a_loop(self, one: Definition, now: dict[Definition, Known], seen: int, endless: bool) -> Known | None:
+    def _compute_in_loop(
+        self, definition: Definition, values: dict[Definition, Known], visits: int, endless: bool
+    ) -> Known | None:
         """Return what is known of a definition from the values so far; known bits only decrease, so it terminates."""
-        if seen > ROUNDS:
+        if visits > ROUNDS:
             return NOTHING
-        work, before = self.work[one], now.get(one)
-        there = [isinstance(other, Known) or other in now or other in self.known for other in work.read]
-        if not (any(there) if work.joins else all(there)):
+        work, previous = self.work[definition], values.get(definition)
+        available = [isinstance(other, Known) or other in values or other in self.known for other in work.read]
+        if not (any(available) if work.joins else all(available)):
             return None
-        made = self._computed(one, now, before)
-        if work.joins and made.mask != ALL:  # a value with several sources has no distance from another base
-            made = made._replace(base=work.origin, offset=0)
-        if made.choices and endless:
-            made = made._replace(choices=(), root="")
-        if work.joins and before is not None and not made.choices:
-            lost = before.mask & ~(made.mask & ~(made.value ^ before.value))
-            mask = made.mask & before.mask & ~lost & ((lost & -lost) - 1 if lost and seen > PATIENCE else ALL)
-            made = made._replace(value=made.value & mask, mask=mask)
-        return made
+        value = self._compute(definition, values, previous)
+        if work.joins and value.mask != ALL:  # a value with several sources has no distance from another base
+            value = value._replace(base=work.origin, offset=0)
+        if value.choices and endless:
+            value = value._replace(choices=(), root="")
+        if work.joins and previous is not None and not value.choices:
+            lost = previous.mask & ~(value.mask & ~(value.value ^ previous.value))
+            mask = value.mask & previous.mask & ~lost & ((lost & -lost) - 1 if lost and visits > PATIENCE else ALL)
+            value = value._replace(value=value.value & mask, mask=mask)
+        return value
 
-    def _computed(self, one: Definition, now: dict[Definition, Known], before: Known | None) -> Known:
+    def _compute(self, definition: Definition, values: dict[Definition, Known], previous: Known | None) -> Known:
         """Return what is known of a definition from what is known of its operands."""
-        work, known = self.work[one], self.known
-        held = [other if isinstance(other, Known) else now.get(other) or known.get(other) for other in work.read]
-        read = [other for other in held if other is not None]
+        work, settled = self.work[definition], self.known
+        operand_values = [
+            other if isinstance(other, Known) else values.get(other) or settled.get(other) for other in work.read
+        ]
+        known_operands = [other for other in operand_values if other is not None]
         if work.joins:
-            made = merge(read, before.choices if before is not None and before.root == work.origin else ())
+            value = merge(
+                known_operands, previous.choices if previous is not None and previous.root == work.origin else ()
+            )
         else:
-            made = narrow(work.rule(read) if work.other else _applied(work.rule, read), work.bits)
-        if made.mask == ALL:
-            return Known(made.value, ALL)
-        if made.choices and not made.root:
-            made = made._replace(root=work.origin)
-        return made if made.base else made._replace(base=work.origin, offset=0)
+            value = narrow(
+                work.rule(known_operands) if work.other else _apply_rule(work.rule, known_operands), work.bits
+            )
+        if value.mask == ALL:
+            return Known(value.value, ALL)
+        if value.choices and not value.root:
+            value = value._replace(root=work.origin)
+        return value if value.base else value._replace(base=work.origin, offset=0)
 
-    def _work(self, one: Definition) -> _Work:
+    def _prepare_work(self, definition: Definition) -> _Work:
         """Return the computation of a definition."""
-        index, name = one
+        index, name = definition
         if index < 0:
             origin = f"{name}@L{~index}"
-            self.bases[origin] = one
+            self.bases[origin] = definition
             self.joins -= 1
-            several = self.definitions.inputs(one) if self.joins > 0 else [None]
-            inputs = tuple([NOTHING if other is None else other for other in several])
+            joined = self.definitions.inputs(definition) if self.joins > 0 else [None]
+            inputs = tuple([NOTHING if other is None else other for other in joined])
             return _Work(merge, inputs, 64, origin, joins=True, grows=True)
-        origin, made = f"{name}@{index}", self.code[index]
-        self.bases[origin] = one
-        bits = _width(self.function.classes.get(name, ""), made)
-        found, operands = self._rule(made, name, index)
+        origin, instruction = f"{name}@{index}", self.code[index]
+        self.bases[origin] = definition
+        bits = _register_width(self.function.classes.get(name, ""), instruction)
+        compute, operands = self._find_rule(instruction, name, index)
         read = tuple([self._operand(operand, index) for operand in operands])
-        if turned := tuple([isinstance(operand, Negated) for operand in operands]):
-            found = partial(_turned, found, turned) if any(turned) else found
-        if made.predicate:
-            guard, before = self._operand(made.predicate, index), self.definitions.before(name, index)
-            found = partial(_guarded, found, bits, made.negated)
-            read = (guard, NOTHING if before is None else before, *read)
-        grows = made.opcode.startswith(_GROWS) and not made.predicate
-        return _Work(found, read, bits, origin, grows=grows, other=made.opcode.startswith("shfl"))
+        if negations := tuple([isinstance(operand, Negated) for operand in operands]):
+            compute = partial(_apply_negated, compute, negations) if any(negations) else compute
+        if instruction.predicate:
+            guard, previous = self._operand(instruction.predicate, index), self.definitions.before(name, index)
+            compute = partial(_apply_guarded, compute, bits, instruction.negated)
+            read = (guard, NOTHING if previous is None else previous, *read)
+        grows = instruction.opcode.startswith(_GROWS) and not instruction.predicate
+        return _Work(compute, read, bits, origin, grows=grows, other=instruction.opcode.startswith("shfl"))
 
-    def _rule(self, one: Instruction, name: str, index: int) -> tuple[Rule, Sequence[Operand]]:
+    def _find_rule(self, instruction: Instruction, name: str, index: int) -> tuple[Rule, Sequence[Operand]]:
         """Return the rule and the operands by which an instruction computes a register that it writes."""
-        written = targets(one)
+        written = targets(instruction)
         if written.count(name) != 1:
-            return _nothing, ()
-        first, read, number = one.operands[0], one.operands[1:], written.index(name)
-        if one.opcode in _PACKS and len(read) == 1 and (isinstance(read[0], Vector) or isinstance(first, Vector)):
-            return _pack(first, read[0], int(one.opcode[-2:]), number)
-        if one.opcode.startswith("shfl.sync.") and number == 0 and read:
-            return _lane, read[:1]
-        if one.opcode.startswith("cvta.") and read:
-            return partial(_generic, "to" in one.qualifiers, (self.function.variables, self.variables)), read[:1]
-        if one.opcode in _LOADS and len(read) == 1 and isinstance(read[0], Address) and isinstance(first, str):
+            return _give_nothing, ()
+        first, sources, number = instruction.operands[0], instruction.operands[1:], written.index(name)
+        if (
+            instruction.opcode in _PACKS
+            and len(sources) == 1
+            and (isinstance(sources[0], Vector) or isinstance(first, Vector))
+        ):
+            return _find_pack_rule(first, sources[0], int(instruction.opcode[-2:]), number)
+        if instruction.opcode.startswith("shfl.sync.") and number == 0 and sources:
+            return _value_of_any_thread, sources[:1]
+        if instruction.opcode.startswith("cvta.") and sources:
+            return partial(
+                _convert_generic, "to" in instruction.qualifiers, (self.function.variables, self.variables)
+            ), sources[:1]
+        if (
+            instruction.opcode in _LOADS
+            and len(sources) == 1
+            and isinstance(sources[0], Address)
+            and isinstance(first, str)
+        ):
             places = [place for place, allocs in self.allocated.items() if self.definitions.follows(index, allocs)]
-            return partial(_loaded, frozenset(places), read[0].offset), (read[0].base,)
-        operation = decode(one.opcode, floats=True)
+            return partial(_load_allocation, frozenset(places), sources[0].offset), (sources[0].base,)
+        operation = decode(instruction.opcode, floats=True)
         if operation is None or not (isinstance(first, str) or operation.name == "setp"):
-            return _nothing, ()
-        found = rule(operation if number == 0 else operation.opposite())
-        constants = {operand for operand in read if isinstance(operand, int)}
+            return _give_nothing, ()
+        operation_rule = rule(operation if number == 0 else operation.opposite())
+        constants = {operand for operand in sources if isinstance(operand, int)}
         allowed = {0} if operation.type[0] == "f" else {0, 1, -1} if operation.type == "pred" else constants
-        if found is None or not allowed >= constants:  # the number may be a float of another width
-            return _nothing, ()
-        return found, read
+        if operation_rule is None or not allowed >= constants:  # the number may be a float of another width
+            return _give_nothing, ()
+        return operation_rule, sources
 
 
 _PACKS = ("mov.b16", "mov.b32", "mov.b64")
@@ -364,109 +392,127 @@ _LOADS = tuple(f"ld.shared{cta}.{kind}" for cta in ("", "::cta") for kind in ("b
 _GROWS = ("add.", "sub.", "mov.", "cvt.")
 
 
-def _hit(base: str, at: int, place: tuple[str, int], opcode: str) -> bool:
+def _overlaps(base: str, offset: int, place: tuple[str, int], opcode: str) -> bool:
     """Return whether a store to a place writes the four bytes at another place."""
     size = _SIZE.search(opcode)
-    many = int(size[1] or 1) * int(size[2]) // 8 if size else 32
-    return base == place[0] and place[1] - 4 < at < place[1] + many
+    size_bytes = int(size[1] or 1) * int(size[2]) // 8 if size else 32
+    return base == place[0] and place[1] - 4 < offset < place[1] + size_bytes
 
 
-def _width(kind: str, one: Instruction) -> int:
+def _register_width(kind: str, instruction: Instruction) -> int:
     """Return the width of a register by its class, or by the instruction if it is not declared."""
     if kind == "pred":
         return 1
     if not kind[1:].isdigit():
-        kind = one.qualifiers[1] if one.opcode.startswith("cvt.") and len(one.qualifiers) > 1 else ""
+        kind = (
+            instruction.qualifiers[1]
+            if instruction.opcode.startswith("cvt.") and len(instruction.qualifiers) > 1
+            else ""
+        )
     return int(kind[1:]) if kind[1:] in ("8", "16", "32") else 64
 
 
-def _nothing(_: Sequence[Known]) -> Known:
+def _give_nothing(_: Sequence[Known]) -> Known:
     return NOTHING
 
 
-def _applied(how: Rule, read: Sequence[Known]) -> Known:
+def _apply_rule(compute: Rule, operands: Sequence[Known]) -> Known:
     """Apply a rule to operands, separately for each combination of their choices."""
-    roots = {one.root: len(one.choices) for one in read if one.choices}
-    plain = how(read)
-    if not roots or plain.mask == ALL or prod(roots.values()) > MOST:
-        return plain
-    many = {root: min(len(one.choices) for one in read if one.root == root) for root in roots}
-    found = []
-    for row in product(*map(range, many.values())):
-        at = dict(zip(many, row, strict=True))
-        found.append(how([exactly(one.choices[at[one.root]]) if one.choices else one for one in read]))
-    made = merge(found)
-    choices, root = made.choices, ""
-    if len(roots) == 1 and all(one.mask == ALL for one in found):
-        choices, root = tuple([one.value for one in found]), next(iter(roots))
-    return Known(made.value | plain.value, made.mask | plain.mask, plain.base, plain.offset, choices, root)
+    roots = {operand.root: len(operand.choices) for operand in operands if operand.choices}
+    common = compute(operands)
+    if not roots or common.mask == ALL or prod(roots.values()) > MOST:
+        return common
+    counts = {root: min(len(operand.choices) for operand in operands if operand.root == root) for root in roots}
+    results = []
+    for row in product(*map(range, counts.values())):
+        choice_of = dict(zip(counts, row, strict=True))
+        results.append(
+            compute(
+                [
+                    exactly(operand.choices[choice_of[operand.root]]) if operand.choices else operand
+                    for operand in operands
+                ]
+            )
+        )
+    merged = merge(results)
+    choices, root = merged.choices, ""
+    if len(roots) == 1 and all(operand.mask == ALL for operand in results):
+        choices, root = tuple([operand.value for operand in results]), next(iter(roots))
+    return Known(merged.value | common.value, merged.mask | common.mask, common.base, common.offset, choices, root)
 
 
-def _guarded(how: Rule, bits: int, negated: bool, read: Sequence[Known]) -> Known:
+def _apply_guarded(compute: Rule, bits: int, negated: bool, operands: Sequence[Known]) -> Known:
     """Return the result of a guarded instruction: its result if the guard holds, and the earlier value if not."""
-    guard, before = read[0].constant(1), read[1]
+    guard, previous = operands[0].constant(1), operands[1]
     if guard is not None:
-        return how(read[2:]) if bool(guard) != negated else before
-    return merge([narrow(how(read[2:]), bits), narrow(before, bits)])
+        return compute(operands[2:]) if bool(guard) != negated else previous
+    return merge([narrow(compute(operands[2:]), bits), narrow(previous, bits)])
 
 
-def _turned(how: Rule, turned: tuple[bool, ...], read: Sequence[Known]) -> Known:
+def _apply_negated(compute: Rule, negations: tuple[bool, ...], operands: Sequence[Known]) -> Known:
     """Apply a rule to operands of which some are negated predicates."""
-    return how([differ(one, exactly(1), 1) if other else one for one, other in zip(read, turned, strict=True)])
+    return compute(
+        [
+            differ(operand, exactly(1), 1) if is_negated else operand
+            for operand, is_negated in zip(operands, negations, strict=True)
+        ]
+    )
 
 
-def _lane(read: Sequence[Known]) -> Known:
+def _value_of_any_thread(operands: Sequence[Known]) -> Known:
     """Return what is known of a value of some thread, this one or another."""
-    one = read[0]
-    return one if one.base[:1] == "&" else Known(one.value, one.mask, "", 0, tuple(dict.fromkeys(one.choices)))
+    value = operands[0]
+    return (
+        value if value.base[:1] == "&" else Known(value.value, value.mask, "", 0, tuple(dict.fromkeys(value.choices)))
+    )
 
 
-def _generic(to: bool, variables: Sequence[Mapping[str, int]], read: Sequence[Known]) -> Known:
+def _convert_generic(to_variable: bool, variables: Sequence[Mapping[str, int]], operands: Sequence[Known]) -> Known:
     """Convert the address of a variable to a generic address, of which no bit is known, or back."""
-    base, offset = read[0].base, read[0].offset
-    if not to:
+    base, offset = operands[0].base, operands[0].offset
+    if not to_variable:
         return Known(0, 0, f"{_GENERIC}{base}", offset) if base[:1] == "&" else NOTHING
     if not base.startswith(f"{_GENERIC}&"):
         return NOTHING
     name = base[len(_GENERIC) + 1 :]
-    align = next((those[name] for those in variables if name in those), 1)
+    align = next((alignments[name] for alignments in variables if name in alignments), 1)
     return add(Known(0, (align & -align) - 1, f"&{name}"), exactly(offset), 64)
 
 
 _GENERIC = "generic "
 
 
-def _loaded(allocated: frozenset[tuple[str, int]], offset: int, read: Sequence[Known]) -> Known:
+def _load_allocation(allocated: frozenset[tuple[str, int]], offset: int, operands: Sequence[Known]) -> Known:
     """Return what a load from shared memory yields: an address of tensor memory, if an allocation wrote it there."""
-    one = read[0]
-    return Known(0, ALL & ~ADDRESS_MASK) if (one.base, one.offset + offset) in allocated else NOTHING
+    address = operands[0]
+    return Known(0, ALL & ~ADDRESS_MASK) if (address.base, address.offset + offset) in allocated else NOTHING
 
 
-def _pack(first: Operand, source: Operand, total: int, number: int) -> tuple[Rule, Sequence[Operand]]:
+def _find_pack_rule(first: Operand, source: Operand, total: int, number: int) -> tuple[Rule, Sequence[Operand]]:
     """Return the rule and the operands of a ``mov`` that packs a register from parts, or unpacks it."""
     if isinstance(first, Vector) and not isinstance(source, Vector):
         part = total // len(first.items)
-        return partial(_part, number * part, part, total), (source,)
+        return partial(_unpack_part, number * part, part, total), (source,)
     if isinstance(source, Vector) and isinstance(first, str) and source.items:
-        return partial(_packed, total // len(source.items), total), source.items
-    return _nothing, ()
+        return partial(_pack_parts, total // len(source.items), total), source.items
+    return _give_nothing, ()
 
 
-def _part(place: int, part: int, total: int, read: Sequence[Known]) -> Known:
-    return narrow(shift_right(narrow(read[0], total), place, total), part)
+def _unpack_part(place: int, part: int, total: int, operands: Sequence[Known]) -> Known:
+    return narrow(shift_right(narrow(operands[0], total), place, total), part)
 
 
-def _packed(part: int, total: int, read: Sequence[Known]) -> Known:
-    made = narrow(read[0], part)
-    base, offset = made.base, made.offset
-    for number, one in enumerate(read[1:], 1):
-        one = narrow(one, part)
-        if one.mask == ALL:
-            offset += one.value << number * part
+def _pack_parts(part: int, total: int, operands: Sequence[Known]) -> Known:
+    result = narrow(operands[0], part)
+    base, offset = result.base, result.offset
+    for number, item in enumerate(operands[1:], 1):
+        item = narrow(item, part)
+        if item.mask == ALL:
+            offset += item.value << number * part
         else:
-            base = f"{base}, {one.base}+{one.offset}" if base and one.base else ""
-        made = insert(one, made, number * part, part, total)
-    return made._replace(base=base, offset=offset if base else 0) if part == 32 else made
+            base = f"{base}, {item.base}+{item.offset}" if base and item.base else ""
+        result = insert(item, result, number * part, part, total)
+    return result._replace(base=base, offset=offset if base else 0) if part == 32 else result
 
 
 def observed(function: Function) -> list[int]:
@@ -476,8 +522,8 @@ def observed(function: Function) -> list[int]:
     >>> observed(parse(".version 8.8\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
     [1]
     """
-    wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _OBSERVED))
-    return function.having(*wanted, *WAITS)
+    opcodes = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _OBSERVED))
+    return function.having(*opcodes, *WAITS)
 
 
 def number(operand: Operand, values: Mapping[str, Known], bits: int = 32) -> int | None:

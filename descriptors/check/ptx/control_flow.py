@@ -11,7 +11,7 @@ Invariant: every instruction is in one block, in order, and each edge ends at th
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> text = ".version 8.8\n.entry k() { L: add.s32 r, r, 1; @p bra L; ret; }"
->>> [(one.start, one.end, one.next) for one in blocks(parse(text).functions[0])]
+>>> [(block.start, block.end, block.next) for block in blocks(parse(text).functions[0])]
 [(0, 2, (1, 0)), (2, 3, ())]
 
 Invariant: after the ways out of a branch have met, no block is under the branch.
@@ -62,57 +62,57 @@ def blocks(function: Function) -> list[Block]:
     """
     code = function.code
     marks = {0, len(code), *function.labels.values()}
-    marks.update(index + 1 for index in function.having(*_ENDS, *_BRANCHES) if _leaves(code[index]))
+    marks.update(index + 1 for index in function.having(*_ENDS, *_BRANCHES) if _ends_block(code[index]))
     starts = sorted(mark for mark in marks if mark <= len(code))
     if not code:
         return []
     number = {start: index for index, start in enumerate(starts)}
-    ways = sum(len(_table(function, code[index])) for index in function.having("brx"))
+    ways = sum(len(_table_labels(function, code[index])) for index in function.having("brx"))
     if ways > WAYS:
         raise DescriptorError(f"ptx: the branch tables have {ways} labels together, which is more than {WAYS}")
-    return [Block(a, b, _next(function, b, number, starts)) for a, b in pairwise(starts)]
+    return [Block(a, b, _find_successors(function, b, number, starts)) for a, b in pairwise(starts)]
 
 
-def _leaves(one: Instruction) -> bool:
-    name = one.opcode.partition(".")[0]
+def _ends_block(instruction: Instruction) -> bool:
+    name = instruction.opcode.partition(".")[0]
     return name in _ENDS or name in _BRANCHES
 
 
-def _next(function: Function, end: int, number: dict[int, int], starts: list[int]) -> tuple[int, ...]:
+def _find_successors(function: Function, end: int, number: dict[int, int], starts: list[int]) -> tuple[int, ...]:
     last, length = function.code[end - 1], len(function.code)
     name = last.opcode.partition(".")[0]
-    follow = (number[end],) if end < length else ()
-    if not _leaves(last):
-        return follow
-    onward = follow if last.predicate else ()
+    fallthrough = (number[end],) if end < length else ()
+    if not _ends_block(last):
+        return fallthrough
+    not_taken = fallthrough if last.predicate else ()
     if name in _ENDS:
-        return onward
-    ends = [function.labels[label] for label in _targets(function, last)]
-    return tuple(dict.fromkeys([*onward, *(number[e] for e in ends if e < length)]))
+        return not_taken
+    ends = [function.labels[label] for label in _branch_labels(function, last)]
+    return tuple(dict.fromkeys([*not_taken, *(number[e] for e in ends if e < length)]))
 
 
-def _targets(function: Function, branch: Instruction) -> list[str]:
-    wanted = branch.operands[-1] if branch.operands else ""
+def _branch_labels(function: Function, branch: Instruction) -> list[str]:
+    target = branch.operands[-1] if branch.operands else ""
     if branch.opcode.startswith("brx"):
-        return [one for one in _table(function, branch) if one in function.labels]
-    if not isinstance(wanted, str) or wanted not in function.labels:
-        raise DescriptorError(f"ptx: a branch leads to {wanted or 'nothing'}, which is not a label; line {branch.line}")
-    return [wanted]
+        return [label for label in _table_labels(function, branch) if label in function.labels]
+    if not isinstance(target, str) or target not in function.labels:
+        raise DescriptorError(f"ptx: a branch leads to {target or 'nothing'}, which is not a label; line {branch.line}")
+    return [target]
 
 
-def _table(function: Function, branch: Instruction) -> Collection[str]:
+def _table_labels(function: Function, branch: Instruction) -> Collection[str]:
     """Return the labels of the table of a branch, or all labels of the function if the table is missing."""
     return function.tables.get(str(branch.operands[-1]) if branch.operands else "", function.labels)
 
 
 def fixed_point(
-    known: list[Block], start: _S, through: Callable[[int, _S], _S], meet: Callable[[_S, _S], _S],
+    graph: list[Block], start: _S, through: Callable[[int, _S], _S], meet: Callable[[_S, _S], _S],
     back: Callable[[_S], _S] | None = None,
 ) -> list[_S | None]:  # fmt: skip
     """Return the state before each block; None for a block that no path reaches.
 
     Args:
-        known: the blocks.
+        graph: the blocks.
         start: the state before the first block.
         through: returns the state after a block from its number and the state before it.
         meet: returns the state where two paths meet.
@@ -125,29 +125,29 @@ def fixed_point(
     >>> fixed_point(loop, frozenset(), lambda number, state: state | {number}, frozenset.union)
     [frozenset(), frozenset({0, 1}), frozenset({0, 1})]
     """
-    before: list[_S | None] = [None] * len(known)
-    if not known:
+    before: list[_S | None] = [None] * len(graph)
+    if not graph:
         return before
     before[0] = start
-    seen = [0] * len(known)
-    waiting, held = [0], {0}
+    visits = [0] * len(graph)
+    waiting, queued = [0], {0}
     while waiting:
         number = heappop(waiting)
-        held.discard(number)
+        queued.discard(number)
         state = before[number]
-        seen[number] += 1
-        if seen[number] > ROUNDS or state is None:
+        visits[number] += 1
+        if visits[number] > ROUNDS or state is None:
             raise DescriptorError(f"ptx: the states of block {number} do not settle in {ROUNDS} iterations")
         after = through(number, state)
-        for follower in known[number].next:
+        for follower in graph[number].next:
             old = before[follower]
-            come = back(after) if back is not None and follower <= number else after
-            new = come if old is None else meet(old, come)
+            incoming = back(after) if back is not None and follower <= number else after
+            new = incoming if old is None else meet(old, incoming)
             if old is None or new != old:
                 before[follower] = new
-                if follower not in held:
+                if follower not in queued:
                     heappush(waiting, follower)
-                    held.add(follower)
+                    queued.add(follower)
     return before
 
 
@@ -157,34 +157,34 @@ def cycles(graph: list[Block]) -> set[int]:
     >>> sorted(cycles([Block(0, 1, (1,)), Block(1, 2, (2,)), Block(2, 3, (1, 3)), Block(3, 4, ()), Block(4, 5, (4,))]))
     [1, 2, 4]
     """
-    groups = components({number: one.next for number, one in enumerate(graph)})
+    groups = components({number: block.next for number, block in enumerate(graph)})
     return {number for group in groups for number in group if len(group) > 1 or number in graph[number].next}
 
 
-def components(onward: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
+def components(successors: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
     """Return the strongly connected components of a graph, each before those that it leads to.
 
-    >>> [sorted(one) for one in components({0: [1], 1: [2], 2: [1, 3], 3: []})]
+    >>> [sorted(component) for component in components({0: [1], 1: [2], 2: [1, 3], 3: []})]
     [[0], [1, 2], [3]]
     """
-    before: dict[int, list[int]] = {number: [] for number in onward}
-    for number, followers in onward.items():
+    predecessors: dict[int, list[int]] = {number: [] for number in successors}
+    for number, followers in successors.items():
         for follower in followers:
-            before[follower].append(number)
-    found: list[frozenset[int]] = []
-    seen: set[int] = set()
+            predecessors[follower].append(number)
+    components_found: list[frozenset[int]] = []
+    visited: set[int] = set()
     # In the reversed graph, all nodes reachable from the node that finished last are one component (Kosaraju).
-    for root in _reverse_postorder(onward, sorted(onward)):
+    for root in _reverse_postorder(successors, sorted(successors)):
         group, waiting = set[int](), [root]
         while waiting:
             number = waiting.pop()
-            if number not in seen:
-                seen.add(number)
+            if number not in visited:
+                visited.add(number)
                 group.add(number)
-                waiting.extend(before[number])
+                waiting.extend(predecessors[number])
         if group:
-            found.append(frozenset(group))
-    return found
+            components_found.append(frozenset(group))
+    return components_found
 
 
 #: Largest number of steps of ``under``, far more than any kernel needs.
@@ -200,9 +200,9 @@ def postdominators(graph: list[Block]) -> list[int]:
     [1]
     """
     end = len(graph)
-    onward: list[Sequence[int]] = [[*one.next] or [end] for one in graph]
-    nearest = _nearest([*onward, ()], _turned([*onward, ()]), end)
-    return [end if one is None else one for one in nearest[:end]]
+    onward: list[Sequence[int]] = [[*block.next] or [end] for block in graph]
+    nearest = _find_dominators([*onward, ()], _reverse_edges([*onward, ()]), end)
+    return [end if block is None else block for block in nearest[:end]]
 
 
 def dominators(graph: list[Block]) -> list[int | None]:
@@ -211,20 +211,20 @@ def dominators(graph: list[Block]) -> list[int | None]:
     >>> dominators([Block(0, 1, (1, 2)), Block(1, 2, (2,)), Block(2, 3, ()), Block(3, 4, (2,))])
     [0, 0, 0, None]
     """
-    onward: list[Sequence[int]] = [one.next for one in graph]
-    return _nearest(_turned(onward), onward, 0) if graph else []
+    onward: list[Sequence[int]] = [block.next for block in graph]
+    return _find_dominators(_reverse_edges(onward), onward, 0) if graph else []
 
 
-def _turned(onward: list[Sequence[int]]) -> list[Sequence[int]]:
+def _reverse_edges(onward: list[Sequence[int]]) -> list[Sequence[int]]:
     """Return a graph with reversed edges."""
-    before: list[list[int]] = [[] for _ in onward]
+    predecessors: list[list[int]] = [[] for _ in onward]
     for number, followers in enumerate(onward):
         for follower in followers:
-            before[follower].append(number)
-    return [*before]
+            predecessors[follower].append(number)
+    return [*predecessors]
 
 
-def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int) -> list[int | None]:
+def _find_dominators(predecessors: list[Sequence[int]], onward: list[Sequence[int]], root: int) -> list[int | None]:
     """Return the immediate dominator of each node of a graph, given by its edges in both directions."""
     order = _reverse_postorder(onward, [root])
     place = {number: index for index, number in enumerate(order)}
@@ -234,12 +234,12 @@ def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int
     while changed:
         changed = False
         for number in order[1:]:
-            known = [n for n in before[number] if nearest[n] is not None]
-            found = known[0]
-            for other in known[1:]:
-                found = _common(found, other, nearest, place)
-            if nearest[number] != found:
-                nearest[number], changed = found, True
+            processed = [n for n in predecessors[number] if nearest[n] is not None]
+            dominator = processed[0]
+            for other in processed[1:]:
+                dominator = _common_dominator(dominator, other, nearest, place)
+            if nearest[number] != dominator:
+                nearest[number], changed = dominator, True
     return nearest
 
 
@@ -247,23 +247,23 @@ def _reverse_postorder(
     onward: Sequence[Sequence[int]] | Mapping[int, Sequence[int]], roots: Iterable[int]
 ) -> list[int]:
     """Return the nodes reachable from the roots in reverse postorder: before their successors, except back edges."""
-    seen, done = set[int](), list[int]()
+    visited, postorder = set[int](), list[int]()
     for root in roots:
-        waiting = [(root, iter(onward[root]))] if root not in seen else []
-        seen.add(root)
+        waiting = [(root, iter(onward[root]))] if root not in visited else []
+        visited.add(root)
         while waiting:
             number, others = waiting[-1]
-            fresh = next((n for n in others if n not in seen), None)
-            if fresh is None:
-                done.append(number)
+            next_node = next((n for n in others if n not in visited), None)
+            if next_node is None:
+                postorder.append(number)
                 waiting.pop()
             else:
-                seen.add(fresh)
-                waiting.append((fresh, iter(onward[fresh])))
-    return done[::-1]
+                visited.add(next_node)
+                waiting.append((next_node, iter(onward[next_node])))
+    return postorder[::-1]
 
 
-def _common(a: int, b: int, nearest: list[int | None], place: dict[int, int]) -> int:
+def _common_dominator(a: int, b: int, nearest: list[int | None], place: dict[int, int]) -> int:
     """Return the nearest common dominator of two nodes."""
     while a != b:
         if place[a] < place[b]:
@@ -281,18 +281,18 @@ def under(graph: list[Block], branches: Iterable[int]) -> set[int]:
     [1]
     """
     nearest = postdominators(graph)
-    found: set[int] = set()
+    dependent: set[int] = set()
     waiting = [number for number in set(branches) if len(graph[number].next) > 1]
-    done = set(waiting)
+    queued = set(waiting)
     steps = 0
     while waiting:
         number = waiting.pop()
         for start in graph[number].next:
             while start not in (nearest[number], len(graph)) and steps < STEPS:
                 steps += 1
-                found.add(start)
-                if len(graph[start].next) > 1 and start not in done:
-                    done.add(start)
+                dependent.add(start)
+                if len(graph[start].next) > 1 and start not in queued:
+                    queued.add(start)
                     waiting.append(start)
                 start = nearest[start]
-    return found
+    return dependent

@@ -11,8 +11,8 @@ Source: PTX ISA 9.1, tcgen05.mma (.ashift, .sp); the rows of ``smem.instructions
 Invariant: a descriptor made by ``idesc`` has no violation if it is used with the same parameters.
 
 >>> from descriptors.smem.instructions.idesc import idesc
->>> made = [(cta_group, m, n) for cta_group, m in ((1, 64), (1, 128), (2, 128), (2, 256)) for n in range(32, 257, 32)]
->>> words = [(idesc("bf16", m=m, n=n, cta_group=cta_group), cta_group) for cta_group, m, n in made]
+>>> shapes = [(cta_group, m, n) for cta_group, m in ((1, 64), (1, 128), (2, 128), (2, 256)) for n in range(32, 257, 32)]
+>>> words = [(idesc("bf16", m=m, n=n, cta_group=cta_group), cta_group) for cta_group, m, n in shapes]
 >>> any(complaints(word, Use("f16", cta_group=cta_group)) for word, cta_group in words)
 False
 
@@ -91,16 +91,16 @@ def word_arch(target: str) -> str:
     return "sm107" if has("wide descriptor", target) else "sm100"
 
 
-def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
+def instruction_of(decoded: DecodedInstruction, use: Use) -> Instruction | None:
     """Return the instruction that a descriptor and its use describe; None if a field has an undefined code."""
-    values = {name: value for name, value in read.values if not name.startswith("k_is_") and name != "sparse"}
+    values = {name: value for name, value in decoded.values if not name.startswith("k_is_") and name != "sparse"}
     if any(isinstance(value, UnknownCode) for value in values.values()):
         return None
     d_dtype = values.pop("d_dtype", "f32")
     return Instruction(
         kind=use.kind,
-        k=extent_of(use.kind, dict(read.values), use.sparse, read.arch),
-        arch=read.arch,
+        k=extent_of(use.kind, dict(decoded.values), use.sparse, decoded.arch),
+        arch=decoded.arch,
         d_dtype=d_dtype,
         sparse=use.sparse,
         ws=use.ws,
@@ -125,22 +125,23 @@ def complaints(word: int, use: Use) -> list[str]:
     >>> complaints(0x04200490, Use("f16", cta_group=2))[0].partition(";")[0]
     'M is 64, but must be 128 or 256'
     """
-    read = decode_idesc(word, use.kind, use.arch)
-    values = dict(read.values)
-    told = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
-    if read.unknown_bits:
-        told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
-    if read["sparse"] != use.sparse:
-        told.append(
-            f"bit 2 means {'sparse' if read['sparse'] else 'dense'}, but the instruction has {_sp(use.sparse)}.sp"
-        )
+    decoded = decode_idesc(word, use.kind, use.arch)
+    values = dict(decoded.values)
+    violations = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
+    if decoded.unknown_bits:
+        violations.append(f"reserved bits are set: {decoded.unknown_bits:#010x}")
+    if decoded["sparse"] != use.sparse:
+        meaning, qualifier = ("sparse", "no .sp") if decoded["sparse"] else ("dense", ".sp")
+        violations.append(f"bit 2 means {meaning}, but the instruction has {qualifier}")
     if values.get("k_is_96") and use.target and not has("K = 96", use.target):
-        told.append(f"bit 31 (K 96) is set, which {use.target} does not support; supported by {holders('K = 96')}")
-    of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
-    told += illegal(use.kind, values, arch=use.arch, **of_use)
+        violations.append(
+            f"bit 31 (K 96) is set, which {use.target} does not support; supported by {holders('K = 96')}"
+        )
+    context = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
+    violations += illegal(use.kind, values, arch=use.arch, **context)
     if use.ashift and values["m"] not in (128, 256):
-        told.append(f"M is {values['m']}, but .ashift needs 128 or 256")
-    return told
+        violations.append(f"M is {values['m']}, but .ashift needs 128 or 256")
+    return violations
 
 
 # A kernel has few instruction descriptors, and very many multiplications.
@@ -153,13 +154,13 @@ def common_complaints(words: Sequence[int], use: Use) -> tuple[list[str], bool]:
     >>> common_complaints((0x08200490, 0x08202490), Use("f16")), common_complaints((0x08200490, 0), Use("f16"))[1]
     (([], False), True)
     """
-    each = [_complaints(word, use) for word in words]
-    told = [one for one in (each[0] if each else []) if all(one in other for other in each)]
-    return told, any(one not in told for other in each for one in other)
-
-
-def _sp(sparse: bool) -> str:
-    return "" if sparse else "no "
+    violations_by_word = [_complaints(word, use) for word in words]
+    common = [
+        violation
+        for violation in (violations_by_word[0] if violations_by_word else [])
+        if all(violation in violations for violations in violations_by_word)
+    ]
+    return common, any(violation not in common for violations in violations_by_word for violation in violations)
 
 
 _ALL = (1 << 64) - 1
@@ -215,17 +216,17 @@ class SmemOperand:
         return self.resolved or {"swizzle", STRIDE} <= set(self.known_fields)
 
 
-def field_value(one: SmemOperand, name: str) -> Any:
+def field_value(operand: SmemOperand, name: str) -> Any:
     """Return the value of a field of the descriptor, addresses and offsets in bytes; None if it is not known.
 
-    >>> one = SmemOperand("A", "sm90", "bf16", "K", (64, 16), Known(0x4000004000000000, 0xFFFFFFFF00000000))
-    >>> field_value(one, "stride_byte_offset"), field_value(one, "leading_byte_offset"), field_value(one, "version")
-    (1024, None, None)
+    >>> operand = SmemOperand("A", "sm90", "bf16", "K", (64, 16), Known(0x4000004000000000, 0xFFFFFFFF00000000))
+    >>> [field_value(operand, name) for name in ("stride_byte_offset", "leading_byte_offset", "version")]
+    [1024, None, None]
     """
-    fields = {field.name: field for field in smem_word(one.arch).fields}
-    if name not in fields or one.word.mask & fields[name].mask != fields[name].mask:
+    fields = {field.name: field for field in smem_word(operand.arch).fields}
+    if name not in fields or operand.word.mask & fields[name].mask != fields[name].mask:
         return None
-    return smem_word(one.arch).decode(one.word.value & (START_FREE | start_mask(one.arch)))[name]
+    return smem_word(operand.arch).decode(operand.word.value & (START_FREE | start_mask(operand.arch)))[name]
 
 
 #: Types that are read as other types, with the number of elements per element of these: b1 as bytes.
@@ -238,75 +239,83 @@ def read_as(dtype: str, shape: tuple[int, int]) -> tuple[str, tuple[int, int]]:
     >>> read_as("b1", (64, 256)), read_as("bf16", (64, 16))
     (('u8', (64, 32)), ('bf16', (64, 16)))
     """
-    name, many = _READ_AS.get(dtype, (dtype, 1))
-    return name, (shape[0], shape[1] // many)
+    name, elements = _READ_AS.get(dtype, (dtype, 1))
+    return name, (shape[0], shape[1] // elements)
 
 
-def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
+def smem_findings(operand: SmemOperand) -> Iterator[tuple[str, str]]:
     """Yield the findings about the descriptor of an operand: rule and fact.
 
     If the descriptor is known in part, only findings that hold for all values of the other bits are reported.
     """
-    yield from _of_the_address(one)
-    if not one.checked or not one.dtype:
+    yield from _start_findings(operand)
+    if not operand.checked or not operand.dtype:
         return
-    phase = _phase(one)
-    started, phased = one.start_known, one.word.mask & phase == phase
-    fields, shown = smem_word(one.arch), word_shown(one.word, one.arch)
-    word = one.word.value & (START_FREE | (0xFFFF if started else phase if phased else 0))
-    version = fields["version"].mask if not has_wgmma(one.arch) else 0
-    if version and one.word.mask & version == version and not word & version:
+    phase = _pattern_mask(operand)
+    start_is_known, phase_is_known = operand.start_known, operand.word.mask & phase == phase
+    fields, word_text = smem_word(operand.arch), word_shown(operand.word, operand.arch)
+    word = operand.word.value & (START_FREE | (0xFFFF if start_is_known else phase if phase_is_known else 0))
+    version = fields["version"].mask if not has_wgmma(operand.arch) else 0
+    if version and operand.word.mask & version == version and not word & version:
         # Compilers emit such descriptors, so the rest is checked as if the version were right.
-        yield "word-version", f"descriptor {shown} of {one.matrix} has 0 in bits [46,49)"
+        yield "word-version", f"descriptor {word_text} of {operand.matrix} has 0 in bits [46,49)"
         word |= fields.encode() & version
-    elif one.word.mask & version != version:
+    elif operand.word.mask & version != version:
         word = word & ~version | fields.encode() & version
-    told: list[dict[tuple[str, str], Remark]] = []
-    for whole in _completions(word, one):
-        remarks = _remarks(whole, one.arch, *_read(one))
-        told.append({(remark.kind, remark.field): remark for remark in remarks or ()})
-    for kind, remark in (told[0] if told else {}).items():
-        known = started or (phased and remark.kind == "pattern-start")
-        if remark.kind in _OF_THE_START and (not known or remark.field == "start_address"):
+    remarks_by_word: list[dict[tuple[str, str], Remark]] = []
+    for completed in _complete_words(word, operand):
+        remarks = _remarks(completed, operand.arch, *_read_model_arguments(operand))
+        remarks_by_word.append({(remark.kind, remark.field): remark for remark in remarks or ()})
+    for kind, remark in (remarks_by_word[0] if remarks_by_word else {}).items():
+        is_decided = start_is_known or (phase_is_known and remark.kind == "pattern-start")
+        if remark.kind in _OF_THE_START and (not is_decided or remark.field == "start_address"):
             continue
-        if all(kind in other for other in told):
-            yield _rule(remark), f"descriptor {shown} of {one.matrix}: {remark}"
+        if all(kind in others for others in remarks_by_word):
+            yield _rule_of(remark), f"descriptor {word_text} of {operand.matrix}: {remark}"
 
 
-def _phase(one: SmemOperand) -> int:
+def _pattern_mask(operand: SmemOperand) -> int:
     """Return the bits of the start address that give the position in the swizzle pattern."""
-    mode = field_value(one, "swizzle")
+    mode = field_value(operand, "swizzle")
     return mode.period_bytes // 16 - 1 if isinstance(mode, SwizzleMode) else 0
 
 
-def unplaced(one: SmemOperand) -> bool:
+def unplaced(operand: SmemOperand) -> bool:
     """Return whether the base offset is right only for some start addresses, and the start is not known."""
-    base, phase = field_value(one, "base_offset"), _phase(one)
-    return bool(base) and base % (phase // 8 + 1) > 0 and one.word.mask & phase != phase
+    base, phase = field_value(operand, "base_offset"), _pattern_mask(operand)
+    return bool(base) and base % (phase // 8 + 1) > 0 and operand.word.mask & phase != phase
 
 
-def bytes_off_the_grid(one: SmemOperand) -> int:
+def bytes_off_the_grid(operand: SmemOperand) -> int:
     """Return the bytes from the beginning of a swizzle pattern to the start, if the base offset is 0; 0 within a row.
 
     >>> words = [Known(1 << 62 | units, -1) for units in (2, 8)]
     >>> [bytes_off_the_grid(SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)) for word in words]
     [0, 128]
     """
-    mode, phase = field_value(one, "swizzle"), _phase(one)
-    if not isinstance(mode, SwizzleMode) or one.word.mask & phase != phase or field_value(one, "base_offset") != 0:
+    mode, phase = field_value(operand, "swizzle"), _pattern_mask(operand)
+    if (
+        not isinstance(mode, SwizzleMode)
+        or operand.word.mask & phase != phase
+        or field_value(operand, "base_offset") != 0
+    ):
         return 0
-    behind = (one.word.value & phase) * 16
-    return behind if behind >= mode.span_bytes else 0
+    distance = (operand.word.value & phase) * 16
+    return distance if distance >= mode.span_bytes else 0
 
 
-def _read(one: SmemOperand) -> tuple[str, Literal["K", "MN"], tuple[int, int]]:
-    dtype, shape = read_as(one.dtype, one.shape)
-    return dtype, one.major, shape
+def _read_model_arguments(operand: SmemOperand) -> tuple[str, Literal["K", "MN"], tuple[int, int]]:
+    dtype, shape = read_as(operand.dtype, operand.shape)
+    return dtype, operand.major, shape
 
 
-def unreadable(one: SmemOperand) -> bool:
+def unreadable(operand: SmemOperand) -> bool:
     """Return whether the read model does not support the operand, so that its descriptor is not checked."""
-    return one.checked and bool(one.dtype) and _remarks(one.word.value & START_FREE, one.arch, *_read(one)) is None
+    return (
+        operand.checked
+        and bool(operand.dtype)
+        and _remarks(operand.word.value & START_FREE, operand.arch, *_read_model_arguments(operand)) is None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -319,18 +328,18 @@ def _remarks(
         return None
 
 
-def _completions(word: int, one: SmemOperand) -> Iterator[int]:
+def _complete_words(word: int, operand: SmemOperand) -> Iterator[int]:
     """Yield the possible descriptors of an operand; an unknown LBO has the values that tiles of some sizes have."""
-    leading = smem_word(one.arch)[LEADING]
-    if not leading.mask & ~one.word.mask:
+    leading = smem_word(operand.arch)[LEADING]
+    if not leading.mask & ~operand.word.mask:
         yield word
         return
     word &= ~leading.mask
-    mode = field_value(one, "swizzle")
-    if isinstance(mode, SwizzleMode) and not is_read(walked(as_major(one.major), mode), LEADING):
+    mode = field_value(operand, "swizzle")
+    if isinstance(mode, SwizzleMode) and not is_read(walked(as_major(operand.major), mode), LEADING):
         yield word | 1 << leading.low
         return
-    stride = (word & smem_word(one.arch)[STRIDE].mask) >> smem_word(one.arch)[STRIDE].low
+    stride = (word & smem_word(operand.arch)[STRIDE].mask) >> smem_word(operand.arch)[STRIDE].low
     for units in dict.fromkeys((*(1 << n for n in range(13)), stride, 2 * stride, 4 * stride, 8 * stride)):
         yield word | units << leading.low & leading.mask
 
@@ -348,16 +357,16 @@ def word_shown(word: Known, arch: Arch) -> str:
     return f"0x{''.join(digits)}"
 
 
-def _rule(remark: Remark) -> str:
+def _rule_of(remark: Remark) -> str:
     if remark.kind in ("unknown-bits", "version"):
         return "word-unused-bits" if remark.kind == "unknown-bits" else "word-version"
     return "word-smem" if remark.kind in _MISTAKES else "word-suspect"
 
 
-def _of_the_address(one: SmemOperand) -> Iterator[tuple[str, str]]:
+def _start_findings(operand: SmemOperand) -> Iterator[tuple[str, str]]:
     """Yield a finding if the start is a shared-memory address that is shifted by a wrong number of bits."""
-    right = smem_word(one.arch)["start_address"].unit.bit_length() - 1
-    if one.shifts and right not in one.shifts:
-        by = " or ".join(map(str, one.shifts))
-        fact = f"the start of {one.matrix} is an address shifted right by {by} bits"
-        yield "word-start", f"{fact}; the field is in units of {1 << right} bytes"
+    expected_shift = smem_word(operand.arch)["start_address"].unit.bit_length() - 1
+    if operand.shifts and expected_shift not in operand.shifts:
+        shifts_text = " or ".join(map(str, operand.shifts))
+        fact = f"the start of {operand.matrix} is an address shifted right by {shifts_text} bits"
+        yield "word-start", f"{fact}; the field is in units of {1 << expected_shift} bytes"

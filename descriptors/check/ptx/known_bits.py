@@ -11,9 +11,9 @@ Invariant: for all operands that agree with what is known of them, the result ag
 
 >>> from itertools import product
 >>> masks = [(value, mask) for mask in range(8) for value in range(8) if value & ~mask == 0]
->>> def held(known): return [n for n in range(8) if n & known.mask == known.value]
+>>> def matching(bits): return [n for n in range(8) if n & bits.mask == bits.value]
 >>> def sound(rule, real): return all(real(x, y) & 7 & r.mask == r.value for a, b in product(masks, masks)
-...     for r in [rule(Known(*a), Known(*b), 3)] for x in held(Known(*a)) for y in held(Known(*b)))
+...     for r in [rule(Known(*a), Known(*b), 3)] for x in matching(Known(*a)) for y in matching(Known(*b)))
 >>> sound(add, int.__add__), sound(subtract, int.__sub__), sound(both, int.__and__), sound(either, int.__or__)
 (True, True, True, True)
 """
@@ -70,8 +70,8 @@ class Known(NamedTuple):
         free = [1 << bit for bit in range(bits) if not self.mask >> bit & 1]
         if len(free) > FEW:
             return ()
-        some = [sum(chosen) for many in range(len(free) + 1) for chosen in combinations(free, many)]
-        return tuple(sorted(self.value & full | one for one in some))
+        free_values = [sum(chosen) for count in range(len(free) + 1) for chosen in combinations(free, count)]
+        return tuple(sorted(self.value & full | choice for choice in free_values))
 
 
 NOTHING = Known(0, 0)
@@ -86,28 +86,28 @@ def exactly(value: int, bits: int = 64) -> Known:
     return Known(value & ((1 << bits) - 1), ALL)
 
 
-def narrow(one: Known, bits: int) -> Known:
+def narrow(operand: Known, bits: int) -> Known:
     """Return the low bits, with zeros above them."""
     low = (1 << bits) - 1
     high = ALL & ~low
-    if one.mask & high == high and not one.value & high:
-        return one
-    if bits == 32 and one.base[:1] == "&":  # an address in shared memory has only 32 bits
-        offset = (one.offset + (1 << 31) & low) - (1 << 31)  # the offset of a descriptor includes its upper half
-        return Known(one.value & low, one.mask & low | high, one.base, offset)
-    return Known(one.value & low, one.mask & low | high)
+    if operand.mask & high == high and not operand.value & high:
+        return operand
+    if bits == 32 and operand.base[:1] == "&":  # an address in shared memory has only 32 bits
+        offset = (operand.offset + (1 << 31) & low) - (1 << 31)  # the offset of a descriptor includes its upper half
+        return Known(operand.value & low, operand.mask & low | high, operand.base, offset)
+    return Known(operand.value & low, operand.mask & low | high)
 
 
-def extend(one: Known, bits: int, to: int) -> Known:
+def extend(operand: Known, bits: int, to: int) -> Known:
     """Return a signed value extended to more bits.
 
     >>> extend(exactly(0x80), 8, 16).value == 0xFF80, extend(Known(0, 0x7F), 8, 16).mask & 0xFFFF == 0x7F
     (True, True)
     """
-    one, sign, above = narrow(one, bits), 1 << (bits - 1), (1 << to) - (1 << bits)
-    if not one.mask & sign:
-        return Known(one.value, one.mask & ~above)
-    return Known(one.value | above, one.mask) if one.value & sign else one
+    operand, sign, above = narrow(operand, bits), 1 << (bits - 1), (1 << to) - (1 << bits)
+    if not operand.mask & sign:
+        return Known(operand.value, operand.mask & ~above)
+    return Known(operand.value | above, operand.mask) if operand.value & sign else operand
 
 
 def add(a: Known, b: Known, bits: int, carry: int = 0) -> Known:
@@ -120,23 +120,23 @@ def add(a: Known, b: Known, bits: int, carry: int = 0) -> Known:
     carry_zero, carry_one = ~(most ^ most_a ^ most_b), least ^ a.value ^ b.value
     mask = a.mask & b.mask & (carry_zero | carry_one) & low
     value = least & mask
-    base, offset = _moved(a, b, carry, bits)
+    base, offset = _sum_base(a, b, carry, bits)
     return Known(value, mask | (ALL & ~low), base, offset)
 
 
-def _moved(a: Known, b: Known, carry: int, bits: int) -> tuple[str, int]:
-    for one, other in ((a, b), (b, a)) if bits >= 32 else ():
-        if one.base and (by := other.constant(bits)) is not None:
-            signed = by - (1 << bits) if by >> (bits - 1) else by
-            return one.base, one.offset + signed + carry
+def _sum_base(a: Known, b: Known, carry: int, bits: int) -> tuple[str, int]:
+    for operand, other in ((a, b), (b, a)) if bits >= 32 else ():
+        if operand.base and (constant := other.constant(bits)) is not None:
+            signed = constant - (1 << bits) if constant >> (bits - 1) else constant
+            return operand.base, operand.offset + signed + carry
     return "", 0
 
 
 def subtract(a: Known, b: Known, bits: int) -> Known:
     """Return the difference, with a number of bits."""
-    by = b.constant(bits)
-    if by is not None:
-        return add(a, exactly(-by, bits), bits)
+    constant = b.constant(bits)
+    if constant is not None:
+        return add(a, exactly(-constant, bits), bits)
     low = (1 << bits) - 1
     inverse = Known(~b.value & b.mask & low, b.mask & low)
     return add(a, inverse, bits, 1)
@@ -147,8 +147,8 @@ def both(a: Known, b: Known, bits: int) -> Known:
     low = (1 << bits) - 1
     ones = a.value & b.value
     zeros = a.mask & ~a.value | b.mask & ~b.value
-    made = Known(ones & low, (ones | zeros) & low | (ALL & ~low))
-    return _same(made, a, b)
+    result = Known(ones & low, (ones | zeros) & low | (ALL & ~low))
+    return _and_base(result, a, b)
 
 
 def either(a: Known, b: Known, bits: int) -> Known:
@@ -157,7 +157,7 @@ def either(a: Known, b: Known, bits: int) -> Known:
     ones = a.value | b.value
     zeros = a.mask & ~a.value & b.mask & ~b.value
     if low & ~(a.mask & ~a.value | b.mask & ~b.value) == 0:
-        base, offset = _moved(a, b, 0, bits)
+        base, offset = _sum_base(a, b, 0, bits)
     else:
         base, offset = "", 0
     return Known(ones & low, (ones | zeros) & low | (ALL & ~low), base, offset)
@@ -170,16 +170,20 @@ def differ(a: Known, b: Known, bits: int) -> Known:
     return Known((a.value ^ b.value) & mask, mask | (ALL & ~low))
 
 
-def _same(made: Known, a: Known, b: Known) -> Known:
+def _and_base(result: Known, a: Known, b: Known) -> Known:
     """Return the result of an ``and`` with its base: unchanged if no bit is cleared, modulo 2**n for n low bits."""
-    for one, other in ((a, b), (b, a)):
-        if one.base and (~one.mask | one.value) & ~(other.value & other.mask) == 0:
-            return made._replace(base=one.base, offset=one.offset)
-        kept = other.constant(64)
-        bits = kept.bit_length() if kept else 0
-        if one.base and kept and (kept | one.mask & ~one.value) & (1 << bits) - 1 == (1 << bits) - 1:
-            return made._replace(base=f"{one.base}%{bits}", offset=one.offset)
-    return made
+    for operand, other in ((a, b), (b, a)):
+        if operand.base and (~operand.mask | operand.value) & ~(other.value & other.mask) == 0:
+            return result._replace(base=operand.base, offset=operand.offset)
+        constant = other.constant(64)
+        bits = constant.bit_length() if constant else 0
+        if (
+            operand.base
+            and constant
+            and (constant | operand.mask & ~operand.value) & (1 << bits) - 1 == (1 << bits) - 1
+        ):
+            return result._replace(base=f"{operand.base}%{bits}", offset=operand.offset)
+    return result
 
 
 def shift_left(a: Known, by: int, bits: int) -> Known:
@@ -206,21 +210,25 @@ def shift_right(a: Known, by: int, bits: int) -> Known:
     if by >= bits:
         return exactly(0)
     above, lost = ALL & ~(low >> by), (1 << by) - 1
-    made = Known((a.value & low) >> by, (a.mask & low) >> by | above)
+    result = Known((a.value & low) >> by, (a.mask & low) >> by | above)
     # An offset that is a multiple of 2**by is shifted exactly, whatever the base is.
     if a.base and not a.offset & lost:
-        return made._replace(base=f"{a.base}>>{by}", offset=a.offset >> by)
-    return made
+        return result._replace(base=f"{a.base}>>{by}", offset=a.offset >> by)
+    return result
 
 
-def modulo(one: Known, bits: int) -> Known:
+def modulo(operand: Known, bits: int) -> Known:
     """Return the low bits of a value, whose distance from its base is then known modulo ``2**bits``.
 
     >>> modulo(Known(0, 0, "r", 5), 14)[2:4]
     ('r%14', 5)
     """
-    made = narrow(one, bits)
-    return made if made.base or not one.base else made._replace(base=f"{one.base}%{bits}", offset=one.offset)
+    result = narrow(operand, bits)
+    return (
+        result
+        if result.base or not operand.base
+        else result._replace(base=f"{operand.base}%{bits}", offset=operand.offset)
+    )
 
 
 def multiply(a: Known, b: Known, bits: int) -> Known:
@@ -230,26 +238,26 @@ def multiply(a: Known, b: Known, bits: int) -> Known:
     True
     """
     low = (1 << bits) - 1
-    for one, by in ((a, b.constant(bits)), (b, a.constant(bits))):
-        if by is not None and by & (by - 1) == 0:
-            return shift_left(one, by.bit_length() - 1, bits) if by else exactly(0)
-    known = min(_run(a.mask) + _zeros(b), _run(b.mask) + _zeros(a), bits)
+    for factor, constant in ((a, b.constant(bits)), (b, a.constant(bits))):
+        if constant is not None and constant & (constant - 1) == 0:
+            return shift_left(factor, constant.bit_length() - 1, bits) if constant else exactly(0)
+    known_bits = min(_known_low_bits(a.mask) + _zero_low_bits(b), _known_low_bits(b.mask) + _zero_low_bits(a), bits)
     most = (a.value | low & ~a.mask) * (b.value | low & ~b.mask)
     above = ALL & ~((1 << most.bit_length()) - 1) if most <= low else ALL & ~low
-    least = (1 << known) - 1
+    least = (1 << known_bits) - 1
     return Known(a.value * b.value & least & ~above, least | above)
 
 
-def _run(mask: int) -> int:
+def _known_low_bits(mask: int) -> int:
     """Return the number of low bits below the first unknown bit."""
     free = ~mask & ALL
     return (free & -free).bit_length() - 1 if free else 64
 
 
-def _zeros(one: Known) -> int:
+def _zero_low_bits(operand: Known) -> int:
     """Return the number of low bits that are known to be zero."""
-    other = ~(one.mask & ~one.value) & ALL
-    return (other & -other).bit_length() - 1 if other else 64
+    not_zero = ~(operand.mask & ~operand.value) & ALL
+    return (not_zero & -not_zero).bit_length() - 1 if not_zero else 64
 
 
 def below(most: int) -> Known:
@@ -261,9 +269,9 @@ def below(most: int) -> Known:
     return Known(0, ALL & ~((1 << most.bit_length()) - 1))
 
 
-def largest(one: Known) -> int:
+def largest(operand: Known) -> int:
     """Return the largest possible value."""
-    return one.value | ALL & ~one.mask
+    return operand.value | ALL & ~operand.mask
 
 
 def insert(field: Known, into: Known, position: int, length: int, bits: int) -> Known:
@@ -304,14 +312,14 @@ def merge(several: Sequence[Known], first: tuple[int, ...] = ()) -> Known:
     >>> merge([exactly(4), exactly(6)]).choices, merge([exactly(4), NOTHING]).choices
     ((4, 6), ())
     """
-    made = several[0]
-    for one in several[1:]:
-        made = meet(made, one)
-    if made.choices or all(one == several[0] for one in several):
+    merged = several[0]
+    for value in several[1:]:
+        merged = meet(merged, value)
+    if merged.choices or all(value == several[0] for value in several):
         return several[0]
-    found = dict.fromkeys(first)
-    for one in several:
-        if not one.choices and one.mask != ALL:
-            return made
-        found.update(dict.fromkeys(one.choices or (one.value,)))
-    return made._replace(choices=tuple(found)) if 1 < len(found) <= MOST else made
+    choices = dict.fromkeys(first)
+    for value in several:
+        if not value.choices and value.mask != ALL:
+            return merged
+        choices.update(dict.fromkeys(value.choices or (value.value,)))
+    return merged._replace(choices=tuple(choices)) if 1 < len(choices) <= MOST else merged

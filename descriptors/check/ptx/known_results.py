@@ -59,7 +59,7 @@ def rule(operation: IntegerOperation) -> Rule | None:
     """
     if operation.name == "cvta" or operation.mask > ALL:  # the bits of a generic address are not known
         return None
-    refined = _REFINED.get(operation.name, _rearranged if operation.row.rearranged else _unknown)
+    refined = _REFINED.get(operation.name, _evaluate_extremes if operation.row.rearranged else _unknown)
     return partial(_result, operation, exact(operation), refined)
 
 
@@ -68,8 +68,8 @@ def _result(
 ) -> Known:
     if len(operands) != operation.operands:
         return NOTHING
-    if all(one.mask == ALL for one in operands):
-        result = compute(*[one.value for one in operands])
+    if all(operand.mask == ALL for operand in operands):
+        result = compute(*[operand.value for operand in operands])
         return NOTHING if result is None else Known(result, ALL)
     return refined(operation, operands)
 
@@ -78,16 +78,16 @@ def _unknown(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     return NOTHING
 
 
-def _rearranged(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
+def _evaluate_extremes(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     """Evaluate an operation that rearranges bits at the extremes of its unknown bits.
 
     A bit of the result depends on at most one bit of each operand, so that the extremes show all its values.
     """
     compute, count = exact(operation), operation.row.rearranged
-    controls = [one.constant(32) for one in operands[count:]]
+    controls = [operand.constant(32) for operand in operands[count:]]
     if None in controls:
         return NOTHING
-    extremes = [{one.value, one.value | ALL & ~one.mask} for one in operands[:count]]
+    extremes = [{operand.value, operand.value | ALL & ~operand.mask} for operand in operands[:count]]
     least, most = ALL, 0
     for values in product(*extremes):
         result = compute(*values, *controls)
@@ -98,11 +98,11 @@ def _rearranged(operation: IntegerOperation, operands: Sequence[Known]) -> Known
     return Known(least & mask, mask)
 
 
-def _of_two(combine: Callable[[Known, Known, int], Known]) -> _Refinement:
+def _binary_rule(combine: Callable[[Known, Known, int], Known]) -> _Refinement:
     """Return the rule of an operation of two operands that have the width of the type."""
 
     def refined(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-        return combine(*_narrowed(operation, operands), operation.bits)
+        return combine(*_narrow_two(operation, operands), operation.bits)
 
     return refined
 
@@ -112,10 +112,10 @@ def _negate(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
 
 
 def _absolute(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    one, sign = narrow(operands[0], operation.bits), 1 << (operation.bits - 1)
-    if not one.mask & sign:
+    operand, sign = narrow(operands[0], operation.bits), 1 << (operation.bits - 1)
+    if not operand.mask & sign:
         return NOTHING
-    return subtract(exactly(0), one, operation.bits) if one.value & sign else one
+    return subtract(exactly(0), operand, operation.bits) if operand.value & sign else operand
 
 
 def _copy(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
@@ -124,35 +124,35 @@ def _copy(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
 
 def _convert(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     """Convert between integers; a signed result is extended to the widest register."""
-    one, bits = operands[0], width(operation.mode)
-    one = extend(one, operation.bits, 64) if operation.signed else narrow(one, operation.bits)
-    return extend(one, bits, 64) if operation.mode[0] == "s" else narrow(one, bits)
+    operand, bits = operands[0], width(operation.mode)
+    operand = extend(operand, operation.bits, 64) if operation.signed else narrow(operand, operation.bits)
+    return extend(operand, bits, 64) if operation.mode[0] == "s" else narrow(operand, bits)
 
 
 def _select(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    a, b = _narrowed(operation, operands)
+    a, b = _narrow_two(operation, operands)
     chosen = operands[2].constant(1)
     return merge([a, b]) if chosen is None else a if chosen else b
 
 
 def _shift_right(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    by, one = operands[1].constant(32), narrow(operands[0], operation.bits)
-    if by is None:
-        return NOTHING if operation.signed else below(largest(one))
-    if operation.signed and not one.mask & ~one.value & 1 << (operation.bits - 1):
-        return _rearranged(operation, operands)
-    return shift_right(one, by, operation.bits)
+    amount, operand = operands[1].constant(32), narrow(operands[0], operation.bits)
+    if amount is None:
+        return NOTHING if operation.signed else below(largest(operand))
+    if operation.signed and not operand.mask & ~operand.value & 1 << (operation.bits - 1):
+        return _evaluate_extremes(operation, operands)
+    return shift_right(operand, amount, operation.bits)
 
 
 def _multiply(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    a, b = _narrowed(operation, operands)
+    a, b = _narrow_two(operation, operands)
     if operation.mode == "lo":
         return multiply(a, b, operation.bits)
     if operation.mode == "hi":
         return NOTHING if operation.signed else below(largest(a) * largest(b) >> operation.bits)
     bits = 2 * operation.bits
     if operation.signed:
-        a, b = (narrow(extend(one, operation.bits, bits), bits) for one in (a, b))
+        a, b = (narrow(extend(factor, operation.bits, bits), bits) for factor in (a, b))
     return multiply(a, b, bits)
 
 
@@ -163,7 +163,7 @@ def _multiply_add(operation: IntegerOperation, operands: Sequence[Known]) -> Kno
 
 def _divide(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     """Divide by a number that is not 0, if no operand is negative."""
-    a, b = _narrowed(operation, operands)
+    a, b = _narrow_two(operation, operands)
     sign = 1 << (operation.bits - 1) if operation.signed else 0
     if (a.value | ~a.mask | b.value | ~b.mask) & sign or not b.value:
         return NOTHING
@@ -176,7 +176,7 @@ def _divide(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
 
 
 def _extreme(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    a, b = _narrowed(operation, operands)
+    a, b = _narrow_two(operation, operands)
     is_less = _holds(operation, "lt", a, b)
     return merge([a, b]) if is_less is None else a if is_less == (operation.name == "min") else b
 
@@ -185,9 +185,9 @@ def _extract(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     """Extract a field; an unsigned one keeps its distance from a base, modulo its length."""
     position, length = operands[1].constant(32), operands[2].constant(32)
     if operation.signed or position is None or not length or max(position, length) > 255:
-        return _rearranged(operation, operands)
-    one = shift_right(narrow(operands[0], operation.bits), position, operation.bits)
-    return modulo(one, length) if length < operation.bits else one
+        return _evaluate_extremes(operation, operands)
+    field = shift_right(narrow(operands[0], operation.bits), position, operation.bits)
+    return modulo(field, length) if length < operation.bits else field
 
 
 def _count_ones(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
@@ -199,12 +199,12 @@ def _count_zeros(operation: IntegerOperation, operands: Sequence[Known]) -> Know
 
 
 def _compare(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    holds = _holds(operation, operation.mode, *_narrowed(operation, operands))
+    holds = _holds(operation, operation.mode, *_narrow_two(operation, operands))
     result = below(1) if holds is None else exactly(holds)
     return _JOINED[operation.logic](result, narrow(operands[2], 1), 1) if operation.logic else result
 
 
-def _narrowed(operation: IntegerOperation, operands: Sequence[Known]) -> tuple[Known, Known]:
+def _narrow_two(operation: IntegerOperation, operands: Sequence[Known]) -> tuple[Known, Known]:
     return narrow(operands[0], operation.bits), narrow(operands[1], operation.bits)
 
 
@@ -223,12 +223,12 @@ def _holds(operation: IntegerOperation, comparison: str, a: Known, b: Known) -> 
     return is_less if comparison in ("lt", "gt") or is_less is None else not is_less
 
 
-def _range(operation: IntegerOperation, one: Known) -> tuple[int, int]:
+def _range(operation: IntegerOperation, operand: Known) -> tuple[int, int]:
     """Return the least and the largest number that a value may be."""
-    free, sign = ALL & ~one.mask, 1 << (operation.bits - 1)
+    free, sign = ALL & ~operand.mask, 1 << (operation.bits - 1)
     if not operation.signed:
-        return one.value, one.value | free
-    least, most = (one.value | free & sign), (one.value | free & ~sign)
+        return operand.value, operand.value | free
+    least, most = (operand.value | free & sign), (operand.value | free & ~sign)
     return (least ^ sign) - sign, (most ^ sign) - sign
 
 
@@ -238,8 +238,8 @@ _REFINED: dict[str, _Refinement] = {
     "mov": _copy,
     "cvt": _convert,
     "selp": _select,
-    "add": _of_two(add),
-    "sub": _of_two(subtract),
+    "add": _binary_rule(add),
+    "sub": _binary_rule(subtract),
     "neg": _negate,
     "abs": _absolute,
     "mul": _multiply,
@@ -248,8 +248,8 @@ _REFINED: dict[str, _Refinement] = {
     "rem": _divide,
     "min": _extreme,
     "max": _extreme,
-    "and": _of_two(both),
-    "or": _of_two(either),
+    "and": _binary_rule(both),
+    "or": _binary_rule(either),
     "shr": _shift_right,
     "bfe": _extract,
     "popc": _count_ones,

@@ -17,7 +17,7 @@ Invariant: all operands must match: with an additional operand the result is Non
 
 Invariant: the shape of an operand in shared memory is that of one CTA.
 
->>> [_share(cta_group, 256, 16) for cta_group in (1, 2)]
+>>> [_cta_share(cta_group, 256, 16) for cta_group in (1, 2)]
 [(256, 16), (128, 16)]
 
 Invariant: instructions follow one another across branches, but not across loop boundaries.
@@ -127,13 +127,13 @@ class Wgmma:
         return self.transposes[-1] if self.transposes else 0
 
 
-def wgmma_opcode(one: Instruction) -> WgmmaOpcode | None:
+def wgmma_opcode(instruction: Instruction) -> WgmmaOpcode | None:
     """Return what the opcode of a ``wgmma.mma_async`` states; None if it has no shape or not three types.
 
     >>> wgmma_opcode(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", ())).kind
     'f16'
     """
-    words = [w for w in one.qualifiers[2:] if w not in ("sync", "aligned", "sp")]
+    words = [w for w in instruction.qualifiers[2:] if w not in ("sync", "aligned", "sp")]
     shape = _SHAPE.match(words[0]) if words else None
     if shape is None or len(words) < 4:
         return None
@@ -141,30 +141,30 @@ def wgmma_opcode(one: Instruction) -> WgmmaOpcode | None:
         shape=(int(shape[1]), int(shape[2]), int(shape[3])),
         types=(words[1], words[2], words[3]),
         kind=_WGMMA_KINDS.get(words[2], ""),
-        sparse="sp" in one.qualifiers,
+        sparse="sp" in instruction.qualifiers,
         extra=tuple(words[4:]),
     )
 
 
-def wgmma(one: Instruction) -> Wgmma | None:
+def wgmma(instruction: Instruction) -> Wgmma | None:
     """Parse the operands of a ``wgmma.mma_async``; None if they do not match its syntax.
 
     >>> wgmma(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", ())) is None
     True
     """
-    opcode = wgmma_opcode(one)
+    opcode = wgmma_opcode(instruction)
     if opcode is None:
         return None
     kind, sparse = opcode.kind, opcode.sparse
-    read = list(one.operands)
-    first, read = read[:3], read[3 + 2 * sparse :]
-    if len(first) < 3 or not read:
+    operands = list(instruction.operands)
+    first, operands = operands[:3], operands[3 + 2 * sparse :]
+    if len(first) < 3 or not operands:
         return None
     scaled, transposed = kind in ("f16", "tf32", "f8"), kind == "f16"
-    many = 1 - isinstance(first[1], Vector) + 1
-    tail = read[1:]
-    wanted = (2 if scaled else 0) + (many if transposed else 0)
-    if len(tail) != wanted and not (kind == "tf32" and len(tail) > 2):
+    descriptors = 1 - isinstance(first[1], Vector) + 1
+    tail = operands[1:]
+    expected = (2 if scaled else 0) + (descriptors if transposed else 0)
+    if len(tail) != expected and not (kind == "tf32" and len(tail) > 2):
         return None
     return Wgmma(
         shape=opcode.shape,
@@ -174,11 +174,11 @@ def wgmma(one: Instruction) -> Wgmma | None:
         d=first[0],
         a=first[1],
         b=first[2],
-        scale_d=read[0],
+        scale_d=operands[0],
         scales=tuple(tail[:2]) if scaled else (),
         transposes=tuple(tail[2:]),
         extra=opcode.extra,
-        metadata=one.operands[3:5] if sparse else (),
+        metadata=instruction.operands[3:5] if sparse else (),
     )
 
 
@@ -241,26 +241,26 @@ class TensorMma:
         return DENSE_K.get(("sm100", self.kind), 0)
 
 
-def tensor_opcode(one: Instruction) -> TensorMma | None:
+def tensor_opcode(instruction: Instruction) -> TensorMma | None:
     """Return what the opcode of a ``tcgen05.mma`` states, without its operands; None if it has no kind.
 
     >>> tensor_opcode(Instruction(1, "tcgen05.mma.cta_group::2.kind::f16", ())).cta_group
     2
     """
-    words = one.qualifiers[2:]
-    named = dict(w.split("::", 1) for w in words if "::" in w)
-    if "kind" not in named:
+    words = instruction.qualifiers[2:]
+    parts = dict(w.split("::", 1) for w in words if "::" in w)
+    if "kind" not in parts:
         return None
-    name = named.get("scale_vec", "") or next((w for w in words if w in ("block16", "block32")), "")
-    group = named.get("cta_group", "0")
+    name = parts.get("scale_vec", "") or next((w for w in words if w in ("block16", "block32")), "")
+    group = parts.get("cta_group", "0")
     return TensorMma(
-        kind=named["kind"], cta_group=int(group) if group in ("1", "2") else 0, ws="ws" in words, sparse="sp" in words,
+        kind=parts["kind"], cta_group=int(group) if group in ("1", "2") else 0, ws="ws" in words, sparse="sp" in words,
         ashift="ashift" in words, scale_name=name, block_scaled="block_scale" in words, d="", a="", b="", idesc="",
-        mask=None, scales=(), enable="", tail=(), table="" if "decompress" in named else None,
+        mask=None, scales=(), enable="", tail=(), table="" if "decompress" in parts else None,
     )  # fmt: skip
 
 
-def tensor_mma(one: Instruction) -> TensorMma | None:
+def tensor_mma(instruction: Instruction) -> TensorMma | None:
     """Parse the operands of a ``tcgen05.mma``; None if they do not match its syntax.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
@@ -268,17 +268,17 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
     >>> tensor_mma(mma).cta_group, tensor_mma(mma).tail
     (2, (3,))
     """
-    opcode = tensor_opcode(one)
+    opcode = tensor_opcode(instruction)
     if opcode is None:
         return None
     sparse, scaled, decompressed = opcode.sparse, opcode.block_scaled, opcode.table is not None
-    read = list(one.operands)
-    beside = sparse + decompressed
-    if len(read) < 5 + beside or not isinstance(read[0], Address):
+    operands = list(instruction.operands)
+    extra = sparse + decompressed
+    if len(operands) < 5 + extra or not isinstance(operands[0], Address):
         return None
-    d, a, b = read[:3]
-    rest = read[3 + beside :]
-    if not all(isinstance(one, Address) for one in read[3 : 3 + beside]):
+    d, a, b = operands[:3]
+    rest = operands[3 + extra :]
+    if not all(isinstance(instruction, Address) for instruction in operands[3 : 3 + extra]):
         return None
     idesc, rest = rest[0], rest[1:]
     mask = rest.pop(0) if rest and isinstance(rest[0], Vector) else None
@@ -290,7 +290,7 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
         return None
     return replace(
         opcode, d=d, a=a, b=b, idesc=idesc, mask=mask, scales=scales, enable=rest[0], tail=tuple(rest[1:]),
-        table=read[2 + beside] if decompressed else None,
+        table=operands[2 + extra] if decompressed else None,
     )  # fmt: skip
 
 
@@ -348,7 +348,7 @@ class Multiplication:
     @property
     def elsewhere(self) -> str:
         """Name of an A that is not in shared memory; "" if A is in shared memory."""
-        return "" if any(one.matrix == "A" for one in self.operands) else str(self.view.a)
+        return "" if any(operand.matrix == "A" for operand in self.operands) else str(self.view.a)
 
 
 def multiplications(function: Function, values: Values, target: str = "") -> Iterator[Multiplication]:
@@ -361,36 +361,38 @@ def multiplications(function: Function, values: Values, target: str = "") -> Ite
     """
     shifts = Shifts(function)
     for index in function.having("wgmma.mma_async", "tcgen05.mma"):
-        one, known = function.code[index], values.get(index, {})
-        if one.opcode.startswith("wgmma.mma_async") and (first := wgmma(one)):
-            operands = tuple(_wgmma_operands(first, known, shifts))
+        instruction, registers = function.code[index], values.get(index, {})
+        if instruction.opcode.startswith("wgmma.mma_async") and (wgmma_view := wgmma(instruction)):
+            operands = tuple(_wgmma_operands(wgmma_view, registers, shifts))
             yield Multiplication(
-                index, one.line, one.opcode, operands, ",".join(names(first.d)), first,
-                adds=_adds(first.scale_d, known),
+                index, instruction.line, instruction.opcode, operands, ",".join(names(wgmma_view.d)), wgmma_view,
+                adds=_adds_to_d(wgmma_view.scale_d, registers),
             )  # fmt: skip
-        elif one.opcode.startswith("tcgen05.mma") and (second := tensor_mma(one)):
-            yield _tensor(index, one.line, one.opcode, second, known, target, shifts)
+        elif instruction.opcode.startswith("tcgen05.mma") and (tensor_view := tensor_mma(instruction)):
+            yield _make_tensor_multiplication(
+                index, instruction.line, instruction.opcode, tensor_view, registers, target, shifts
+            )
 
 
-def _adds(operand: object, known: Mapping[str, Known]) -> bool | None:
-    found = number(operand, known, 1) if isinstance(operand, str | int) else None
-    return None if found is None else bool(found)
+def _adds_to_d(operand: object, values: Mapping[str, Known]) -> bool | None:
+    constant = number(operand, values, 1) if isinstance(operand, str | int) else None
+    return None if constant is None else bool(constant)
 
 
-def _word(operand: object, known: Mapping[str, Known]) -> Known:
-    return known.get(operand, NOTHING) if isinstance(operand, str) else NOTHING
+def _value_of(operand: object, values: Mapping[str, Known]) -> Known:
+    return values.get(operand, NOTHING) if isinstance(operand, str) else NOTHING
 
 
 def wgmma_sides(view: Wgmma) -> tuple[Side, Side]:
     """Return A and B of a ``wgmma``, in registers or in shared memory."""
     m, n, k = view.shape
     return (
-        Side("A", view.a, view.types[1], _by_transpose(view.a_transposed), (m, k // (1 + view.sparse))),
-        Side("B", view.b, view.types[2], _by_transpose(view.b_transposed), (n, k)),
+        Side("A", view.a, view.types[1], _major_of_transpose(view.a_transposed), (m, k // (1 + view.sparse))),
+        Side("B", view.b, view.types[2], _major_of_transpose(view.b_transposed), (n, k)),
     )
 
 
-def _by_transpose(transposed: Operand) -> Literal["K", "MN"]:
+def _major_of_transpose(transposed: Operand) -> Literal["K", "MN"]:
     return "MN" if transposed == 1 else "K"
 
 
@@ -401,13 +403,19 @@ def tensor_sides(view: TensorMma, described: Described) -> tuple[Side, Side]:
         view: the parsed operands.
         described: the instruction that they and the instruction descriptor describe.
     """
-    one, k = described, described.k
-    a, b = (_stored(one, dtype) for dtype in (one.a_dtype, one.b_dtype))
+    k = described.k
+    a, b = (_stored_type(described, dtype) for dtype in (described.a_dtype, described.b_dtype))
     if view.table is not None:
         b = ""  # indices of 3 bits
     return (
-        Side("A", view.a, a, _major(one.a_major), _share(one.cta_group, one.m, k // (1 + one.sparse))),
-        Side("B", view.b, b, _major(one.b_major), _share(one.cta_group, one.n, k)),
+        Side(
+            "A",
+            view.a,
+            a,
+            _major_text(described.a_major),
+            _cta_share(described.cta_group, described.m, k // (1 + described.sparse)),
+        ),
+        Side("B", view.b, b, _major_text(described.b_major), _cta_share(described.cta_group, described.n, k)),
     )
 
 
@@ -433,70 +441,83 @@ def described_by(word: int, use: Use) -> Described | None:
         return None
 
 
-def _wgmma_operands(view: Wgmma, known: Mapping[str, Known], shifts: Shifts) -> Iterator[SmemOperand]:
-    for one in wgmma_sides(view):
-        if not isinstance(one.operand, Vector):
-            yield _smem_operand(one, "sm90", known, shifts)
+def _wgmma_operands(view: Wgmma, values: Mapping[str, Known], shifts: Shifts) -> Iterator[SmemOperand]:
+    for side in wgmma_sides(view):
+        if not isinstance(side.operand, Vector):
+            yield _smem_operand(side, "sm90", values, shifts)
 
 
-def _smem_operand(one: Side, arch: Arch, known: Mapping[str, Known], shifts: Shifts) -> SmemOperand:
-    word = _word(one.operand, known), _shifts(one.operand, shifts)
-    return SmemOperand(one.matrix, arch, one.dtype, one.major, one.shape, *word)
+def _smem_operand(side: Side, arch: Arch, values: Mapping[str, Known], shifts: Shifts) -> SmemOperand:
+    word = _value_of(side.operand, values), _shifts_of(side.operand, shifts)
+    return SmemOperand(side.matrix, arch, side.dtype, side.major, side.shape, *word)
 
 
-def _tensor(
-    index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known], target: str, shifts: Shifts
+def _make_tensor_multiplication(
+    index: int, line: int, opcode: str, view: TensorMma, values: Mapping[str, Known], target: str, shifts: Shifts
 ) -> Multiplication:
     use = use_of(view, target)
-    known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _word(view.idesc, known)
+    known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _value_of(view.idesc, values)
     words = known_bits.values(32)
-    described = _described(words, use) if view.k else None
+    described = _common_instruction(words, use) if view.k else None
     # Without the instruction descriptor, the type, major and shape of the operands are not known.
-    operands = tuple(_tensor_operands(view, described, known, shifts, word_arch(target)))
+    operands = tuple(_tensor_operands(view, described, values, shifts, word_arch(target)))
     d = view.d if isinstance(view.d, Address) else Address("")
-    place = known.get(d.base, NOTHING)
+    place = values.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
     return Multiplication(
-        index, line, opcode, operands, result, view, use, words, described, _adds(view.enable, known)
+        index, line, opcode, operands, result, view, use, words, described, _adds_to_d(view.enable, values)
     )  # fmt: skip
 
 
-def _described(words: tuple[int, ...], use: Use) -> Described | None:
+def _common_instruction(words: tuple[int, ...], use: Use) -> Described | None:
     """Return the instruction if all possible descriptors agree on extents, types and majors, else None."""
-    read = [described_by(word, use) for word in words]
-    told = {(one.m, one.n, one.k, one.a_dtype, one.b_dtype, one.a_major, one.b_major) if one else None for one in read}
-    return read[0] if len(told) == 1 else None
+    instructions = [described_by(word, use) for word in words]
+    contents = {
+        (
+            instruction.m,
+            instruction.n,
+            instruction.k,
+            instruction.a_dtype,
+            instruction.b_dtype,
+            instruction.a_major,
+            instruction.b_major,
+        )
+        if instruction
+        else None
+        for instruction in instructions
+    }
+    return instructions[0] if len(contents) == 1 else None
 
 
 def _tensor_operands(
-    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts, arch: Arch
+    view: TensorMma, described: Described | None, values: Mapping[str, Known], shifts: Shifts, arch: Arch
 ) -> Iterator[SmemOperand]:
     if described is not None and described.m and described.n:
         sides = tensor_sides(view, described)
     else:
         sides = Side("A", view.a, "", "K", (0, 0)), Side("B", view.b, "", "K", (0, 0))
-    for one in sides:
-        if not isinstance(one.operand, Address):
-            yield _smem_operand(one, arch, known, shifts)
+    for side in sides:
+        if not isinstance(side.operand, Address):
+            yield _smem_operand(side, arch, values, shifts)
 
 
-def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
+def _shifts_of(operand: object, shifts: Shifts) -> tuple[int, ...]:
     return shifts(operand) if isinstance(operand, str) else ()
 
 
-def _stored(one: Described, dtype: str) -> str:
+def _stored_type(instruction: Described, dtype: str) -> str:
     """Return a type as it is stored in shared memory; "" for packed 4- and 6-bit types of doubled K (no model)."""
-    if not one.kind.endswith("f8f6f4"):
+    if not instruction.kind.endswith("f8f6f4"):
         return dtype
-    doubled = one.k == 2 * DENSE_K["sm100", one.kind] * (1 + one.sparse)
+    doubled = instruction.k == 2 * DENSE_K["sm100", instruction.kind] * (1 + instruction.sparse)
     return "" if doubled and dtype[:2] in ("e2", "e3") else _CONTAINERS.get(dtype, dtype)
 
 
-def _major(major: object) -> Literal["K", "MN"]:
+def _major_text(major: object) -> Literal["K", "MN"]:
     return "MN" if str(major) == "MN" else "K"
 
 
-def _share(cta_group: int, extent: int, k: int) -> tuple[int, int]:
+def _cta_share(cta_group: int, extent: int, k: int) -> tuple[int, int]:
     """Return MN and K of an operand in the memory of one CTA; each CTA of a pair has one half of MN."""
     return extent // cta_group, k
 
@@ -511,52 +532,52 @@ class Follow:
 
     def __init__(self, function: Function, graph: list[Block]) -> None:
         self.graph = graph
-        self.block = [number for number, one in enumerate(graph) for _ in range(one.start, one.end)]
-        back = [(number, to) for number, one in enumerate(graph) for to in one.next if to <= number]
-        heads, ends = {graph[to].start for _, to in back}, {graph[number].end for number, _ in back}
+        self.block = [number for number, block in enumerate(graph) for _ in range(block.start, block.end)]
+        back = [(number, target) for number, block in enumerate(graph) for target in block.next if target <= number]
+        heads, ends = {graph[target].start for _, target in back}, {graph[number].end for number, _ in back}
         marks = sorted(heads | ends | {index + 1 for index in function.having(*_CLOSING)})
         #: For each instruction, the number of loop boundaries and commits at or before it.
         self.borders = []
-        passed = 0
+        count = 0
         for index in range(len(function.code) + 1):
-            while passed < len(marks) and marks[passed] <= index:
-                passed += 1
-            self.borders.append(passed)
+            while count < len(marks) and marks[count] <= index:
+                count += 1
+            self.borders.append(count)
 
     def __call__(self, first: int, second: int) -> bool:
         """Return whether the second instruction, which is later in the text, follows the first."""
         if self.borders[first] != self.borders[second]:
             return False
-        wanted, waiting, seen = self.block[second], [self.block[first]], set[int]()
+        goal, waiting, visited = self.block[second], [self.block[first]], set[int]()
         while waiting:
             number = waiting.pop()
-            if number == wanted:
+            if number == goal:
                 return True
-            if number not in seen:
-                seen.add(number)
-                waiting.extend(to for to in self.graph[number].next if number < to <= wanted)
+            if number not in visited:
+                visited.add(number)
+                waiting.extend(follower for follower in self.graph[number].next if number < follower <= goal)
         return False
 
 
 _CLOSING = ("wgmma.commit_group", "wgmma.wait_group", "tcgen05.commit")
 
 
-def chains(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
+def chains(function: Function, mmas: list[Multiplication], graph: list[Block]) -> Iterator[list[Multiplication]]:
     """Yield the accumulations of a function.
 
     Args:
         function: the function.
-        found: its multiplications.
+        mmas: its multiplications.
         graph: its basic blocks.
     """
     follow = Follow(function, graph)
     # Multiplications into several accumulators may be interleaved.
-    held: list[list[Multiplication]] = []
+    accumulations: list[list[Multiplication]] = []
     latest: dict[tuple[str, str], list[Multiplication]] = {}
-    for one in found:
-        chain = latest.get((one.result, one.opcode))
-        if chain is None or not follow(chain[-1].index, one.index):
-            chain = latest[one.result, one.opcode] = []
-            held.append(chain)
-        chain.append(one)
-    yield from held
+    for mma in mmas:
+        chain = latest.get((mma.result, mma.opcode))
+        if chain is None or not follow(chain[-1].index, mma.index):
+            chain = latest[mma.result, mma.opcode] = []
+            accumulations.append(chain)
+        chain.append(mma)
+    yield from accumulations

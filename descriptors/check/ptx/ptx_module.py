@@ -10,21 +10,21 @@ Source: PTX ISA 9.1, Syntax; Kernel and Function Directives; Variable Declaratio
 Invariant: each code statement is an instruction of a function, with its line.
 
 >>> text = ".version 8.8\n.target sm_90a\n.entry k() {\n.reg .b32 %r<2>;\nmov.b32 %r0, 1;\n@%p1 ret;\n}"
->>> [(one.opcode, one.line) for one in parse(text).functions[0].code]
+>>> [(instruction.opcode, instruction.line) for instruction in parse(text).functions[0].code]
 [('mov.b32', 5), ('ret', 6)]
 
 Invariant: statements contain the whole text except comments and white space.
 
 >>> text = ".version 8.8\n{ .reg .b32 %r<2>; L: mov.b32 %r0, {%r1, 0}; /* ; */ }\n"
->>> wanted = "".join(re.sub(r"/\*.*?\*/", "", text).split())
->>> "".join("".join(one.text.split()) + _END[one.kind] for one in statements(text)) == wanted
+>>> expected = "".join(re.sub(r"/\*.*?\*/", "", text).split())
+>>> "".join("".join(row.text.split()) + _END[row.kind] for row in statements(text)) == expected
 True
 
 Invariant: with more threads per CTA, a thread never has more registers.
 
 >>> from itertools import pairwise
->>> given = [registers(f".entry k() .maxntid {32 * warps}, 1, 1") for warps in range(1, 33)]
->>> all(a >= b for a, b in pairwise(given)), given[11], given[15], given[31]
+>>> limits = [registers(f".entry k() .maxntid {32 * warps}, 1, 1") for warps in range(1, 33)]
+>>> all(a >= b for a, b in pairwise(limits)), limits[11], limits[15], limits[31]
 (True, 168, 128, 64)
 """
 
@@ -106,28 +106,28 @@ def statements(text: str) -> Iterator[Statement]:
     Raises:
         DescriptorError: if the text is too long, or a brace, a string or a comment is not closed.
 
-    >>> [one.kind for one in statements(".version 8.8\n.entry k() { ret; }")]
+    >>> [statement.kind for statement in statements(".version 8.8\n.entry k() { ret; }")]
     ['line', 'open', 'code', 'close']
     """
     if len(text) > LIMIT:
         raise DescriptorError(f"ptx: the text has {len(text)} bytes, which is more than {LIMIT}")
-    if found := _LONG_NAME.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        name = brief(found[0])
+    if match := _LONG_NAME.search(text):
+        line = text.count("\n", 0, match.start()) + 1
+        name = brief(match[0])
         raise DescriptorError(f"ptx: the name {name} has more than {NAME_LETTERS} characters; line {line}")
     place, line, opened, counted = 0, 1, list[int](), 0
     while True:
-        if found := _CODE.match(text, place):
-            start, place = found.start(1), found.end()
+        if match := _CODE.match(text, place):
+            start, place = match.start(1), match.end()
             line, counted = line + text.count("\n", counted, start), start
-            yield Statement("code", found[1], line)
+            yield Statement("code", match[1], line)
             continue
-        if found := _SKIP.match(text, place):
-            place = found.end()
+        if match := _SKIP.match(text, place):
+            place = match.end()
         if place >= len(text):
             break
         line, counted = line + text.count("\n", counted, place), place
-        kind, body, place = _next(text, place, line)
+        kind, body, place = _next_statement(text, place, line)
         if kind == "close" and not opened:
             raise DescriptorError(f"ptx: a '}}' closes no block; line {line}")
         if kind == "open":
@@ -142,45 +142,45 @@ def statements(text: str) -> Iterator[Statement]:
         raise DescriptorError(f"ptx: {len(opened)} '{{' {'is' if len(opened) == 1 else 'are'} not closed ({places})")
 
 
-def _next(text: str, place: int, line: int) -> tuple[str, str, int]:
+def _next_statement(text: str, place: int, line: int) -> tuple[str, str, int]:
     """Return the kind and text of the statement at a place, and the place after it."""
     first = text[place]
     if first in "{};":
         return {"{": "open", "}": "close", ";": "directive"}[first], "", place + 1
     if first == ".":
-        if found := _LINE.match(text, place):
-            return "line", found[0].strip(), found.end()
-        if found := _SECTION.match(text, place):
-            return "line", found[0], found.end()
-    elif found := _LABEL.match(text, place):
-        return "label", found[1], found.end()
-    if found := _FAST.match(text, place):
-        return ("directive" if first == "." else "code"), found[0][:-1].rstrip(), found.end()
-    return _slow(text, place, line)
+        if match := _LINE.match(text, place):
+            return "line", match[0].strip(), match.end()
+        if match := _SECTION.match(text, place):
+            return "line", match[0], match.end()
+    elif match := _LABEL.match(text, place):
+        return "label", match[1], match.end()
+    if match := _FAST.match(text, place):
+        return ("directive" if first == "." else "code"), match[0][:-1].rstrip(), match.end()
+    return _scan_statement(text, place, line)
 
 
-def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
+def _scan_statement(text: str, start: int, line: int) -> tuple[str, str, int]:
     """Return a statement that contains braces, strings or comments, and the place after it."""
-    place, depth, parts, kept = start, 0, [], start
+    place, depth, parts, copied_to = start, 0, [], start
     head = text.startswith(".", start) and re.match(r"(?:\.\w+\s+)*\.(?:entry|func)\b", text[start : start + 200])
-    while found := _STOP.search(text, place):
-        mark, place = found[0], found.end()
+    while match := _STOP.search(text, place):
+        mark, place = match[0], match.end()
         if mark in ("//", "/*"):
-            parts.append(text[kept : found.start()])
+            parts.append(text[copied_to : match.start()])
             end = text.find("\n" if mark == "//" else "*/", place)
             if end < 0:
                 raise DescriptorError(f"ptx: a comment is not closed; line {line}")
-            place = kept = end + (0 if mark == "//" else 2)
+            place = copied_to = end + (0 if mark == "//" else 2)
         elif mark == '"':
             string = _STRING.match(text, place)
             if string is None:
                 raise DescriptorError(f"ptx: a string is not closed; line {line}")
             place = string.end()
         elif mark == ";" and depth == 0:
-            parts.append(text[kept : found.start()])
+            parts.append(text[copied_to : match.start()])
             return ("directive" if text[start] == "." else "code"), "".join(parts).strip(), place
         elif mark == "{" and head and depth == 0:
-            parts.append(text[kept : found.start()])
+            parts.append(text[copied_to : match.start()])
             return "open", "".join(parts).strip(), place
         elif mark in "{}":
             depth += 1 if mark == "{" else -1
@@ -246,28 +246,32 @@ def results(opcode: str) -> int:
     return int(words[0] not in _NO_RESULT)
 
 
-def targets(one: Instruction) -> tuple[str, ...]:
+def targets(instruction: Instruction) -> tuple[str, ...]:
     """Return the registers that an instruction writes.
 
     >>> [targets(Instruction(1, *of)) for of in (("call.uni", operands("(a), f, (b)")), ("st.b32", operands("[a], b")))]
     [('a',), ()]
     """
-    many = results(one.opcode)
-    if not many or not one.operands:
+    count = results(instruction.opcode)
+    if not count or not instruction.operands:
         return ()
-    first = one.operands[0]
-    found: tuple[str, ...]
+    first = instruction.operands[0]
+    written: tuple[str, ...]
     if isinstance(first, str):
-        if many == 1:
+        if count == 1:
             return (first,)
-        found = () if many < 0 else (first,)
+        written = () if count < 0 else (first,)
     elif isinstance(first, Address | int | Negated):
         return ()
     elif isinstance(first, Other):
-        found = tuple(WORD.findall(first.text)) if many > 0 or first.text[:1] == "(" else ()
+        written = tuple(WORD.findall(first.text)) if count > 0 or first.text[:1] == "(" else ()
     else:
-        found = names(first)
-    return found + tuple(name for operand in one.operands[1:many] for name in names(operand)) if many > 1 else found
+        written = names(first)
+    return (
+        written + tuple(name for operand in instruction.operands[1:count] for name in names(operand))
+        if count > 1
+        else written
+    )
 
 
 class Registers(Mapping[str, str]):
@@ -292,23 +296,23 @@ class Registers(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name in self.single:
             return self.single[name]
-        stem, member, block = _member(name)
-        many, kind = self.families.get(stem + block, (0, ""))
-        if member < 0 or member >= many:
+        stem, member, block = _split_family(name)
+        count, kind = self.families.get(stem + block, (0, ""))
+        if member < 0 or member >= count:
             raise KeyError(name)
         return kind
 
     def __iter__(self) -> Iterator[str]:
         yield from self.single
-        for stem, (many, _) in self.families.items():
+        for stem, (count, _) in self.families.items():
             bare, mark, block = stem.partition("#")
-            yield from (f"{bare}{member}{mark}{block}" for member in range(many))
+            yield from (f"{bare}{member}{mark}{block}" for member in range(count))
 
     def __len__(self) -> int:
-        return len(self.single) + sum(many for many, _ in self.families.values())
+        return len(self.single) + sum(count for count, _ in self.families.values())
 
 
-def _member(name: str) -> tuple[str, int, str]:
+def _split_family(name: str) -> tuple[str, int, str]:
     """Split a name into the stem of a family, its number (-1 without one), and the suffix of its block."""
     bare, mark, block = name.partition("#")
     stem = bare.rstrip("0123456789")
@@ -356,8 +360,8 @@ class Function:
         >>> parse(".version 8.8\n.entry k() { add.s32 a, a, 1; ret; add.f32 b, b, b; }").functions[0].having("add.")
         [0, 2]
         """
-        held = [places for opcode, places in self.opcodes.items() if opcode.startswith(beginnings)]
-        return sorted(chain.from_iterable(held))
+        index_lists = [places for opcode, places in self.opcodes.items() if opcode.startswith(beginnings)]
+        return sorted(chain.from_iterable(index_lists))
 
 
 @frozen
@@ -445,7 +449,7 @@ class _Scope:
         """Return the unique name of a name if it is declared in this block, else None."""
         if name in self.names or not self.families:
             return self.names.get(name)
-        stem, member, _ = _member(name)
+        stem, member, _ = _split_family(name)
         return name + self.suffix if 0 <= member < self.families.get(stem, 0) else None
 
 
@@ -462,16 +466,16 @@ class _Open:
 
     def closed(self) -> Function:
         """Return the function at the end of its block."""
-        opcodes, named, writes = (defaultdict[str, list[int]](list) for _ in range(3))
-        for index, one in enumerate(self.code):
-            opcodes[one.opcode].append(index)
-            for name in {name for operand in one.operands for name in names(operand)} | {one.predicate}:
-                named[name].append(index)
-            for name in targets(one):
+        opcodes, uses, writes = (defaultdict[str, list[int]](list) for _ in range(3))
+        for index, instruction in enumerate(self.code):
+            opcodes[instruction.opcode].append(index)
+            for name in {name for operand in instruction.operands for name in names(operand)} | {instruction.predicate}:
+                uses[name].append(index)
+            for name in targets(instruction):
                 writes[name].append(index)
         return Function(
             self.name, self.line, self.entry, self.head, tuple(self.code), self.labels, self.tables, self.variables,
-            self.classes, dict(opcodes), dict(named), dict(writes),
+            self.classes, dict(opcodes), dict(uses), dict(writes),
         )  # fmt: skip
 
 
@@ -487,80 +491,84 @@ class _Reader:
         self.scopes: list[_Scope] = []
         self.blocks = 0
 
-    def take(self, one: Statement) -> None:
+    def take(self, statement: Statement) -> None:
         """Process a statement that is not code."""
-        self.first = self.first or one
-        match one.kind:
+        self.first = self.first or statement
+        match statement.kind:
             case "label":
-                self._label(one)
+                self._label(statement)
             case "line":
-                words = one.text.split(None, 1)
+                words = statement.text.split(None, 1)
                 if words[0] == ".version" and not self.version:
                     self.version = words[1].strip() if len(words) > 1 else "?"
                 elif words[0] == ".target" and len(words) > 1:
                     self.target = self.target or words[1].split(",")[0].strip()
             case "open":
-                self._open(one)
+                self._open(statement)
             case "close":
                 self._close()
             case _:
-                self._directive(one)
+                self._directive(statement)
 
-    def _open(self, one: Statement) -> None:
+    def _open(self, statement: Statement) -> None:
         if not self.version:
-            first = self.first or one
-            what = "a block" if first.kind == "open" else brief(first.text)
-            raise DescriptorError(f"ptx: this is not PTX: it begins with {what}, not with .version; line {first.line}")
+            first = self.first or statement
+            beginning = "a block" if first.kind == "open" else brief(first.text)
+            raise DescriptorError(
+                f"ptx: this is not PTX: it begins with {beginning}, not with .version; line {first.line}"
+            )
         if self.open is None:
-            head = _HEAD.search(one.text)
+            head = _HEAD.search(statement.text)
             if head is None:
-                raise DescriptorError(f"ptx: a block is outside of a function; line {one.line}")
-            self.open = _Open(head[2], one.line, one.text, entry=head[1] == "entry")
+                raise DescriptorError(f"ptx: a block is outside of a function; line {statement.line}")
+            self.open = _Open(head[2], statement.line, statement.text, entry=head[1] == "entry")
         self.blocks += 1
         self.scopes.append(_Scope(f"#{self.blocks}" if self.scopes else ""))
 
     def _close(self) -> None:
-        scope, made = self.scopes.pop(), self.open
-        if made is None:
+        scope, function = self.scopes.pop(), self.open
+        if function is None:
             return
         if not self.scopes:
-            self.functions.append(made.closed())
+            self.functions.append(function.closed())
             self.open, self.blocks = None, 0
             return
         # Labels after the branches to them are known at the end of their block.
         for index in scope.branches:
-            done = made.code[index]
-            target = scope.find(str(done.operands[-1])) if done.operands else None
+            branch = function.code[index]
+            target = scope.find(str(branch.operands[-1])) if branch.operands else None
             if target is not None:
-                made.code[index] = done._replace(operands=(*done.operands[:-1], target))
+                function.code[index] = branch._replace(operands=(*branch.operands[:-1], target))
             else:
                 self.scopes[-1].branches.append(index)
         for table in scope.tables:
-            made.tables[table] = tuple([scope.find(label) or label for label in made.tables[table]])
+            function.tables[table] = tuple([scope.find(label) or label for label in function.tables[table]])
             self.scopes[-1].tables.append(table)
 
     def _own(self, name: str) -> str:
         """Return the unique name of a name that the innermost block declares."""
         return self.scopes[-1].own(name) if len(self.scopes) > 1 else name
 
-    def _label(self, one: Statement) -> None:
+    def _label(self, statement: Statement) -> None:
         if self.open is None:
-            raise DescriptorError(f"ptx: the label {brief(one.text)} is outside of a function; line {one.line}")
-        self.last_label = self._own(one.text)
+            raise DescriptorError(
+                f"ptx: the label {brief(statement.text)} is outside of a function; line {statement.line}"
+            )
+        self.last_label = self._own(statement.text)
         self.open.labels[self.last_label] = len(self.open.code)
 
-    def _directive(self, one: Statement) -> None:
-        text = one.text
-        if found := _REGISTERS.match(text):
-            self._registers(found[1], found[2])
+    def _directive(self, statement: Statement) -> None:
+        text = statement.text
+        if match := _REGISTERS.match(text):
+            self._registers(match[1], match[2])
         elif text.startswith(".branchtargets") and self.open is not None:
             self.open.tables[self.last_label] = tuple(n.strip() for n in text[14:].split(","))
             self.scopes[-1].tables.append(self.last_label)
-        elif (space := _VARIABLE.search(text)) and (named := _NAMED.search(space[1])):
+        elif (space := _VARIABLE.search(text)) and (declared := _NAMED.search(space[1])):
             align = _ALIGN.search(text)
-            home = self.variables if self.open is None else self.open.variables
-            for name, _ in declarators(named[1]):
-                home[self._own(name) if self.scopes else name] = int(align[1]) if align else 1
+            owner = self.variables if self.open is None else self.open.variables
+            for name, _ in declarators(declared[1]):
+                owner[self._own(name) if self.scopes else name] = int(align[1]) if align else 1
 
     def _registers(self, kind: str, names: str) -> None:
         """Record a declaration of registers and families of one class."""
@@ -568,63 +576,66 @@ class _Reader:
             return
         scope, classes = self.scopes[-1], self.open.classes
         for name in map(str.strip, names.split(",")):
-            if found := _FAMILY.match(name):
-                scope.families[found[1]] = int(found[2])
-                classes.families[found[1] + scope.suffix] = int(found[2]), kind
+            if family := _FAMILY.match(name):
+                scope.families[family[1]] = int(family[2])
+                classes.families[family[1] + scope.suffix] = int(family[2]), kind
             else:
                 classes.single[self._own(name)] = kind
 
-    def code(self, one: Statement) -> None:
+    def code(self, statement: Statement) -> None:
         """Process an instruction."""
         if self.open is None:
-            shown = brief(one.text.split("\n")[0])
+            shown = brief(statement.text.split("\n")[0])
             if not self.version:
                 raise DescriptorError(
-                    f"ptx: this is not PTX: it begins with {shown} and has no .version directive; line {one.line}"
+                    f"ptx: this is not PTX: it begins with {shown} and has no .version directive; line {statement.line}"
                 )
-            raise DescriptorError(f"ptx: the instruction {shown} is outside of a function; line {one.line}")
-        found = _PARTS.match(one.text)
-        assert found is not None  # every part may be empty
-        negated, predicate, opcode, rest = found.groups("")
+            raise DescriptorError(f"ptx: the instruction {shown} is outside of a function; line {statement.line}")
+        match = _PARTS.match(statement.text)
+        assert match is not None  # every part may be empty
+        negated, predicate, opcode, rest = match.groups("")
         try:
-            read = operands(rest.rstrip())
+            parsed_operands = operands(rest.rstrip())
         except DescriptorError as error:
-            raise DescriptorError(f"{error}; line {one.line}") from None
-        done = Instruction(one.line, "".join(opcode.split()), read, predicate, bool(negated))
+            raise DescriptorError(f"{error}; line {statement.line}") from None
+        instruction = Instruction(statement.line, "".join(opcode.split()), parsed_operands, predicate, bool(negated))
         if len(self.scopes) > 1:
-            done = self._renamed(done)
-        self.open.code.append(done)
+            instruction = self._rename_instruction(instruction)
+        self.open.code.append(instruction)
 
-    def _renamed(self, one: Instruction) -> Instruction:
+    def _rename_instruction(self, instruction: Instruction) -> Instruction:
         """Return an instruction of a nested block with unique names; the label of a branch is resolved later."""
         assert self.open is not None
-        read, predicate = one.operands, self._name(one.predicate) if one.predicate else ""
-        if one.opcode.startswith("bra"):
+        renamed_operands, predicate = (
+            instruction.operands,
+            self._name(instruction.predicate) if instruction.predicate else "",
+        )
+        if instruction.opcode.startswith("bra"):
             self.scopes[-1].branches.append(len(self.open.code))
         else:
-            read = tuple([self._in_scope(operand) for operand in read])
-        return Instruction(one.line, one.opcode, read, predicate, one.negated)
+            renamed_operands = tuple([self._rename_operand(operand) for operand in renamed_operands])
+        return Instruction(instruction.line, instruction.opcode, renamed_operands, predicate, instruction.negated)
 
     def _name(self, name: str) -> str:
         for scope in reversed(self.scopes[1:]):
-            if found := scope.find(name):
-                return found
+            if unique_name := scope.find(name):
+                return unique_name
         return name
 
-    def _in_scope(self, operand: Operand) -> Any:
+    def _rename_operand(self, operand: Operand) -> Any:
         match operand:
             case str():
                 return self._name(operand)
             case Vector(items):
-                return Vector(tuple([self._in_scope(item) for item in items]))
+                return Vector(tuple([self._rename_operand(item) for item in items]))
             case Address(base, offset, rest):
-                return Address(self._name(base) if base else "", offset, tuple([self._in_scope(r) for r in rest]))
+                return Address(self._name(base) if base else "", offset, tuple([self._rename_operand(r) for r in rest]))
             case Pair(first, second):
                 return Pair(self._name(first), self._name(second))
             case Negated(name):
                 return Negated(self._name(name))
             case Other(text):
-                return Other(WORD.sub(lambda found: self._name(found[0]), text))
+                return Other(WORD.sub(lambda word: self._name(word[0]), text))
         return operand
 
 
@@ -641,15 +652,15 @@ def declarators(text: str) -> Iterator[tuple[str, str]]:
     [('a', '[4][2]'), ('b', ''), ('c0', ''), ('c1', '')]
     """
     for part in text.partition("=")[0].split(","):
-        found = _DECLARATOR.match(part)
-        if found and found[2]:
-            many = int(found[2])
-            if many > MOST_VARIABLES:
+        match = _DECLARATOR.match(part)
+        if match and match[2]:
+            count = int(match[2])
+            if count > MOST_VARIABLES:
                 shown = brief(part.strip())
                 raise DescriptorError(f"ptx: {shown} declares more than {MOST_VARIABLES} variables")
-            yield from ((f"{found[1]}{number}", "") for number in range(many))
-        elif found:
-            yield found[1], found[3].strip()
+            yield from ((f"{match[1]}{number}", "") for number in range(count))
+        elif match:
+            yield match[1], match[3].strip()
 
 
 def directive(head: str, name: str) -> tuple[int, ...]:
@@ -663,8 +674,8 @@ def directive(head: str, name: str) -> tuple[int, ...]:
     >>> directive(head, "reqntid"), directive(head, "reqnctapercluster"), directive(head, "maxntid")
     ((128, 1, 1), (2,), ())
     """
-    found = re.search(rf"\.{name}\s+({_WHOLE}(?:\s*,\s*{_WHOLE})*)", head)
-    return tuple(number(one.strip()) for one in found[1].split(",")) if found else ()
+    match = re.search(rf"\.{name}\s+({_WHOLE}(?:\s*,\s*{_WHOLE})*)", head)
+    return tuple(number(text.strip()) for text in match[1].split(",")) if match else ()
 
 
 #: Registers that ptxas needs besides those of multiplications (C7602, C7512: measured).
@@ -680,17 +691,17 @@ _MOST = re.compile(r"\.maxnreg\s+(\d{1,6})")
 def registers(head: str) -> int:
     """Return the number of registers that a thread may have, by the directives in the head of a kernel.
 
-    >>> [registers(f".entry k() {one}") for one in ("", ".maxnreg 128", ".reqntid 128 .minnctapersm 4")]
+    >>> [registers(f".entry k() {directives}") for directives in ("", ".maxnreg 128", ".reqntid 128 .minnctapersm 4")]
     [255, 128, 128]
     """
-    found = [MOST_REGISTERS]
+    limits = [MOST_REGISTERS]
     if most := _MOST.search(head):
-        found.append(int(most[1]))
+        limits.append(int(most[1]))
     if threads := _THREADS.search(head):
         shared = _SHARED.search(head)
-        many = prod(int(n) for n in threads[1].split(",")) * (int(shared[1]) if shared else 1)
-        found.append(ALL // max(1, many) // STEP * STEP)
-    return min(found)
+        threads_per_sm = prod(int(n) for n in threads[1].split(",")) * (int(shared[1]) if shared else 1)
+        limits.append(ALL // max(1, threads_per_sm) // STEP * STEP)
+    return min(limits)
 
 
 def allowed(function: Function) -> int:
@@ -701,5 +712,5 @@ def allowed(function: Function) -> int:
     240
     """
     sizes = [function.code[index].operands for index in function.having("setmaxnreg")]
-    given = [operands[0] for operands in sizes if operands]
-    return max([registers(function.head), *(n for n in given if isinstance(n, int) and n <= MOST_REGISTERS)])
+    counts = [operands[0] for operands in sizes if operands]
+    return max([registers(function.head), *(n for n in counts if isinstance(n, int) and n <= MOST_REGISTERS)])

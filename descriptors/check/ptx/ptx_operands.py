@@ -101,7 +101,7 @@ def operands(text: str, depth: int = 0) -> tuple[Operand, ...]:
     if not text:
         return ()
     parts = split(text) if "{" in text or "[" in text or "(" in text else text.split(",")
-    return tuple([_operand(part.strip(), depth) for part in parts])
+    return tuple([_parse_operand(part.strip(), depth) for part in parts])
 
 
 def split(text: str) -> list[str]:
@@ -110,16 +110,16 @@ def split(text: str) -> list[str]:
     >>> split("a, {b, c}, [d, {e}]")
     ['a', ' {b, c}', ' [d, {e}]']
     """
-    found, depth, start = [], 0, 0
+    parts, depth, start = [], 0, 0
     for place in _MARKS.finditer(text):
         mark = place[0]
         if mark == ",":
             if depth == 0:
-                found.append(text[start : place.start()])
+                parts.append(text[start : place.start()])
                 start = place.end()
         else:
             depth += 1 if mark in "{[(" else -1
-    return [*found, text[start:]]
+    return [*parts, text[start:]]
 
 
 _MARKS = re.compile(r"[,{}\[\]()]")
@@ -127,7 +127,7 @@ _MARKS = re.compile(r"[,{}\[\]()]")
 
 # Most operands of a text repeat.
 @lru_cache(maxsize=1 << 14)
-def _operand(text: str, depth: int) -> Operand:
+def _parse_operand(text: str, depth: int) -> Operand:
     if _NAME.match(text):
         return text
     if _NUMBER.match(text):
@@ -138,13 +138,13 @@ def _operand(text: str, depth: int) -> Operand:
     if first == "{" and text.endswith("}"):
         return Vector(operands(text[1:-1].strip(), depth + 1))
     if first == "[" and text.endswith("]"):
-        return _address(text[1:-1].strip(), depth + 1)
+        return _parse_address(text[1:-1].strip(), depth + 1)
     if first == "!" and _NAME.match(text[1:].strip()):
         return Negated(text[1:].strip())
-    if found := _FLOAT.match(text):
-        return int(found[1], 16)
-    if found := _PAIR.match(text):
-        return Pair(found[1], found[2])
+    if match := _FLOAT.match(text):
+        return int(match[1], 16)
+    if match := _PAIR.match(text):
+        return Pair(match[1], match[2])
     return Other(text)
 
 
@@ -169,14 +169,14 @@ def number(text: str) -> int:
     return -value if text.startswith("-") else value
 
 
-def _address(text: str, depth: int) -> Operand:
+def _parse_address(text: str, depth: int) -> Operand:
     first, *rest = split(text)
-    found = _SUM.match(first.strip())
-    if found is None:
+    match = _SUM.match(first.strip())
+    if match is None:
         return Other(f"[{text}]")
-    offset = number(found[3]) if found[3] else 0
-    others = tuple(_operand(one.strip(), depth) for one in rest)
-    return Address(found[1] or "", -offset if found[2] == "-" else offset, others)
+    offset = number(match[3]) if match[3] else 0
+    others = tuple(_parse_operand(part.strip(), depth) for part in rest)
+    return Address(match[1] or "", -offset if match[2] == "-" else offset, others)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -11,8 +11,8 @@ Invariant: the definition of a read is the last write on every path.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 a, 1; @p bra L; mov.b32 a, 2; L: add.s32 b, a, 1; ret;"
 >>> function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
->>> found = Definitions(function, blocks(function))
->>> found.before("a", 2), found.before("a", 3), found.inputs(found.before("a", 3))
+>>> definitions = Definitions(function, blocks(function))
+>>> definitions.before("a", 2), definitions.before("a", 3), definitions.inputs(definitions.before("a", 3))
 ((0, 'a'), (-3, 'a'), [(0, 'a'), (2, 'a')])
 """
 
@@ -40,7 +40,7 @@ class Definitions:
 
     def __init__(self, function: Function, graph: list[Block]) -> None:
         self.graph = graph
-        self.starts = [one.start for one in graph]
+        self.starts = [block.start for block in graph]
         self.where = where = dict(function.writes)
         for name in [name for name in where if "0" in name and _ALIAS.match(name)]:  # %r01 is %r1
             plain = _ALIAS.sub(r"\1\2", name)
@@ -71,30 +71,30 @@ class Definitions:
     def inputs(self, join: Definition) -> list[Definition | None]:
         """Return the definitions that meet at a join, without those of unreachable blocks."""
         block, name = ~join[0], join[1]
-        found: list[Definition | None] = [None] if block == 0 else []
-        return found + [self._at_end(name, number) for number in self.flow.before[block]]
+        definitions: list[Definition | None] = [None] if block == 0 else []
+        return definitions + [self._at_end(name, number) for number in self.flow.before[block]]
 
     def follows(self, index: int, others: Sequence[int]) -> bool:
         """Return whether a path leads to an instruction from one of some others."""
         block = self._block(index)
         return any(
-            (self._block(other) == block and other < index) or block in self._behind(self._block(other))
+            (self._block(other) == block and other < index) or block in self._reachable_from(self._block(other))
             for other in others
         )
 
     def _block(self, index: int) -> int:
         return bisect_right(self.starts, index) - 1
 
-    def _behind(self, block: int) -> set[int]:
+    def _reachable_from(self, block: int) -> set[int]:
         """Return the blocks that are reachable from the end of a block."""
         if block not in self._ways:
-            found, waiting = set[int](), [*self.graph[block].next]
+            reached, waiting = set[int](), [*self.graph[block].next]
             while waiting:
                 number = waiting.pop()
-                if number not in found:
-                    found.add(number)
+                if number not in reached:
+                    reached.add(number)
                     waiting.extend(self.graph[number].next)
-            self._ways[block] = found
+            self._ways[block] = reached
         return self._ways[block]
 
     def _at_end(self, name: str, block: int) -> Definition | None:
@@ -116,24 +116,24 @@ class Definitions:
         joins, heads, passed = self._joins[name], self._heads[name], list[int]()
         if joins is None:
             return None
-        found: Definition | None = None
+        definition: Definition | None = None
         while block not in heads:
             passed.append(block)
             up = flow.nearest[block]
             if block in joins:
-                found = ~block, name
+                definition = ~block, name
                 break
             if block == 0 or up is None:
                 break
             block = up
             place = bisect_left(places, self.graph[block].end)
             if place and places[place - 1] >= self.starts[block]:
-                found = places[place - 1], name
+                definition = places[place - 1], name
                 break
         else:
-            found = heads[block]
-        heads.update(dict.fromkeys(passed, found))
-        return found
+            definition = heads[block]
+        heads.update(dict.fromkeys(passed, definition))
+        return definition
 
 
 _ALIAS = re.compile(r"(.*?[^0-9])0+([0-9]+)\Z")
@@ -145,18 +145,18 @@ class _Flow:
     def __init__(self, graph: list[Block]) -> None:
         self.nearest = dominators(graph)
         self.before: list[list[int]] = [[] for _ in graph]
-        for number, one in enumerate(graph):
+        for number, block in enumerate(graph):
             if self.nearest[number] is not None:
-                for follower in one.next:
+                for follower in block.next:
                     self.before[follower].append(number)
-        self.entered, self.left = self._numbered()
+        self.entered, self.left = self._number_blocks()
         self.frontier: list[list[int]] = [[] for _ in graph]
         self.steps = STEPS
         for number, ways in enumerate(self.before):
             if len(ways) + (number == 0) > 1:
                 self._meet(number, ways)
 
-    def _numbered(self) -> tuple[list[int], list[int]]:
+    def _number_blocks(self) -> tuple[list[int], list[int]]:
         """Return the entry and exit times of each block in a depth-first walk of the dominator tree."""
         below: list[list[int]] = [[] for _ in self.nearest]
         for number, up in enumerate(self.nearest):
@@ -165,26 +165,26 @@ class _Flow:
         entered, left, clock = [-1] * len(below), [-1] * len(below), 0
         waiting = [(0, False)] if below else []
         while waiting:
-            number, done = waiting.pop()
+            number, is_exit = waiting.pop()
             clock += 1
-            if done:
+            if is_exit:
                 left[number] = clock
                 continue
             entered[number] = clock
             waiting.append((number, True))
-            waiting.extend((one, False) for one in below[number])
+            waiting.extend((child, False) for child in below[number])
         return entered, left
 
     def _meet(self, number: int, ways: list[int]) -> None:
         """Add a block to the frontiers of the blocks from its predecessors up to its immediate dominator."""
         stop = self.nearest[number] if number else None
         for runner in ways:
-            at: int | None = runner
-            while at is not None and at != stop and self.steps > 0:
+            block: int | None = runner
+            while block is not None and block != stop and self.steps > 0:
                 self.steps -= 1
-                if not self.frontier[at] or self.frontier[at][-1] != number:
-                    self.frontier[at].append(number)
-                at = self.nearest[at] if at else None
+                if not self.frontier[block] or self.frontier[block][-1] != number:
+                    self.frontier[block].append(number)
+                block = self.nearest[block] if block else None
 
     def dominates(self, first: int, second: int) -> bool:
         """Return whether every path to the second block passes the first."""
@@ -192,16 +192,16 @@ class _Flow:
 
     def joins(self, homes: set[int]) -> set[int] | None:
         """Return the blocks where definitions in some blocks meet; None if that takes too many steps."""
-        found: set[int] = set()
+        join_blocks: set[int] = set()
         waiting = list(homes)
         while waiting and self.steps > 0:
             for number in self.frontier[waiting.pop()]:
                 self.steps -= 1
-                if number not in found:
-                    found.add(number)
+                if number not in join_blocks:
+                    join_blocks.add(number)
                     if number not in homes:
                         waiting.append(number)
-        return found if self.steps > 0 else None
+        return join_blocks if self.steps > 0 else None
 
 
 #: Largest number of steps for finding joins, far more than any kernel needs.

@@ -41,46 +41,51 @@ class Shifts:
     def __init__(self, function: Function) -> None:
         self.code = function.code
         self.where = function.writes
-        self.found: dict[str, tuple[int, ...]] = {}
+        self.shifts_by_register: dict[str, tuple[int, ...]] = {}
 
     def __call__(self, register: str) -> tuple[int, ...]:
         """Return the different shifts for a register in ascending order."""
-        if register not in self.found:
-            self.found[register] = self._back(register)
-        return self.found[register]
+        if register not in self.shifts_by_register:
+            self.shifts_by_register[register] = self._trace_back(register)
+        return self.shifts_by_register[register]
 
-    def _back(self, register: str) -> tuple[int, ...]:
-        waiting, seen, reached = [(register, 0)], {(register, 0)}, set[int]()
-        while waiting and len(seen) < MOST:
+    def _trace_back(self, register: str) -> tuple[int, ...]:
+        waiting, visited, reached = [(register, 0)], {(register, 0)}, set[int]()
+        while waiting and len(visited) < MOST:
             name, shift = waiting.pop()
             for index in self.where.get(name, ()):
                 for step in _sources(self.code[index], name):
                     after = (step[0], shift + step[1])
-                    if self._variable(self.code[index], step[0]):
+                    if self._is_variable(self.code[index], step[0]):
                         reached.add(after[1])
-                    elif after not in seen:
-                        seen.add(after)
+                    elif after not in visited:
+                        visited.add(after)
                         waiting.append(after)
-        return tuple(sorted(reached)) if len(seen) < MOST else ()
+        return tuple(sorted(reached)) if len(visited) < MOST else ()
 
-    def _variable(self, one: Instruction, name: str) -> bool:
+    def _is_variable(self, instruction: Instruction, name: str) -> bool:
         """Return whether an instruction takes the address of a variable."""
-        return one.opcode.startswith(("mov.", "cvta.")) and name not in self.where and not name.startswith("%")
+        return instruction.opcode.startswith(("mov.", "cvta.")) and name not in self.where and not name.startswith("%")
 
 
-def _sources(one: Instruction, target: str) -> list[tuple[str, int]]:
+def _sources(instruction: Instruction, target: str) -> list[tuple[str, int]]:
     """Return the registers and variables from which a result is computed, each with its right shift."""
-    name, read = one.opcode.partition(".")[0], one.operands
-    if name in ("shr", "bfe", "shl") and len(read) > 2 and isinstance(read[1], str) and isinstance(read[2], int):
-        return [(read[1], -read[2] if name == "shl" else read[2])]
-    if isinstance(read[0], Vector) and target not in names(read[0])[:1]:
+    name, operands = instruction.opcode.partition(".")[0], instruction.operands
+    if (
+        name in ("shr", "bfe", "shl")
+        and len(operands) > 2
+        and isinstance(operands[1], str)
+        and isinstance(operands[2], int)
+    ):
+        return [(operands[1], -operands[2] if name == "shl" else operands[2])]
+    if isinstance(operands[0], Vector) and target not in names(operands[0])[:1]:
         return []
-    held = [_lowest(read[place]) for place in _SAME.get(name, ()) if place < len(read)]
-    return [(one, 0) for one in held if one]
+    registers = [_lowest_register(operands[place]) for place in _SAME.get(name, ()) if place < len(operands)]
+    return [(register, 0) for register in registers if register]
 
 
-def _lowest(operand: Operand) -> str:
+def _lowest_register(operand: Operand) -> str:
     """Return the register with the lowest bits of an operand; "" for a number."""
     if isinstance(operand, Vector):
-        return _lowest(operand.items[0]) if operand.items else ""
+        return _lowest_register(operand.items[0]) if operand.items else ""
     return operand if isinstance(operand, str) else ""

@@ -4,8 +4,9 @@ Source: PTX ISA 9.1, mma, mma.sp (block scaling, packing of types of 4 and 6 bit
 
 Invariant: with kinds that pack elements of 4 bits, two elements share a byte; with others, each has its own.
 
->>> of = "mma.sync.aligned.m16n8k{}.row.col.kind::{}.f32.e2m1.e2m1.f32"
->>> [stored_bits(warp_mma(Instruction(1, of.format(*one), ()))) for one in ((32, "f8f6f4"), (64, "mxf4.block_scale"))]
+>>> template = "mma.sync.aligned.m16n8k{}.row.col.kind::{}.f32.e2m1.e2m1.f32"
+>>> opcodes = [template.format(*parts) for parts in ((32, "f8f6f4"), (64, "mxf4.block_scale"))]
+>>> [stored_bits(warp_mma(Instruction(1, opcode, ()))) for opcode in opcodes]
 [8, 4]
 """
 
@@ -61,23 +62,23 @@ class WarpMma:
         return "block_scale" in self.words
 
 
-def warp_mma(one: Instruction) -> WarpMma | None:
+def warp_mma(instruction: Instruction) -> WarpMma | None:
     """Parse the qualifiers of an ``mma.sync``; None if it has no shape.
 
     >>> warp_mma(Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ())).types
     ('f32', 'f16', 'f16', 'f32')
     """
-    words = one.qualifiers[1:]
-    shape = next((found for word in words if (found := SHAPE.match(word))), None)
+    words = instruction.qualifiers[1:]
+    shape = next((match for word in words if (match := SHAPE.match(word))), None)
     if shape is None:
         return None
-    named = dict(word.split("::", 1) for word in words if "::" in word)
+    parts = dict(word.split("::", 1) for word in words if "::" in word)
     return WarpMma(
         (int(shape[1]), int(shape[2]), int(shape[3])),
         tuple(word for word in words if word in ("row", "col")),
         tuple(word for word in words if word in TYPES),
-        named.get("kind", ""),
-        named.get("scale_vec", ""),
+        parts.get("kind", ""),
+        parts.get("scale_vec", ""),
         words[0] if words[0].startswith("sp") else "",
         words,
     )
