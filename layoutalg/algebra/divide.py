@@ -32,7 +32,7 @@ from typing import Any
 from layoutalg.algebra.complement import gaps
 from layoutalg.errors import LayoutError, NotDivisibleError
 from layoutalg.layouts.flat import cut
-from layoutalg.layouts.layout import Layout, need_readable, trusted
+from layoutalg.layouts.layout import Layout, has_basis, need_readable, trusted
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import Shape, Stride, check_depth, product, safe_text
@@ -79,7 +79,7 @@ def divide_plain(target: Layout, tiler: Tiler) -> Layout:
     if type(tiler) is int:  # the complement of n:1 in a multiple of n
         shape, stride = (count, total // count), (1, count if count != total else 0)
     else:
-        rest, filled = gaps(tile, total)
+        rest, filled = gaps(tile, target.shape if has_basis(tile) else total)
         shape, stride = (tile.shape, rest.shape), (tile.stride, rest.stride)
     if not filled:
         raise NotDivisibleError(

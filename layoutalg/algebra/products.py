@@ -25,7 +25,6 @@ from layoutalg.algebra.complement import room
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, with_cause, zip_modes
 from layoutalg.algebra.make import ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
-from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import compact_size, scaled_by
 from layoutalg.layouts.layout import Layout, need_readable, trusted, valid_shape
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
@@ -73,7 +72,7 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
         if strides is not None:
             return trusted((block.shape, tile.shape), (block.stride, strides))
     try:
-        copies = compose_plain(room(block, cosize(tile)), tile)
+        copies = compose_plain(room(block, tile), tile)
     except (NotDivisibleError, NotInjectiveError) as error:
         fact = "logical_product: the copies do not form a layout"
         raise type(error)(with_cause(fact, error, f"block = {block}, tiler = {tile}")) from error
