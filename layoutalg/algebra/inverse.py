@@ -1,7 +1,8 @@
 """The inverses of a layout, its nullspace, and the common contiguous part of two layouts.
 
-Invariant: ``A(right_inverse(A)(i)) == i`` for every index i of the right inverse; ``A(left_inverse(A)(A(i))) == A(i)``
-and, if A is injective, ``left_inverse(A)(A(i)) == i``; ``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
+Invariant: ``A(right_inverse(A)(i)) == i`` for every index i of the right inverse;
+``A(left_inverse(A)(A(i))) == A(i)`` for every index i of A, and ``left_inverse(A)(A(i)) == i`` if A is injective;
+``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
 Source: CUTLASS ``include/cute/layout.hpp`` (right_inverse, left_inverse, nullspace, max_common_layout).
 
 >>> from layoutalg import Layout
@@ -123,9 +124,7 @@ def left_inverse_plain(layout: Layout, strict: bool = False) -> Layout:
     """Return the quasi-inverse of a plain layout; see :func:`left_inverse`."""
     if strict and product(nullspace(layout).shape) != 1:
         raise NotInjectiveError(f"left_inverse: the layout is not injective: it has stride 0; layout = {layout}")
-    parts = {
-        path: _left_inverse_of(modes, layout, strict) for path, modes in axes(layout, "left_inverse").items()
-    }
+    parts = {path: _left_inverse_of(modes, layout, strict) for path, modes in axes(layout, "left_inverse").items()}
     return from_axes(parts, trusted(1, 0))
 
 
@@ -184,8 +183,8 @@ def _need_digits(modes: list[tuple[int, int, int]], layout: Layout) -> None:
         largest = reach // d if ratio is None else min(reach // d, ratio - 1)
         if largest >= s and index * s != total:
             raise NotInjectiveError(
-                f"left_inverse: the layout is not injective, and no quasi-inverse of CuTe's form exists: an offset needs "
-                f"{largest} steps of stride {d}, but the mode {s}:{d} has {s - 1}; layout = {layout}"
+                f"left_inverse: the layout is not injective, and no quasi-inverse of CuTe's form exists, because an "
+                f"offset needs {largest} steps of stride {d}, but the mode {s}:{d} has {s - 1}; layout = {layout}"
             )
 
 
