@@ -90,7 +90,7 @@ def _mode_by_proof(modes: dict[Any, tuple[Any, Any]], offset: Any) -> tuple[Any,
     return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
 
 
-def left_inverse(layout: LayoutKind, strict: bool = False) -> LayoutKind:
+def left_inverse(layout: LayoutKind, *, strict: bool = False) -> LayoutKind:
     """Return the quasi-inverse R of CuTe's form, with ``layout(R(layout(i))) == layout(i)`` for every index i.
 
     If the layout is injective, R is its left inverse: ``R(layout(i)) == i``. If several indices have the same offset, R

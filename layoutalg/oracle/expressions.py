@@ -95,6 +95,10 @@ def evaluate(cases: Iterable[Case], *, each_s: float = 20.0, batch: int = 1000) 
 SIGNS = (":", "S<>", "o", "@", "()", "[]", "( )")
 
 
+#: Options that the DSL does not have: its divides round up, and its left inverse is not strict.
+OPTIONS = ("round_up", "strict")
+
+
 class SymbolError(NotationError):
     """An expression that contains symbols; a tree contains only numbers."""
 
@@ -159,7 +163,8 @@ class _TreeParser(ExpressionParser):
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
         bound = bind_operation(name, function, positional, keywords)
-        return _Node(name, (*bound.args, *bound.kwargs.values()))
+        options = [value for key, value in bound.kwargs.items() if key not in OPTIONS]
+        return _Node(name, (*bound.args, *options))
 
     def image(self, function: Any, coordinate: list[Any]) -> Any:
         return _Node("()", (function, *coordinate))

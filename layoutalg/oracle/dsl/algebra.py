@@ -23,11 +23,11 @@ Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
 # Functions of ``cutlass.cute`` that are called with unchanged arguments.
 # fmt: off
 _SAME = [
-    "append", "blocked_product", "composition", "crd2idx", "filter", "flat_divide", "flat_product", "flatten",
-    "group_modes", "is_congruent", "is_weakly_congruent",
+    "append", "blocked_product", "ceil_div", "composition", "crd2idx", "elem_less", "filter", "flat_divide",
+    "flat_product", "flatten", "group_modes", "increment_coord", "is_congruent", "is_weakly_congruent",
     "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
     "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace",
-    "prepend", "product", "raked_product", "recast_layout", "right_inverse", "tiled_divide",
+    "prepend", "product", "product_each", "raked_product", "recast_layout", "right_inverse", "shape_div", "tiled_divide",
     "tiled_product", "zipped_divide", "zipped_product",
 ]
 # fmt: on
@@ -207,6 +207,7 @@ def _adapted(cute: Any) -> dict[str, Callable[..., Any]]:
         "tile_to_shape": tile_to_shape,
         "idx2crd": lambda index, shape: cute.idx2crd(index, shape.shape if is_layout(cute, shape) else shape),
         "complement": lambda layout, cotarget=1: cute.complement(layout, cotarget),
+        "with_shape": lambda layout, shape: cute.composition(layout, cute.make_layout(shape)),
         "make_layout": lambda shape, stride=None: cute.make_layout(shape, stride=stride),
         "concatenate": lambda *layouts: cute.make_layout(layouts),
         "call": lambda layout, coordinate: layout(coordinate),
