@@ -21,7 +21,7 @@ from layoutalg.algebra.divide import zipped_divide
 from layoutalg.errors import CoordinateError, LayoutError, NotDivisibleError
 from layoutalg.layouts.composed import ComposedLayout, add
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import Tiler, modes_of
+from layoutalg.layouts.modes import Tiler
 from layoutalg.tuples.int_tuple import (
     Index,
     IntTuple,
@@ -222,7 +222,7 @@ def elem_less(a: Index, b: Shape) -> bool:
     """Check if each number of a coordinate is less than that of a shape, so that the coordinate is inside the shape.
 
     It is the predicate of the elements that a divide with ``round_up`` covers beyond the layout; see
-    :mod:`layoutalg.algebra.divide`. A coordinate that is shorter than the shape is compared with its first modes.
+    :mod:`layoutalg.algebra.divide`. A coordinate that is shorter than the shape is padded with 0, and 0 is the origin.
 
     Raises:
         LayoutError: if a tuple is compared with an integer.
@@ -236,8 +236,10 @@ def elem_less(a: Index, b: Shape) -> bool:
 
 
 def _elem_less(a: Any, b: Any) -> bool:
+    if type(b) is tuple and type(a) is not tuple and a == 0:
+        a = ()
     if (type(a) is tuple) != (type(b) is tuple):
         raise LayoutError(f"elem_less: {safe_text(a)} and {safe_text(b)} do not have the same nesting")
     if type(a) is not tuple:
         return bool(a < b)
-    return len(a) <= len(b) and all(map(_elem_less, a, modes_of(b)))
+    return len(a) <= len(b) and all(map(_elem_less, a + (0,) * (len(b) - len(a)), b))

@@ -130,20 +130,20 @@ def left_inverse_plain(layout: Layout, strict: bool = False) -> Layout:
 
 def _left_inverse_of(flat: list[IndexedMode], layout: Layout, strict: bool) -> Layout:
     """Return the quasi-inverse along one axis of a layout, of the modes of this axis in the order of the index."""
-    modes = sorted([(d, s, index) for s, d, index in flat if d != 0])
+    modes = sorted([(d, index, s) for s, d, index in flat if d != 0])
     if modes and modes[0][0] < 0:
         raise LayoutError(f"left_inverse: stride {modes[0][0]} is negative; layout = {layout}")
     extents: list[Any] = []
     strides: list[Any] = []
     previous, count, weight = 1, 1, 0  # stride, extent and index stride of the mode below
     overlap = False
-    for d, s, index in modes:
+    for d, index, s in modes:
         period = previous * count
         aligned = divides(previous, d)
         if not aligned or d < period:
             overlap = aligned and not strict and not has_symbols((d, s, period))
             if not overlap:
-                refuse_overlap("left_inverse", [(n, step) for step, n, _ in modes], layout)
+                refuse_overlap("left_inverse", [(n, step) for step, _, n in modes], layout)
                 fact = (
                     f"less than {period}, the period of the mode below it"
                     if aligned
@@ -165,7 +165,7 @@ def _left_inverse_of(flat: list[IndexedMode], layout: Layout, strict: bool) -> L
 
 
 def _need_digits(modes: list[tuple[int, int, int]], layout: Layout) -> None:
-    """Check that a quasi-inverse of CuTe's form exists for modes that overlap: ``(stride, extent, index)``, sorted.
+    """Check that a quasi-inverse of CuTe's form exists for modes that overlap: ``(stride, index, extent)``, sorted.
 
     The quasi-inverse splits an offset into digits, whose weights are the strides, and uses each digit as the coordinate
     of the mode of this stride. It is right if no digit reaches the extent of its mode. The largest digit is the sum of
@@ -178,7 +178,7 @@ def _need_digits(modes: list[tuple[int, int, int]], layout: Layout) -> None:
     total = product(layout.shape) if flatten_tuple(layout.shape)[-1] != 1 else 0
     ratios = [above // d for (d, _, _), (above, _, _) in pairwise(modes)]
     reach = 0
-    for (d, s, index), ratio in zip_longest(modes, ratios):
+    for (d, index, s), ratio in zip_longest(modes, ratios):
         reach += (s - 1) * d
         largest = reach // d if ratio is None else min(reach // d, ratio - 1)
         if largest >= s and index * s != total:

@@ -27,8 +27,8 @@ _SAME = [
     "flat_product", "flatten", "group_modes", "increment_coord", "is_congruent", "is_weakly_congruent",
     "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
     "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace",
-    "prepend", "product", "product_each", "raked_product", "recast_layout", "right_inverse", "shape_div", "tiled_divide",
-    "tiled_product", "zipped_divide", "zipped_product",
+    "prepend", "product", "product_each", "raked_product", "recast_layout", "right_inverse", "shape_div",
+    "tiled_divide", "tiled_product", "zipped_divide", "zipped_product",
 ]
 # fmt: on
 _IDENTITY = re.compile(r"^S<0,-?\d+,-?\d+> o 0 o ")
