@@ -161,7 +161,13 @@ def by_mode(
 
 
 def zip_modes(divided: Layout, tiler: Tiler, operation: str) -> Layout:
-    """Rearrange the pairs of a divide or product by a tuple to ``((firsts), (seconds, modes beyond the tuple))``."""
+    """Rearrange the pairs of a divide or product by a tuple to ``((firsts), (seconds, modes beyond the tuple))``.
+
+    Raises:
+        LayoutError: if the tiler is ``None``, or has ``None`` for a mode that is not a pair.
+    """
+    if tiler is None:
+        raise LayoutError(f"{operation}: the tiler is None, so that no mode has a tile")
     shape, stride = (_zip_parts(part, tiler, operation) for part in (divided.shape, divided.stride))
     return trusted(shape, stride)
 

@@ -141,6 +141,8 @@ def logical_divide(a: Any, tiler: Any, round_up: bool = False) -> Plan:
 
 def zipped_divide(a: Any, tiler: Any, round_up: bool = False) -> Plan:
     """Return the plan of a zipped divide: the tiles of all modes, then the rests."""
+    if tiler is None:
+        raise NoAnswerError
     return Plan(_split(a.shape, (), tiler, round_up), coordinate_value(a))
 
 

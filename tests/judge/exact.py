@@ -104,7 +104,7 @@ def arranged(by: Split, arrange: Callable[[Plain, Plain], Plain] | None) -> Call
         parts = split(inner(target), tiler, (lambda *operands: by(*operands, round_up)) if round_up else by)
         if parts is None or arrange is None:
             return text(target, parts)
-        pair = gathered(parts, tiler)
+        pair = None if tiler is None else gathered(parts, tiler)
         return None if pair is None else text(target, arrange(*pair))
 
     return exact
