@@ -62,6 +62,21 @@ def form(points: Sequence[Point]) -> list[Leaf] | None:
     return parts
 
 
+class Unit:
+    """A basis stride: a number of steps along the mode of the coordinate at a path."""
+
+    def __init__(self, value: int, mode: tuple[int, ...]) -> None:
+        self.value = value
+        self.mode = mode
+
+
+def as_stride(step: Point) -> Any:
+    """Return the stride of a step that :func:`form` accepts: an integer, or a basis stride."""
+    if not isinstance(step, tuple):
+        return step
+    return Unit(step[0][1], step[0][0]) if step else 0
+
+
 def _is_stride(step: Point) -> bool:
     return not isinstance(step, tuple) or len(step) <= 1
 
@@ -106,7 +121,7 @@ def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
 def _refine(shape: Any, results: Any) -> tuple[Any, Any]:
     """Return shape and stride with the results of the leaves in the nesting of a shape."""
     if not isinstance(shape, tuple):
-        return shape_and_stride(next(results))
+        return shape_and_stride([(s, as_stride(d)) for s, d in next(results)])
     modes = [_refine(item, results) for item in shape]
     return tuple(s for s, _ in modes), tuple(d for _, d in modes)
 
@@ -222,14 +237,6 @@ def _copies(parts: Sequence[Leaf], number: int) -> list[Leaf] | None:
         target *= 2
         rest = complement(parts, target)
     return rest
-
-
-class Unit:
-    """A basis stride: a number of steps along the mode of the coordinate at a path."""
-
-    def __init__(self, value: int, mode: tuple[int, ...]) -> None:
-        self.value = value
-        self.mode = mode
 
 
 def by_axis(layout: Any) -> dict[tuple[int, ...], list[Leaf]]:

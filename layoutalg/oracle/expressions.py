@@ -213,11 +213,12 @@ def evaluate_expressions(sources: Iterable[str], *, each_s: float = 20.0, batch:
 ROWS = {
     "()": (64, 66, 76),
     "blocked_product": (73,),
+    "ceil_div": (80,),
     "complement": (21, 22, 23, 75),
     "composition": (1, 2, 3, 4, 5),
-    "left_inverse": (29, 31),
+    "left_inverse": (78,),
     "logical_divide": (34, 35),
-    "logical_product": (71, 73),
+    "logical_product": (71, 73, 77),
     "make_ordered_layout": (56,),
     "max_common_vector": (74,),
     "nullspace": (33,),
@@ -225,7 +226,7 @@ ROWS = {
     "recast_layout": (49, 50, 51, 52, 53),
     "slice_": (68,),
     "slice_and_offset": (69, 70),
-    "tile_to_shape": (60,),
+    "tile_to_shape": (60, 79),
     "tiled_divide": (43,),
     "zipped_divide": (39, 43),
 }

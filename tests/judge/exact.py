@@ -13,7 +13,7 @@ import judge
 from notation import normal, plain_text
 
 from layoutalg.laws.definitions import spread
-from layoutalg.laws.existence import Split, split
+from layoutalg.laws.existence import Split, basis_complement, split
 from layoutalg.laws.partitions import compact
 from layoutalg.laws.points import Plain, count, inner, join, leaves, modes, nested_like, pairs, values
 
@@ -78,6 +78,9 @@ def exact_with_shape(layout: Any, shape: Any) -> str | None:
 
 
 def exact_complement(layout: Any, cotarget: Any = 1) -> str | None:
+    if any(hasattr(stride, "mode") for stride in leaves(layout.stride)):
+        whole = basis_complement(layout, cotarget)
+        return None if whole is None else plain_text(whole.shape, whole.stride)
     result = judge.complement(pairs(layout), count(cotarget.shape if hasattr(cotarget, "shape") else cotarget))
     return None if result is None else plain_text(*judge.shape_and_stride(result))
 

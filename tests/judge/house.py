@@ -21,9 +21,14 @@ from layoutalg.laws.points import Plan, count, inner, modes, pairs, values
 # Promises
 
 
+def has_basis(layout: Any) -> bool:
+    """Whether a layout maps to coordinates: of these, the tests of the algebra say what is promised."""
+    return any(hasattr(stride, "mode") for stride in judge.leaves(inner(layout).stride))
+
+
 def promise_right_inverse(answer: Any, layout: Any) -> str | None:
     """The longest: with a negative stride a longer layout may collect parts of modes, which CuTe's form does not."""
-    if hasattr(layout, "inner"):
+    if hasattr(layout, "inner") or has_basis(layout):
         return None
     still = count(tuple(s for s, d in pairs(layout) if d == 0))
     image = values(layout)
@@ -36,7 +41,7 @@ def promise_right_inverse(answer: Any, layout: Any) -> str | None:
 
 def promise_left_inverse(answer: Any, layout: Any, strict: bool = False) -> str | None:
     """One mode for each stride, which holds every offset of the layout; of an injective layout."""
-    if not judge.injective(layout):
+    if has_basis(layout) or not judge.injective(layout):
         return None
     for index, offset in enumerate(values(layout)):
         if not 0 <= offset < count(answer.shape):
@@ -105,6 +110,8 @@ def _chained(layout: Any, strict: bool = False) -> bool | None:
     Each digit of an offset in this chain is the step of one mode. Where a layout ends in modes of extent 1, CuTe's form
     of a quasi-inverse may be right and refused all the same.
     """
+    if has_basis(layout):
+        return None
     plain, chain, weight = inner(layout), [], 1
     for s, d in judge.form(values(plain)) or []:
         chain.append((d, weight))
