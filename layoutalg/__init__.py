@@ -11,10 +11,19 @@ layout that satisfies its definition, or raises a :class:`LayoutError` that says
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
+    from layoutalg.algebra.arithmetic import (
+        ceil_div,
+        elem_less,
+        increment_coord,
+        product_each,
+        shape_div,
+        tuple_add,
+        tuple_sub,
+    )
     from layoutalg.algebra.coalesce import coalesce, filter_zeros
     from layoutalg.algebra.coalesce import filter as filter
     from layoutalg.algebra.complement import complement
-    from layoutalg.algebra.composition import composition
+    from layoutalg.algebra.composition import composition, with_shape
     from layoutalg.algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
     from layoutalg.algebra.inverse import left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse
     from layoutalg.algebra.make import (
@@ -111,9 +120,10 @@ __version__ = "0.1.0"
 
 #: The public names by the module that defines them. A module is imported when one of its names is first used.
 _NAMES = {
+    "algebra.arithmetic": "ceil_div elem_less increment_coord product_each shape_div tuple_add tuple_sub",
     "algebra.coalesce": "coalesce filter filter_zeros",
     "algebra.complement": "complement",
-    "algebra.composition": "composition",
+    "algebra.composition": "composition with_shape",
     "algebra.divide": "flat_divide logical_divide tiled_divide zipped_divide",
     "algebra.inverse": "left_inverse max_common_layout max_common_vector nullspace right_inverse",
     "algebra.make": "make_composed_layout make_identity_layout make_layout make_layout_like make_ordered_layout",
@@ -214,6 +224,7 @@ __all__ = [
     "bank_group",
     "blocked_product",
     "broken_law",
+    "ceil_div",
     "coalesce",
     "complement",
     "composition",
@@ -225,6 +236,7 @@ __all__ = [
     "dice",
     "downcast",
     "draw",
+    "elem_less",
     "evaluate",
     "filter_zeros",
     "find_swizzle",
@@ -239,6 +251,7 @@ __all__ = [
     "get",
     "group_modes",
     "idx2crd",
+    "increment_coord",
     "is_congruent",
     "is_weakly_congruent",
     "jit",
@@ -275,6 +288,7 @@ __all__ = [
     "parse_pointer",
     "prepend",
     "product",
+    "product_each",
     "prove",
     "raked_product",
     "rank",
@@ -282,6 +296,7 @@ __all__ = [
     "right_inverse",
     "scatter",
     "select",
+    "shape_div",
     "size",
     "slice_",
     "slice_and_offset",
@@ -296,9 +311,12 @@ __all__ = [
     "to_f2",
     "to_f2_affine",
     "to_linear_layout",
+    "tuple_add",
+    "tuple_sub",
     "upcast",
     "wavefronts",
     "wavefronts_by_rank",
+    "with_shape",
     "zipped_divide",
     "zipped_product",
 ]

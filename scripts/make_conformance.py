@@ -5,7 +5,7 @@ Usage: python scripts/make_conformance.py [--check | --mark INCLUDE]
 
 --check only compares, and exits 1 if the file is out of date. --mark asks CuTe for each case too: the installed CuTe
 DSL, and CuTe C++ with the headers of CUTLASS in the folder INCLUDE (the package nvidia-cutlass has them), g++ and the
-CUDA toolkit of CUDA_HOME; a quarter of an hour. Without it the marks of the file stay as they are.
+CUDA toolkit of CUDA_HOME; a quarter of an hour. Without it the recorded answers of CuTe stay as they are.
 
 Inputs are random from a fixed seed. Each answer is what this package gives, and is kept only after a judge that shares
 no code with it (tests/judge/) has checked the post-condition by enumeration; each refusal is
@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" /
 
 import corpus  # noqa: E402
 from cases import encode, run, spelled  # noqa: E402
-from cute_marks import MARKS, counts, cpp_marks, cpp_version, dsl_marks, dsl_version  # noqa: E402
+from cute_marks import MARKS, counts, cpp_marks, cpp_version, dsl_marks, dsl_version, remark  # noqa: E402
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 from postconditions import REFUSED, TooLargeError, fault  # noqa: E402
@@ -361,12 +361,9 @@ def marked(cases: list[dict[str, Any]], include: Path | None) -> dict[str, str]:
     current = json.loads(FILE.read_text(encoding="utf-8"))
     known = {question(case): case for case in current["cases"]}
     for case in cases:
-        case |= {name: known[question(case)][name] for name in _MARKED if name in known.get(question(case), ())}
+        for who in ("dsl", "cpp") if question(case) in known else ():
+            case |= remark(case, who, known[question(case)])
     return {who: current["asked"][who]["version"] for who in ("dsl", "cpp")}
-
-
-#: What CuTe's marks are called in a case.
-_MARKED = ("dsl", "dsl_answer", "cpp", "cpp_answer")
 
 
 def render(cases: list[dict[str, Any]], asked: dict[str, str]) -> str:

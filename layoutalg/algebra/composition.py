@@ -20,11 +20,11 @@ from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import cut
 from layoutalg.layouts.layout import Layout, need_readable, trusted
-from layoutalg.layouts.modes import AnyLayout, Tiler
+from layoutalg.layouts.modes import AnyLayout, LayoutKind, Tiler
 from layoutalg.layouts.number_composition import quick_composition
 from layoutalg.layouts.plain_composition import compose_carefully, compose_plain
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import check_depth, flatten_tuple, safe_text
+from layoutalg.tuples.int_tuple import Shape, check_depth, flatten_tuple, safe_text
 from layoutalg.tuples.leaf import as_leaf
 
 
@@ -104,6 +104,23 @@ def _by_mode(a: Layout, tiler: tuple[Any, ...]) -> Layout:
             raise LayoutError(f"composition: {tile}, a mode of the tiler, is not a plain layout; a = {a}")
         parts.append(part)
     return trusted(tuple([part.shape for part in parts]), tuple([part.stride for part in parts]))
+
+
+def with_shape(layout: LayoutKind, shape: Shape) -> LayoutKind:
+    """Return the layout with another shape: the composition with the compact layout of the shape.
+
+    Invariant: ``with_shape(layout, shape)(i) == layout(i)`` for every index i of the shape.
+
+    Raises:
+        NotDivisibleError: if no layout of this shape is the same function of the index.
+        LayoutError: as :func:`composition`.
+
+    Source: CUTLASS ``include/cute/layout.hpp`` (Layout::with_shape).
+
+    >>> print(with_shape(Layout(32, 2), (4, 8)), with_shape(Layout((8, 4), (4, 1)), (2, 16)))
+    (4,8):(2,8) (2,(4,4)):(4,(8,1))
+    """
+    return composition(layout, Layout(shape))
 
 
 def compose_swizzle(a: Layout, swizzle: Swizzle) -> ComposedLayout:

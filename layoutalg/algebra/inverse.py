@@ -1,7 +1,8 @@
 """The inverses of a layout, its nullspace, and the common contiguous part of two layouts.
 
-Invariant: ``A(right_inverse(A)(i)) == i`` and ``left_inverse(A)(A(i)) == i`` for every index i of the layout that is
-applied first; ``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
+Invariant: ``A(right_inverse(A)(i)) == i`` for every index i of the right inverse;
+``A(left_inverse(A)(A(i))) == A(i)`` for every index i of A, and ``left_inverse(A)(A(i)) == i`` if A is injective;
+``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
 Source: CUTLASS ``include/cute/layout.hpp`` (right_inverse, left_inverse, nullspace, max_common_layout).
 
 >>> from layoutalg import Layout
@@ -13,21 +14,21 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise, zip_longest
 from math import gcd, prod
 from typing import Any
 
-from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import refuse_overlap
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.composed import ComposedLayout, is_swizzled, offset_bits
 from layoutalg.layouts.cosize import cosize
-from layoutalg.layouts.flat import from_flat, merge
-from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable
+from layoutalg.layouts.flat import IndexedMode, axes, from_axes, from_flat, merge
+from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable, trusted
 from layoutalg.layouts.modes import AnyLayout, LayoutKind, need_layout, need_plain, size
 from layoutalg.layouts.plain_composition import ExtendedLayout
 from layoutalg.layouts.swizzle import Swizzle
-from layoutalg.tuples.int_tuple import flatten_tuple
-from layoutalg.tuples.leaf import divides, equal, has_symbols, need_int, need_steps
+from layoutalg.tuples.int_tuple import flatten_tuple, product
+from layoutalg.tuples.leaf import as_flag, divides, equal, has_symbols, need_int, need_steps
 from layoutalg.tuples.scaled_basis import is_zero
 
 
@@ -38,14 +39,18 @@ def right_inverse(layout: LayoutKind) -> LayoutKind:
     stride of the previous mode times its extent. R is ``1:0`` if there is no mode of stride 1. If two modes have the
     same stride, the first is used, as in CuTe. If the strides are distinct, no layout of this form is longer.
 
+    For basis strides, there is such a chain for each mode of the coordinate: ``layout(R(c)) == c`` for every coordinate
+    c of R.
+
     Args:
         layout: a layout, or a swizzle after a layout at offset 0, for which the result is a composed layout.
 
     Raises:
-        LayoutError: for other composed layouts and for basis strides.
+        LayoutError: for integer strides beside basis strides, and for other composed layouts.
 
-    >>> print(right_inverse(Layout((4, 8), (8, 1))))
-    (8,4):(4,1)
+    >>> from layoutalg import E
+    >>> print(right_inverse(Layout((4, 8), (8, 1))), right_inverse(Layout((4, 5), (E(1), E(0)))))
+    (8,4):(4,1) (5,4):(4,1)
     """
     if isinstance(need_layout(layout, "right_inverse"), ComposedLayout):
         return _inverse_of_swizzled(layout, "right_inverse", right_inverse_plain)  # type: ignore[return-value]
@@ -54,18 +59,19 @@ def right_inverse(layout: LayoutKind) -> LayoutKind:
 
 def right_inverse_plain(layout: Layout) -> Layout:
     """Return the right inverse of a plain layout; see :func:`right_inverse`."""
-    need_integer_strides(layout, "right_inverse")
+    parts = {path: _right_inverse_of(modes) for path, modes in axes(layout, "right_inverse").items()}
+    return from_axes(parts, trusted(1, 0))
+
+
+def _right_inverse_of(flat: list[IndexedMode]) -> Layout:
+    """Return the right inverse along one axis, of its modes in the order of the index."""
     extents: list[Any] = []
     strides: list[Any] = []
     modes: dict[Any, tuple[Any, Any]] = {}
-    index = 1
-    flat = coalesce_plain(layout)
-    for s, d in zip(flatten_tuple(flat.shape), flatten_tuple(flat.stride), strict=True):
-        if s != 1:
-            modes.setdefault(d, (s, index))
-        index *= s
+    for s, d, index in flat:
+        modes.setdefault(d, (s, index))
     offset = 1
-    symbolic = has_symbols(flatten_tuple((flat.shape, flat.stride)))  # symbols of an extent are in the next offset too
+    symbolic = has_symbols([leaf for s, d, _ in flat for leaf in (s, d)])  # those of an extent are in the next offset
     next_mode = _mode_by_proof if symbolic else dict.get
     while (mode := next_mode(modes, offset)) is not None:
         s, index = mode
@@ -84,64 +90,102 @@ def _mode_by_proof(modes: dict[Any, tuple[Any, Any]], offset: Any) -> tuple[Any,
     return next((mode for stride, mode in modes.items() if equal(stride, offset)), None)
 
 
-def left_inverse(layout: LayoutKind) -> LayoutKind:
-    """Return the layout R of CuTe's form with ``R(layout(i)) == i`` for every index i.
+def left_inverse(layout: LayoutKind, *, strict: bool = False) -> LayoutKind:
+    """Return the quasi-inverse R of CuTe's form, with ``layout(R(layout(i))) == layout(i)`` for every index i.
+
+    If the layout is injective, R is its left inverse: ``R(layout(i)) == i``. If several indices have the same offset, R
+    returns one of them; a mode of stride 0 is ignored, so that its coordinate is 0. As in :func:`composition`, both
+    layouts extend beyond their last mode.
 
     Args:
-        layout: a layout, or a swizzle after a layout at offset 0, for which the result is a composed layout.
+        layout: a layout, or a swizzle after a layout at offset 0, for which the result is a composed layout. For basis
+            strides, R maps a coordinate to the index.
+        strict: whether to refuse a layout that is not injective, which has no left inverse.
 
     Raises:
-        NotInjectiveError: if two indices have the same offset, so that there is no inverse.
-        NotDivisibleError: if a stride, sorted, is not a multiple of the previous one or is less than the period of its
-            mode, so that no inverse has CuTe's form.
-        LayoutError: for negative and basis strides and for other composed layouts.
+        NotInjectiveError: if ``strict``, and two indices have the same offset; or if no R of CuTe's form returns one of
+            several indices for every offset.
+        NotDivisibleError: if a stride, sorted, is not a multiple of the previous one, so that no R has CuTe's form.
+        LayoutError: for negative strides, for integer strides beside basis strides, and for other composed layouts.
 
-    >>> print(left_inverse(Layout((4, 8), (1, 5))), left_inverse(Layout(4, 2)))
-    (5,8):(1,4) (2,4):(0,1)
+    Source: CUTLASS ``include/cute/layout.hpp`` (left_inverse: "Build the quasi-inverse of a layout").
+
+    >>> print(left_inverse(Layout((4, 8), (1, 5))), left_inverse(Layout(4, 2)), left_inverse(Layout((4, 8), (0, 1))))
+    (5,8):(1,4) (2,4):(0,1) 8:4
     """
+    strict = as_flag(strict, "left_inverse: strict")
     if isinstance(need_layout(layout, "left_inverse"), ComposedLayout):
-        return _inverse_of_swizzled(layout, "left_inverse", left_inverse_plain)  # type: ignore[return-value]
-    return need_readable(left_inverse_plain(need_plain(layout, "left_inverse")), "left_inverse")  # type: ignore[return-value]
+        return _inverse_of_swizzled(layout, "left_inverse", lambda plain: left_inverse_plain(plain, strict))  # type: ignore[return-value]
+    plain = need_plain(layout, "left_inverse")
+    return need_readable(left_inverse_plain(plain, strict), "left_inverse")  # type: ignore[return-value]
 
 
-def left_inverse_plain(layout: Layout) -> Layout:
-    """Return the left inverse of a plain layout; see :func:`left_inverse`."""
-    need_integer_strides(layout, "left_inverse")
-    flat = coalesce_plain(layout)
-    modes = []
-    index = 1
-    for s, d in zip(flatten_tuple(flat.shape), flatten_tuple(flat.stride), strict=True):
-        if s != 1:
-            modes.append((d, s, index))
-        index *= s
-    modes.sort()
+def left_inverse_plain(layout: Layout, strict: bool = False) -> Layout:
+    """Return the quasi-inverse of a plain layout; see :func:`left_inverse`."""
+    if strict and product(nullspace(layout).shape) != 1:
+        raise NotInjectiveError(f"left_inverse: the layout is not injective: it has stride 0; layout = {layout}")
+    parts = {path: _left_inverse_of(modes, layout, strict) for path, modes in axes(layout, "left_inverse").items()}
+    return from_axes(parts, trusted(1, 0))
+
+
+def _left_inverse_of(flat: list[IndexedMode], layout: Layout, strict: bool) -> Layout:
+    """Return the quasi-inverse along one axis of a layout, of the modes of this axis in the order of the index."""
+    modes = sorted([(d, index, s) for s, d, index in flat if d != 0])
     if modes and modes[0][0] < 0:
         raise LayoutError(f"left_inverse: stride {modes[0][0]} is negative; layout = {layout}")
     extents: list[Any] = []
     strides: list[Any] = []
     previous, count, weight = 1, 1, 0  # stride, extent and index stride of the mode below
-    for d, s, index in modes:
-        if d == 0:
-            raise NotInjectiveError(f"left_inverse: the layout is not injective: it has stride 0; layout = {layout}")
+    overlap = False
+    for d, index, s in modes:
+        period = previous * count
         aligned = divides(previous, d)
-        if not aligned or d < previous * count:
-            refuse_overlap("left_inverse", [(n, step) for step, n, _ in modes], layout)
-            fact = (
-                f"less than {previous * count}, the period of the mode below it"
-                if aligned
-                else f"not a multiple of {previous}, the stride of the mode below it"
-            )
-            raise NotDivisibleError(f"left_inverse: stride {d} is {fact}; layout = {layout}")
-        if d != previous * count:  # if an extent were 1, there would be no gap at this stride
+        if not aligned or d < period:
+            overlap = aligned and not strict and not has_symbols((d, s, period))
+            if not overlap:
+                refuse_overlap("left_inverse", [(n, step) for step, _, n in modes], layout)
+                fact = (
+                    f"less than {period}, the period of the mode below it"
+                    if aligned
+                    else f"not a multiple of {previous}, the stride of the mode below it"
+                )
+                raise NotDivisibleError(f"left_inverse: stride {d} is {fact}; layout = {layout}")
+        elif d != period:  # if an extent were 1, there would be no gap at this stride
             need_steps(s)
             if weight:
                 need_steps(count)
         extents.append(d // previous)
         strides.append(weight)
         previous, count, weight = d, s, index
+    if overlap:
+        _need_digits(modes, layout)
     extents.append(count)
     strides.append(weight)
     return from_flat(*merge(tuple(extents), tuple(strides)))
+
+
+def _need_digits(modes: list[tuple[int, int, int]], layout: Layout) -> None:
+    """Check that a quasi-inverse of CuTe's form exists for modes that overlap: ``(stride, index, extent)``, sorted.
+
+    The quasi-inverse splits an offset into digits, whose weights are the strides, and uses each digit as the coordinate
+    of the mode of this stride. It is right if no digit reaches the extent of its mode. The largest digit is the sum of
+    the modes up to this one, divided by the stride, or one less than the ratio to the next stride if this sum carries.
+    The last mode of the layout has no bound, because it extends beyond its extent.
+
+    Raises:
+        NotInjectiveError: if a digit reaches the extent of its mode.
+    """
+    total = product(layout.shape) if flatten_tuple(layout.shape)[-1] != 1 else 0
+    ratios = [above // d for (d, _, _), (above, _, _) in pairwise(modes)]
+    reach = 0
+    for (d, index, s), ratio in zip_longest(modes, ratios):
+        reach += (s - 1) * d
+        largest = reach // d if ratio is None else min(reach // d, ratio - 1)
+        if largest >= s and index * s != total:
+            raise NotInjectiveError(
+                f"left_inverse: the layout is not injective, and no quasi-inverse of CuTe's form exists, because an "
+                f"offset needs {largest} steps of stride {d}, but the mode {s}:{d} has {s - 1}; layout = {layout}"
+            )
 
 
 def _inverse_of_swizzled(layout: Any, operation: str, inverse: Callable[[Layout], Layout]) -> ComposedLayout:

@@ -25,13 +25,12 @@ from layoutalg.algebra.complement import room
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, with_cause, zip_modes
 from layoutalg.algebra.make import ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
-from layoutalg.layouts.cosize import cosize
-from layoutalg.layouts.flat import compact_size, scaled_by
+from layoutalg.layouts.flat import axes, compact_size, scaled_by
 from layoutalg.layouts.layout import Layout, need_readable, trusted, valid_shape
 from layoutalg.layouts.modes import LayoutKind, Tiler, modes_of, need_layout, need_plain, through
 from layoutalg.layouts.plain_composition import compose_plain
 from layoutalg.tuples.int_tuple import Index, Shape, check_depth, flatten_tuple, product, safe_text
-from layoutalg.tuples.leaf import divides, has_symbols, surely_less
+from layoutalg.tuples.leaf import as_flag, as_int, ceil_div, divides, has_symbols, surely_less
 from layoutalg.tuples.scaled_basis import ScaledBasis, is_zero
 
 #: The most offsets that are compared if the strides of a tiler have both signs.
@@ -73,7 +72,7 @@ def _product(block: Layout, tiler: Tiler) -> Layout:
         if strides is not None:
             return trusted((block.shape, tile.shape), (block.stride, strides))
     try:
-        copies = compose_plain(room(block, cosize(tile)), tile)
+        copies = compose_plain(room(block, tile), tile)
     except (NotDivisibleError, NotInjectiveError) as error:
         fact = "logical_product: the copies do not form a layout"
         raise type(error)(with_cause(fact, error, f"block = {block}, tiler = {tile}")) from error
@@ -126,15 +125,15 @@ def _need_apart(result: Layout, block: Layout, tile: Layout) -> None:
 
 def _is_spread(layout: Layout) -> bool:
     """Check if each stride, sorted by size, is at least the period of the modes below it, which implies injectivity."""
-    period = 1
-    modes = [(s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if s != 1]
-    try:
-        for d, s in sorted((abs(d), s) for s, d in modes if d != 0):
-            if d < period:
-                return False
-            period = d * s
-    except UndecidedError:
-        return False
+    for modes in axes(layout, "logical_product").values():
+        period = 1
+        try:
+            for d, s in sorted((abs(d), s) for s, d, _ in modes if d != 0):
+                if d < period:
+                    return False
+                period = d * s
+        except UndecidedError:
+            return False
     return True
 
 
@@ -255,31 +254,37 @@ def _padded(layout: Layout, rank: int) -> Layout:
     return trusted(shape + (1,) * more, stride + (0,) * more)
 
 
-def tile_to_shape(atom: LayoutKind, target_shape: Shape, order: Index | None = None) -> LayoutKind:
+def tile_to_shape(
+    atom: LayoutKind, target_shape: Shape, order: Index | None = None, *, round_up: bool = False
+) -> LayoutKind:
     """Fill a shape with copies of an atom, as a shared-memory tile is built from a swizzle atom.
 
     Args:
         atom: a layout; for a composed layout, the inner layout is repeated, and the swizzle stays.
         target_shape: extents of the result, with at least the rank of the atom; for a nested mode, its size counts.
-        order: the order of the modes along which copies are placed: ``(0,1)`` fills mode 0 first, then mode 1.
-            Default: the order of the modes.
+        order: the order of the modes along which copies are placed, a permutation of the numbers of the modes:
+            ``(0,1)`` fills mode 0 first, then mode 1. Default: the order of the modes.
+        round_up: whether the result may be larger than the shape, with whole atoms that cover it, as CuTe IR does.
 
     Raises:
-        NotDivisibleError: if the atom does not divide the shape.
+        NotDivisibleError: if the atom does not divide the shape and ``round_up`` is false.
         LayoutError: if the rank of the shape is too small, the order does not fit, or as :func:`blocked_product`.
 
     >>> print(tile_to_shape(Layout((8, 64), (64, 1)), (128, 128), (0, 1)))
     ((8,16),(64,2)):((64,512),(1,8192))
+    >>> print(tile_to_shape(Layout((3, 3)), (5, 8), round_up=True))
+    ((3,2),(3,3)):((1,9),(3,18))
     """
     need_layout(atom, "tile_to_shape")
     target = valid_shape(target_shape)
     extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
-    return through(lambda plain: need_readable(_tiled_to_shape(plain, extents, order), "tile_to_shape"), atom)
+    round_up = as_flag(round_up, "tile_to_shape: round_up")
+    return through(lambda plain: need_readable(_tiled_to_shape(plain, extents, order, round_up), "tile_to_shape"), atom)
 
 
-def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
+def _tiled_to_shape(atom: Layout, extents: list[int], order: Index, round_up: bool) -> Layout:
     if len(atom) > len(extents):
         raise LayoutError(
             f"tile_to_shape: the shape has rank {len(extents)}, less than the atom, which has rank {len(atom)}; "
@@ -289,17 +294,22 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
     counts = []
     for mode, (part, extent) in enumerate(zip(modes_of(padded.shape), extents, strict=True)):
         part = product(part)
-        if not divides(part, extent):
+        if not round_up and not divides(part, extent):
             raise NotDivisibleError(
                 f"tile_to_shape: mode {mode} of the shape has size {extent}, which is not a multiple of the atom's "
-                f"{part}; atom = {atom}"
+                f"{part}; atom = {atom}; pass round_up=True to cover the shape with whole atoms"
             )
-        counts.append(extent // part)
+        counts.append(ceil_div(extent, part))
     if type(order) is not tuple:
         order = (order,)
     if len(order) != len(counts):
         raise LayoutError(
             f"tile_to_shape: order {safe_text(order)} has rank {len(order)}, but the shape has rank {len(counts)}; "
             f"atom = {atom}"
+        )
+    if sorted([as_int(number, "tile_to_shape: an order") for number in order]) != list(range(len(counts))):
+        raise LayoutError(
+            f"tile_to_shape: order {safe_text(order)} is not a permutation of the numbers of the modes, 0 to "
+            f"{len(counts) - 1}; atom = {atom}"
         )
     return _blocked(atom if len(extents) == 1 else padded, ordered_layout(tuple(counts), order))

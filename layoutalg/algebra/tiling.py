@@ -28,10 +28,16 @@ from layoutalg.tuples.leaf import as_int, need_int
 
 
 @overload
-def local_tile(layout: Layout, tiler: Tiler, coord: Coord, proj: Coord = None) -> tuple[Layout, int]: ...
+def local_tile(
+    layout: Layout, tiler: Tiler, coord: Coord, proj: Coord = None, *, round_up: bool = False
+) -> tuple[Layout, int]: ...
 @overload
-def local_tile(layout: AnyLayout, tiler: Tiler, coord: Coord, proj: Coord = None) -> tuple[AnyLayout, int]: ...
-def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) -> tuple[AnyLayout, int]:
+def local_tile(
+    layout: AnyLayout, tiler: Tiler, coord: Coord, proj: Coord = None, *, round_up: bool = False
+) -> tuple[AnyLayout, int]: ...
+def local_tile(
+    layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None, *, round_up: bool = False
+) -> tuple[AnyLayout, int]:
     """Return the tile at a coordinate of the grid of tiles, and its offset.
 
     Args:
@@ -40,6 +46,7 @@ def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) 
         coord: the tile: an index, or a coordinate with ``None`` for the modes of the grid to keep. Modes that are
             omitted at the end are kept.
         proj: a tuple with ``None`` for the modes of ``tiler`` and ``coord`` to omit.
+        round_up: whether the last tile of a mode may reach beyond the layout, as in :func:`zipped_divide`.
 
     Raises:
         CoordinateError: if the tile is outside the grid.
@@ -52,7 +59,7 @@ def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) 
     need_layout(layout, "local_tile")
     if proj is not None:
         tiler, coord = dice(tiler, proj), dice(coord, proj)
-    tiled = zipped_divide(layout, tiler)
+    tiled = zipped_divide(layout, tiler, round_up=round_up)
     if type(coord) is tuple:
         coord = coord + (None,) * (rank(tiled[1]) - len(coord))
     tile_coord = (None,) * rank(tiled[0]) if type(modes_of(tiled.shape)[0]) is tuple else None
@@ -60,10 +67,16 @@ def local_tile(layout: AnyLayout, tiler: Tiler, coord: Any, proj: Coord = None) 
 
 
 @overload
-def local_partition(layout: Layout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[Layout, int]: ...
+def local_partition(
+    layout: Layout, tiler: Layout | Shape, index: int, proj: Coord = 1, *, round_up: bool = False
+) -> tuple[Layout, int]: ...
 @overload
-def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[AnyLayout, int]: ...
-def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1) -> tuple[AnyLayout, int]:
+def local_partition(
+    layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1, *, round_up: bool = False
+) -> tuple[AnyLayout, int]: ...
+def local_partition(
+    layout: AnyLayout, tiler: Layout | Shape, index: int, proj: Coord = 1, *, round_up: bool = False
+) -> tuple[AnyLayout, int]:
     """Return the layout of the elements of one thread, and their offset, if the threads tile a layout.
 
     Args:
@@ -71,6 +84,7 @@ def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: 
         tiler: a layout from thread coordinates to the thread index; an integer or a shape is the compact layout of it.
         index: the index of the thread.
         proj: a tuple with ``None`` for the modes of the tiler to omit.
+        round_up: whether the last elements of a thread may be beyond the layout, as in :func:`zipped_divide`.
 
     Raises:
         LayoutError: as :func:`zipped_divide`; or if the tiler does not have exactly one thread with this index.
@@ -86,7 +100,7 @@ def local_partition(layout: AnyLayout, tiler: Layout | Shape, index: int, proj: 
         threads = dice(threads, proj)
     coord = _coordinate_of(threads, as_int(index, "local_partition: the index"))
     shape = tuple(product(mode) for mode in threads.shape) if type(threads.shape) is tuple else threads.shape
-    tiled = zipped_divide(layout, shape)
+    tiled = zipped_divide(layout, shape, round_up=round_up)
     grid_coord = (None,) * rank(tiled[1]) if type(modes_of(tiled.shape)[1]) is tuple else None
     return slice_and_offset((coord, grid_coord), tiled)
 

@@ -24,10 +24,11 @@ from itertools import pairwise
 from math import gcd, prod
 from typing import Any
 
-from layoutalg.laws.existence import complement
+from layoutalg.laws.existence import basis_complement, by_axis, complement
 from layoutalg.laws.points import (
     Composite,
     Plain,
+    after,
     at,
     congruent,
     count,
@@ -36,10 +37,10 @@ from layoutalg.laws.points import (
     inner,
     items,
     leaves,
-    line,
     modes,
     nested_like,
     pairs,
+    plus,
     point,
     rank_of,
     same,
@@ -85,45 +86,71 @@ def law_filter(answer: Any, layout: Any) -> str | None:
 
 
 def law_complement(answer: Any, layout: Any, cotarget: Any = 1) -> str | None:
-    """Check that the sums with the layout are unique and reach the cotarget in whole periods, in any order of modes."""
-    target = count(getattr(cotarget, "shape", cotarget))
-    rest = complement(pairs(layout), target)
+    """Check that the sums with the layout are unique and reach the cotarget in whole periods, in any order of modes.
+
+    For basis strides, the cotarget is a shape of coordinates.
+    """
+    shape = getattr(cotarget, "shape", cotarget)
+    basis = () not in by_axis(layout)
+    rest = basis_complement(layout, shape) if basis else complement(pairs(layout), count(shape))
     if rest is None:
         return "is no complement, as there is none"
-    right = sorted(line(rest, index) for index in range(prod(s for s, _ in rest)))
-    mine, theirs = values(answer), values(layout)
+    plain = rest if isinstance(rest, Plain) else Plain(tuple(s for s, _ in rest), tuple(d for _, d in rest))
+    right = [value or 0 for value in values(plain)]
+    mine, theirs = ([value or 0 for value in values(part)] for part in (answer, layout))
     first: dict[Any, tuple[int, int]] = {}
     twice: dict[Any, tuple[int, int]] = {}
     for i in sorted({offset: index for index, offset in reversed(list(enumerate(theirs)))}.values()):
         for j, place in enumerate(mine):
-            (twice if theirs[i] + place in first else first).setdefault(theirs[i] + place, (i, j))
+            total = plus(theirs[i], place) or 0
+            (twice if total in first else first).setdefault(total, (i, j))
     if twice:
-        offset = min(twice)
+        offset = min(twice, key=lambda total: total or ()) if basis else min(twice)
         (i, j), (k, m) = first[offset], twice[offset]
         return f"reaches offset {offset} twice: by (a {i}, yours {j}) and by (a {k}, yours {m})"
     if len(mine) != len(right):
         own = len(set(theirs))
         return f"reaches {own} x {len(mine)} = {own * len(mine)} offsets, must reach {own * len(right)}"
-    missing = sorted(set(right) - set(mine))
-    return f"has no copy at offset {missing[0]}" if missing else None
+    missing = [value for value in right if value not in set(mine)]
+    return f"has no copy at offset {missing[0] if basis else min(missing)}" if missing else None
 
 
 def law_right_inverse(answer: Any, layout: Any) -> str | None:
-    """Check that ``layout(answer(i)) == i`` at every index of the answer."""
+    """Check that ``layout(answer(i)) == i`` at every index, or every coordinate, of the answer."""
     domain = count(layout.shape)
+    paths = () if hasattr(layout, "inner") else tuple(path for path in by_axis(layout) if path)
     for index, value in enumerate(values(answer)):
+        where = coordinate_of(index, answer.shape, paths) if paths else index
         if not 0 <= value < domain:
             return f"is {value} at index {index}, no index of the layout, which has {domain}"
-        if at(layout, value) != index:
-            return f"is {value} at index {index}, where the layout is {at(layout, value)}, must be {index}"
+        if not same(at(layout, value), where):
+            return f"is {value} at index {index}, where the layout is {at(layout, value)}, must be {where}"
     return None
 
 
-def law_left_inverse(answer: Any, layout: Any) -> str | None:
-    """Check that ``answer(layout(i)) == i`` at every index of the layout."""
-    for index, offset in enumerate(values(layout)):
-        if not same(at(answer, offset), index):
-            return f"is {at(answer, offset)} at offset {offset}, must be {index}"
+def coordinate_of(index: int, shape: Any, paths: tuple[tuple[int, ...], ...], path: tuple[int, ...] = ()) -> Any:
+    """Return the point of an index in a shape whose modes at some paths are the modes of a coordinate."""
+    if path in paths or not isinstance(shape, tuple):
+        return ((path, index),) if index else ()
+    total: Any = ()
+    for k, mode in enumerate(shape):
+        total = plus(total, coordinate_of(index % count(mode), mode, paths, (*path, k)))
+        index //= count(mode)
+    return total
+
+
+def law_left_inverse(answer: Any, layout: Any, strict: bool = False) -> str | None:
+    """Check that ``layout(answer(layout(i))) == layout(i)`` at every index; for an injective layout, that this is i."""
+    image = values(layout)
+    injective = len({value or 0 for value in image}) == len(image)
+    if strict and not injective:
+        return "is a left inverse of a layout that is not injective"
+    for index, offset in enumerate(image):
+        back = after(answer, offset)
+        if injective and not same(back, index):
+            return f"is {back} at offset {offset}, must be {index}"
+        if not injective and not same(at(layout, back), offset):
+            return f"is {back} at offset {offset}, where the layout is {at(layout, back)}"
     return None
 
 

@@ -19,12 +19,14 @@ from typing import Any, TypeAlias
 
 from layoutalg.laws.points import (
     Leaf,
+    NoAnswerError,
     Plain,
     Point,
     TooLargeError,
     after,
     count,
     digits,
+    items,
     join,
     leaves,
     modes,
@@ -58,6 +60,21 @@ def form(points: Sequence[Point]) -> list[Leaf] | None:
         parts.append((extent, step))
         rest = rest[::extent]
     return parts
+
+
+class Unit:
+    """A basis stride: a number of steps along the mode of the coordinate at a path."""
+
+    def __init__(self, value: int, mode: tuple[int, ...]) -> None:
+        self.value = value
+        self.mode = mode
+
+
+def as_stride(step: Point) -> Any:
+    """Return the stride of a step that :func:`form` accepts: an integer, or a basis stride."""
+    if not isinstance(step, tuple):
+        return step
+    return Unit(step[0][1], step[0][0]) if step else 0
 
 
 def _is_stride(step: Point) -> bool:
@@ -104,7 +121,7 @@ def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
 def _refine(shape: Any, results: Any) -> tuple[Any, Any]:
     """Return shape and stride with the results of the leaves in the nesting of a shape."""
     if not isinstance(shape, tuple):
-        return shape_and_stride(next(results))
+        return shape_and_stride([(s, as_stride(d)) for s, d in next(results)])
     modes = [_refine(item, results) for item in shape]
     return tuple(s for s, _ in modes), tuple(d for _, d in modes)
 
@@ -171,25 +188,108 @@ def tiling(parts: Sequence[Leaf], cotarget: int, limit: int = 20000) -> list[Lea
     return form(starts)
 
 
-def divide(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
-    """Return shape and stride of A o (B, complement(B, size(A))), or None if it does not have the size of A."""
-    size = count(a.shape)
-    rest = tiling(list(zip(leaves(b_shape), leaves(b_stride), strict=True)), size)
-    if rest is None or count(b_shape) * count(tuple(s for s, _ in rest)) != size:
+def divide(a: Any, b_shape: Any, b_stride: Any, round_up: bool = False) -> tuple[Any, Any] | None:
+    """Return shape and stride of A o (B, complement(B, size(A))), or None if it does not have the size of A.
+
+    With ``round_up``, it may have more elements, which are those of A extended beyond its last mode.
+    """
+    rest = tiles_of(Plain(b_shape, b_stride), a.shape)
+    if rest is None or (not round_up and count(b_shape) * count(rest.shape) != count(a.shape)):
         return None
-    rest_shape, rest_stride = shape_and_stride(rest)
-    return composition(a, (b_shape, rest_shape), (b_stride, rest_stride))
+    return composition(a, (b_shape, rest.shape), (b_stride, rest.stride))
 
 
-def beyond(block: Any, tiler: Any) -> list[Leaf] | None:
-    """Return the complement of a block that is large enough for the indices of the tiler, or None if there is none."""
-    reach = 1 + sum((extent - 1) * abs(stride) for extent, stride in pairs(tiler))
-    target = count(block.shape) * reach
-    rest = complement(pairs(block), target)
-    while rest is not None and prod(extent for extent, _ in rest) < reach:  # a padded block has fewer copies per period
+def tiles_of(tiler: Any, shape: Any) -> Plain | None:
+    """Return the layout of the tiles that cover a shape without gaps, or None if there is none."""
+    parts = by_axis(tiler)
+    targets = {(): count(shape)} if () in parts else targets_of(items(shape), tuple(parts))
+    rests = {path: tiling(parts.get(path, []), targets.get(path, 1)) for path in {**targets, **parts}}
+    return None if None in rests.values() else from_axes(rests)
+
+
+def beyond(block: Any, tiler: Any) -> Plain | None:
+    """Return the complement of a block that is large enough for the indices of the tiler, or None if there is none.
+
+    The complement of a block with basis strides has a mode for each mode of the coordinate. The last of them is
+    extended, or each as far as the tiler needs if it has basis strides too.
+    """
+    parts, reaches = by_axis(block), {path: _reach(leaf_pairs) for path, leaf_pairs in by_axis(tiler).items()}
+    last = max({*parts, *reaches})
+    if () in reaches and last:
+        inner = {path: complement(leaf_pairs, 1) for path, leaf_pairs in parts.items() if path != last}
+        gaps = [prod(s for s, _ in rest) for rest in inner.values() if rest is not None]
+        reaches = {last: -(-reaches[()] // prod(gaps))}
+    rests = {path: _copies(parts.get(path, []), reaches.get(path, 1)) for path in {*parts, *reaches}}
+    return None if None in rests.values() else from_axes(rests)
+
+
+def _reach(leaf_pairs: Sequence[Leaf]) -> int:
+    return 1 + sum((extent - 1) * abs(stride) for extent, stride in leaf_pairs)
+
+
+def _copies(parts: Sequence[Leaf], number: int) -> list[Leaf] | None:
+    """Return the complement that has at least this number of copies."""
+    target = prod(extent for extent, stride in parts if stride) * number if number > 1 else 1
+    rest = complement(parts, target)
+    while (
+        rest is not None and prod(extent for extent, _ in rest) < number
+    ):  # a padded block has fewer copies per period
         target *= 2
-        rest = complement(pairs(block), target)
+        rest = complement(parts, target)
     return rest
+
+
+def by_axis(layout: Any) -> dict[tuple[int, ...], list[Leaf]]:
+    """Return the modes of a layout by the path that their strides name, which is () for integer strides."""
+    named = [stride.mode for _, stride in pairs(layout) if hasattr(stride, "mode")]
+    axes: dict[tuple[int, ...], list[Leaf]] = {path: [] for path in named} or {(): []}
+    for extent, stride in pairs(layout):
+        if hasattr(stride, "mode"):
+            axes[stride.mode].append((extent, stride.value))
+        elif () in axes:
+            axes[()].append((extent, stride))
+        elif stride and extent > 1:
+            raise NoAnswerError
+    return axes
+
+
+def from_axes(rests: dict[tuple[int, ...], Any]) -> Plain:
+    """Return the layout whose mode at each path has the given modes along this path."""
+    if () in rests:
+        return Plain(*shape_and_stride(rests[()]))
+    shapes, strides = {}, {}
+    for path, parts in rests.items():
+        shapes[path], strides[path] = shape_and_stride([(s, Unit(d, path)) for s, d in parts])
+    return Plain(_nested(shapes, 1), _nested(strides, 0))
+
+
+def _nested(values_by_path: dict[tuple[int, ...], Any], missing: Any) -> Any:
+    if () in values_by_path:
+        return values_by_path[()]
+    first = max(path[0] for path in values_by_path)
+    groups = [{path[1:]: v for path, v in values_by_path.items() if path[0] == k} for k in range(first + 1)]
+    return tuple(_nested(group, missing) if group else missing for group in groups)
+
+
+def targets_of(shape: Any, named: Sequence[tuple[int, ...]], path: tuple[int, ...] = ()) -> dict[tuple[int, ...], int]:
+    """Return the extent of each mode of a shape at a path that strides name, and of each other leaf."""
+    if path in named or not isinstance(shape, tuple):
+        if path not in named and any(other[: len(path)] == path for other in named):
+            raise NoAnswerError
+        return {path: count(shape)}
+    result: dict[tuple[int, ...], int] = {}
+    for k, mode in enumerate(shape):
+        result |= targets_of(mode, named, (*path, k))
+    return result
+
+
+def basis_complement(layout: Any, cotarget: Any) -> Plain | None:
+    """Return the complement of a layout with basis strides up to the extents of a shape, or None if there is none."""
+    parts = by_axis(layout)
+    whole = cotarget if isinstance(cotarget, tuple) else (cotarget,)
+    targets = targets_of(whole, tuple(parts)) if cotarget != 1 else {}
+    rests = {path: complement(parts.get(path, []), targets.get(path, 1)) for path in {**targets, **parts}}
+    return None if None in rests.values() else from_axes(rests)
 
 
 def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
@@ -197,8 +297,7 @@ def product(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     rest = beyond(a, Plain(b_shape, b_stride))
     if rest is None:
         return None
-    rest_shape, rest_stride = shape_and_stride(rest)
-    tiles = composition(Plain(rest_shape, rest_stride), b_shape, b_stride)
+    tiles = composition(rest, b_shape, b_stride)
     if tiles is None or _overlap(values(a), values(Plain(*tiles)), values(Plain(b_shape, b_stride))):
         return None
     return (a.shape, tiles[0]), (a.stride, tiles[1])

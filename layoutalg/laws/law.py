@@ -39,7 +39,7 @@ def law_names() -> tuple[str, ...]:
     """Return the names of the operations that have a law.
 
     >>> len(law_names()), law_names()[:3]
-    (29, ('blocked_product', 'coalesce', 'complement'))
+    (30, ('blocked_product', 'coalesce', 'complement'))
     """
     return tuple(sorted({*LAWS, *_PLANS}))
 

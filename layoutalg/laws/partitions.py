@@ -20,7 +20,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from layoutalg.laws.existence import beyond, divide, split, tiling
+from layoutalg.laws.existence import beyond, divide, split, tiles_of
 from layoutalg.laws.points import (
     Merged,
     NoAnswerError,
@@ -33,9 +33,9 @@ from layoutalg.laws.points import (
     digits,
     inner,
     items,
-    line,
+    leaves,
     modes,
-    pairs,
+    nested_like,
     plus,
     swizzled,
     values,
@@ -96,59 +96,66 @@ def composition(a: Any, b: Any) -> Plan:
 # Divides
 
 
-def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
+def _split(shape: Any, path: tuple[int, ...], tiler: Any, round_up: bool) -> tuple[Any, Any]:
     """Return (tile, rest) of one mode: the indices of the tiler, and the least index of each tile of the mode.
+
+    A mode without a tiler must be a pair already. With ``round_up``, the tiles may cover more than the mode.
 
     Raises:
         NoAnswerError: if there is no such division.
     """
+    mode_paths = _modes_and_paths(shape, path)
     if tiler is None:
-        raise NoAnswerError
+        if not isinstance(shape, tuple) or len(shape) != 2:
+            raise NoAnswerError
+        tile, rest = (composed(mode, mode_path, None) for mode, mode_path in mode_paths)
+        return tile, rest
     if isinstance(tiler, tuple):
         _check_rank(tiler, shape)
-        mode_paths = _modes_and_paths(shape, path)
-        halves = [_split(mode, mode_path, item) for (mode, mode_path), item in zip(mode_paths, tiler, strict=False)]
+        halves = [_split(*mode_path, item, round_up) for mode_path, item in zip(mode_paths, tiler, strict=False)]
         untiled = [composed(mode, mode_path, None) for mode, mode_path in mode_paths[len(tiler) :]]
         return tuple(tile for tile, _ in halves), (*(rest for _, rest in halves), *untiled)
     layout = as_layout(tiler)
-    indices, rest = values(layout), tiling(pairs(layout), count(shape))
-    if rest is None or len(indices) * prod(s for s, _ in rest) != count(shape):
+    tiles = tiles_of(layout, shape)
+    if tiles is None or (not round_up and count(layout.shape) * count(tiles.shape) != count(shape)):
         raise NoAnswerError
-    starts = [line(rest, index) for index in range(prod(s for s, _ in rest))]
-    return Part([place(path, i) for i in indices], layout.shape), Part([place(path, i) for i in starts])
+    indices, starts = ([place(path, i) for i in values(part)] for part in (layout, tiles))
+    return Part(indices, layout.shape), Part(starts)
 
 
-def _logical(shape: Any, path: tuple[int, ...], tiler: Any) -> Any:
+def _logical(shape: Any, path: tuple[int, ...], tiler: Any, round_up: bool) -> Any:
     if tiler is None:
         return composed(shape, path, None)
     if not isinstance(tiler, tuple):
-        return _split(shape, path, tiler)
+        return _split(shape, path, tiler, round_up)
     _check_rank(tiler, shape)
     mode_paths = _modes_and_paths(shape, path)
     padded = (*tiler, *(None,) * (len(mode_paths) - len(tiler)))
-    return tuple(_logical(mode, mode_path, item) for (mode, mode_path), item in zip(mode_paths, padded, strict=True))
+    return tuple(_logical(*mode_path, item, round_up) for mode_path, item in zip(mode_paths, padded, strict=True))
 
 
-def logical_divide(a: Any, tiler: Any) -> Plan:
+def logical_divide(a: Any, tiler: Any, round_up: bool = False) -> Plan:
     """Return the plan of a logical divide: each mode is replaced by its tile and rest."""
-    return Plan(_logical(a.shape, (), tiler), coordinate_value(a))
+    return Plan(_logical(a.shape, (), tiler, round_up), coordinate_value(a))
 
 
-def zipped_divide(a: Any, tiler: Any) -> Plan:
+def zipped_divide(a: Any, tiler: Any, round_up: bool = False) -> Plan:
     """Return the plan of a zipped divide: the tiles of all modes, then the rests."""
-    return Plan(_split(a.shape, (), tiler), coordinate_value(a))
+    if tiler is None:
+        raise NoAnswerError
+    return Plan(_split(a.shape, (), tiler, round_up), coordinate_value(a))
 
 
-def tiled_divide(a: Any, tiler: Any) -> Plan:
+def tiled_divide(a: Any, tiler: Any, round_up: bool = False) -> Plan:
     """Return the plan of a tiled divide: a zipped divide with the modes of the rest at the top."""
-    plan = zipped_divide(a, tiler)
+    plan = zipped_divide(a, tiler, round_up)
     tile, rest = plan.tree
     return Plan((tile, *rest) if isinstance(rest, tuple) else Merged((tile, rest)), plan.value)
 
 
-def flat_divide(a: Any, tiler: Any) -> Plan:
+def flat_divide(a: Any, tiler: Any, round_up: bool = False) -> Plan:
     """Return the plan of a flat divide: a zipped divide with all modes at the top."""
-    plan = zipped_divide(a, tiler)
+    plan = zipped_divide(a, tiler, round_up)
     tile, rest = plan.tree
     if isinstance(tile, tuple) and isinstance(rest, tuple):
         return Plan((*tile, *rest), plan.value)
@@ -183,15 +190,15 @@ def slice_and_offset(coordinate: Any, source: Any) -> Plan:
 # Slices of a zipped divide
 
 
-def _local(a: Any, tiler: Any, side: int, coordinate: Any) -> Plan:
+def _local(a: Any, tiler: Any, side: int, coordinate: Any, round_up: bool) -> Plan:
     """Return the plan of a zipped divide by a tuple of integers, fixed at a coordinate of its tile (0) or rest (1)."""
-    whole = split(inner(a), tiler, divide)
+    whole = split(inner(a), tiler, lambda *operands: divide(*operands, round_up))
     if whole is None:
         raise NoAnswerError
     halves = [modes(mode) for mode in modes(whole)]
     shapes = [[half[k].shape for half in halves[: len(tiler)]] for k in (0, 1)]
     shapes[1] += [mode.shape for mode in modes(whole)[len(tiler) :]]
-    tree = _split(a.shape, (), tiler)
+    tree = _split(a.shape, (), tiler, round_up)
     fixed: Any = ()
     kept_parts = list(zip(tree[1 - side], shapes[1 - side], strict=True))
     side_parts = zip(tree[side], shapes[side], strict=True)
@@ -214,9 +221,9 @@ def projected(items_: tuple[Any, ...], proj: Any) -> tuple[Any, ...]:
     return tuple(item for item, keep in zip(items_, proj, strict=True) if keep is not None)
 
 
-def local_tile(a: Any, tiler: Any, coordinate: Any, proj: Any = None) -> Plan:
+def local_tile(a: Any, tiler: Any, coordinate: Any, proj: Any = None, round_up: bool = False) -> Plan:
     """Return the plan of one tile of a zipped divide."""
-    return _local(a, projected(tiler, proj), 1, projected(coordinate, proj))
+    return _local(a, projected(tiler, proj), 1, projected(coordinate, proj), round_up)
 
 
 def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
@@ -227,7 +234,7 @@ def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...]
     return extents, [tuple(digits(i, extents)) for i, value in enumerate(image) if value == index]
 
 
-def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
+def local_partition(a: Any, threads: Any, index: int, proj: Any = 1, round_up: bool = False) -> Plan:
     """Return the plan of the element of one thread in each tile.
 
     Raises:
@@ -236,11 +243,12 @@ def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
     extents, coordinates = threads_of(as_layout(threads), index, proj)
     if len(coordinates) != 1:
         raise NoAnswerError
-    return _local(a, extents, 0, coordinates[0])
+    return _local(a, extents, 0, coordinates[0], round_up)
 
 
 PLANS: dict[str, Callable[..., Plan]] = {
     "composition": composition,
+    "with_shape": lambda layout, shape: composition(layout, Plain(shape, compact(shape))),
     "logical_divide": logical_divide,
     "zipped_divide": zipped_divide,
     "tiled_divide": tiled_divide,
@@ -252,7 +260,7 @@ PLANS: dict[str, Callable[..., Plan]] = {
 }
 
 
-def _beyond(block: Any, tiler: Any) -> list[Any]:
+def _beyond(block: Any, tiler: Any) -> Plain:
     """Return the complement of the block that is large enough for the indices of the tiler.
 
     Raises:
@@ -264,15 +272,20 @@ def _beyond(block: Any, tiler: Any) -> list[Any]:
     return rest
 
 
-def _tiled_value(block: Any, rest: list[Any]) -> Value:
+def _tiled_value(block: Any, rest: Any) -> Value:
     """Return the function from a point of a product to its offset."""
 
     def value(point: Any) -> Any:
-        terms = dict(point)
-        offset = plus(terms.get((0,), 0), line(rest, terms.get((1,), 0)))
+        offset = plus(_below(point, 0), after(rest, _below(point, 1)))
         return after(block.outer, plus(block.offset, offset)) if hasattr(block, "inner") else offset
 
     return value
+
+
+def _below(point: Any, mode: int) -> Any:
+    """Return the index at a mode of a point, or the coordinate of the modes below it."""
+    terms = tuple((path[1:], coefficient) for path, coefficient in point if path[0] == mode)
+    return sum(coefficient for _, coefficient in terms) if all(path == () for path, _ in terms) else terms
 
 
 def _block_part(layout: Any) -> Part:
@@ -285,7 +298,7 @@ def logical_product(block: Any, tiler: Any) -> Plan:
         layout = as_layout(tiler)
         tile = Part([place((1,), index) for index in values(layout)], layout.shape)
         return Plan((_block_part(inner(block)), tile), _tiled_value(block, _beyond(inner(block), layout)))
-    return Plan(_by_mode(inner(block), tiler), _tiled_value(block, []))
+    return Plan(_by_mode(inner(block), tiler), _tiled_value(block, Plain(1, 0)))
 
 
 def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
@@ -303,7 +316,7 @@ def _by_mode(block: Any, tiler: tuple[Any, ...]) -> Any:
         else:
             layout = as_layout(item)
             rest = _beyond(mode, layout)
-            tree.append((_block_part(mode), Part([place((0,), line(rest, i)) for i in values(layout)], layout.shape)))
+            tree.append((_block_part(mode), Part([place((0,), after(rest, i)) for i in values(layout)], layout.shape)))
     return tuple(tree)
 
 
@@ -319,9 +332,10 @@ def _blocks_and_copies(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
     """Return the blocks and the copies of a product by mode; modes without a tiler follow the copies."""
     pairs_ = []
     for part, item in zip(tree, tiler, strict=False):
-        if item is None:
+        pair = _unpack(part) if item is None else _blocks_and_copies(part, item) if isinstance(item, tuple) else part
+        if len(pair) != 2:
             raise NoAnswerError
-        pairs_.append(_blocks_and_copies(part, item) if isinstance(item, tuple) else part)
+        pairs_.append(pair)
     return tuple(a for a, _ in pairs_), (*(b for _, b in pairs_), *tree[len(tiler) :])
 
 
@@ -386,29 +400,40 @@ def raked_product(block: Any, tiler: Any) -> Plan:
     return Plan(tuple(map(Merged, zip(tiles, blocks, strict=True))), value)
 
 
-def grid_of(atom: Any, target: Any, order: Any = None) -> Plain | None:
-    """Return the layout of the atoms that fill a target, or None if they do not fill it."""
+def compact(shape: Any) -> Any:
+    """Return the strides of the compact layout of a shape, first mode fastest."""
+    extents = leaves(shape)
+    return nested_like(iter([prod(extents[:k]) for k in range(len(extents))]), shape)
+
+
+def grid_of(atom: Any, target: Any, order: Any = None, round_up: bool = False) -> Plain | None:
+    """Return the layout of the atoms that fill a target, or None if they do not fill it.
+
+    With ``round_up``, the atoms may cover more than the target.
+    """
     extents = [count(mode) for mode in items(target)]
     blocks = [count(mode.shape) for mode in modes(inner(atom))]
     blocks += [1] * (len(extents) - len(blocks))
-    if len(blocks) != len(extents) or any(extent % block for extent, block in zip(extents, blocks, strict=True)):
-        return None
     ranks = items(order) if order is not None else tuple(range(len(extents)))
-    counts = [extent // block for extent, block in zip(extents, blocks, strict=True)]
+    if len(blocks) != len(extents) or sorted(ranks) != list(range(len(extents))):
+        return None
+    if not round_up and any(extent % block for extent, block in zip(extents, blocks, strict=True)):
+        return None
+    counts = [-(-extent // block) for extent, block in zip(extents, blocks, strict=True)]
     strides, current = [0] * len(counts), 1
-    for k in sorted(range(len(counts)), key=lambda k: (ranks[k], k)):
+    for k in sorted(range(len(counts)), key=lambda k: ranks[k]):
         strides[k] = current
         current *= counts[k]
     return Plain(tuple(counts), tuple(strides))
 
 
-def tile_to_shape(atom: Any, target: Any, order: Any = None) -> Plan:
+def tile_to_shape(atom: Any, target: Any, order: Any = None, round_up: bool = False) -> Plan:
     """Return the plan of a blocked product with the copies that fill the shape, in the given order.
 
     Raises:
         NoAnswerError: if the atom does not fill the shape.
     """
-    grid = grid_of(atom, target, order)
+    grid = grid_of(atom, target, order, round_up)
     if grid is None:
         raise NoAnswerError
     return blocked_product(atom, grid)

@@ -8,11 +8,13 @@ Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from layoutalg.layouts.layout import Layout, trusted
+from layoutalg.errors import LayoutError
+from layoutalg.layouts.layout import Layout, has_basis, trusted
 from layoutalg.tuples.int_tuple import flatten_tuple
-from layoutalg.tuples.scaled_basis import is_zero
+from layoutalg.tuples.scaled_basis import ScaledBasis, at_paths, is_zero
 
 #: Parallel lists of extents and strides.
 Flat = tuple[list[Any], list[Any]]
@@ -48,6 +50,60 @@ def from_flat(extents: list[Any], strides: list[Any]) -> Layout:
     if not extents:
         return trusted(1, 0)
     return trusted(tuple(extents), tuple(strides))
+
+
+#: A mode of extent greater than 1: its extent, its integer stride, and the index of its first step.
+IndexedMode = tuple[Any, Any, Any]
+#: The modes of a layout by the path of the mode of the coordinate along which they step; () for integer strides.
+Axes = dict[tuple[int, ...], list[IndexedMode]]
+
+
+def axes(layout: Layout, operation: str) -> Axes:
+    """Return the coalesced modes of a layout, separated by the mode of the coordinate along which each of them steps.
+
+    A layout with basis strides maps to coordinates, and each of its modes steps along one axis only. Its image is the
+    product of the images along the axes, so that it is inverted and complemented axis by axis.
+
+    Raises:
+        LayoutError: if the layout has both integer strides other than 0 and basis strides.
+
+    >>> from layoutalg import E
+    >>> axes(Layout((4, 2, 3), (E(1), 0, 5 * E(1))), "doc"), axes(Layout((4, 3), (3, 1)), "doc")
+    ({(1,): [(4, 1, 1), (3, 5, 8)]}, {(): [(4, 3, 1), (3, 1, 4)]})
+    """
+    strides = flatten_tuple(layout.stride)
+    basis = has_basis(layout)
+    groups: Axes = {stride.mode: [] for stride in strides if isinstance(stride, ScaledBasis)} if basis else {(): []}
+    index = 1
+    for extent, stride in zip(*merge(flatten_tuple(layout.shape), strides), strict=True):
+        if not basis:
+            groups[()].append((extent, stride, index))
+        elif isinstance(stride, ScaledBasis):
+            groups[stride.mode].append((extent, stride.value, index))
+        elif stride != 0:
+            raise LayoutError(f"{operation}: the layout has both integer and basis strides; layout = {layout}")
+        index *= extent
+    return groups
+
+
+def from_axes(parts: Mapping[tuple[int, ...], Layout], missing: Layout) -> Layout:
+    """Return the layout whose modes are the given ones at their paths, and ``missing`` at the modes between them.
+
+    >>> print(from_axes({(0,): Layout(4, 1), (2, 1): Layout(3, 4)}, Layout(1, 0)))
+    (4,1,(1,3)):(1,0,(0,4))
+    """
+    if () in parts:
+        return parts[()]
+    shapes, strides = ({path: get(part) for path, part in parts.items()} for get in (_shape, _stride))
+    return trusted(at_paths(shapes, missing.shape), at_paths(strides, missing.stride))
+
+
+def _shape(layout: Layout) -> Any:
+    return layout.shape
+
+
+def _stride(layout: Layout) -> Any:
+    return layout.stride
 
 
 #: A shape and its strides.

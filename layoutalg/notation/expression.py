@@ -47,11 +47,14 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
         *("size", "cosize", "rank", "depth", "leading_dim", "is_congruent", "is_weakly_congruent", "product"),
         *("crd2idx", "idx2crd", "max_common_layout", "max_common_vector"),
     ),
+    "Calculate with tuples": (
+        *("tuple_add", "tuple_sub", "product_each", "shape_div", "ceil_div", "increment_coord", "elem_less"),
+    ),
     "Rearrange": (
         *("get", "select", "flatten", "append", "prepend", "group_modes", "slice_", "slice_and_offset", "dice"),
         *("coalesce", "filter", "filter_zeros"),
     ),
-    "Compose and invert": ("composition", "complement", "right_inverse", "left_inverse", "nullspace"),
+    "Compose and invert": ("composition", "with_shape", "complement", "right_inverse", "left_inverse", "nullspace"),
     "Divide": ("logical_divide", "zipped_divide", "tiled_divide", "flat_divide", "local_tile", "local_partition"),
     "Multiply": (
         *("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"),
@@ -62,9 +65,12 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
 
 #: The operations by module. The modules are imported when the first expression is read.
 _MODULES: dict[str, tuple[str, ...]] = {
+    "algebra.arithmetic": (
+        *("tuple_add", "tuple_sub", "product_each", "shape_div", "ceil_div", "increment_coord", "elem_less"),
+    ),
     "algebra.coalesce": ("coalesce", "filter", "filter_zeros"),
     "algebra.complement": ("complement",),
-    "algebra.composition": ("composition",),
+    "algebra.composition": ("composition", "with_shape"),
     "algebra.divide": ("logical_divide", "zipped_divide", "tiled_divide", "flat_divide"),
     "algebra.inverse": ("right_inverse", "left_inverse", "nullspace", "max_common_layout", "max_common_vector"),
     "algebra.make": (

@@ -16,7 +16,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from layoutalg.errors import LayoutError
@@ -191,16 +191,7 @@ class Vector:
         (3, (0, 2))
         """
         values = dict(self.terms)
-        root: dict[int, Any] = {}
-        for path in paths:
-            node: Any = root
-            for part in path[:-1]:
-                node = node.setdefault(part, {})
-                if not isinstance(node, dict):
-                    raise LayoutError(f"basis strides: mode {path[:-1]} is used both as a leaf and as a tuple")
-            if isinstance(node.setdefault(path[-1], values.get(path, 0)), dict):
-                raise LayoutError(f"basis strides: mode {path} is used both as a leaf and as a tuple")
-        return _tuple_of(root)
+        return at_paths({path: values.get(path, 0) for path in paths}, 0)
 
 
 def _path(term: VectorTerm) -> tuple[int, ...]:
@@ -217,8 +208,29 @@ def _vector(terms: tuple[VectorTerm, ...]) -> Vector:
 _set_terms = Vector.__dict__["terms"].__set__
 
 
-def _tuple_of(node: Any) -> Any:
-    """Return the nested tuple of a nested dict of positions; the entry of a mode that no stride names is 0."""
+def at_paths(values: Mapping[tuple[int, ...], Any], missing: Any) -> Any:
+    """Return the nested tuple that has each value at its path, and ``missing`` at each mode before them without one.
+
+    Raises:
+        LayoutError: if one path is the beginning of another one.
+
+    >>> at_paths({(0,): 3, (2, 1): 2}, 0)
+    (3, 0, (0, 2))
+    """
+    root: dict[int, Any] = {}
+    for path, value in values.items():
+        node = root
+        for part in path[:-1]:
+            node = node.setdefault(part, {})
+            if not isinstance(node, dict):
+                raise LayoutError(f"basis strides: mode {path[:-1]} is used both as a leaf and as a tuple")
+        if path[-1] in node:
+            raise LayoutError(f"basis strides: mode {path} is used both as a leaf and as a tuple")
+        node[path[-1]] = value
+    return _tuple_of(root, missing)
+
+
+def _tuple_of(node: Any, missing: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    return tuple(_tuple_of(node.get(position, 0)) for position in range(max(node, default=-1) + 1))
+    return tuple([_tuple_of(node.get(position, missing), missing) for position in range(max(node, default=-1) + 1)])

@@ -46,6 +46,17 @@ def mark(case: dict[str, Any], who: str, status: str, answer: str) -> dict[str, 
     return {who: found, f"{who}_answer": answer}
 
 
+def remark(case: dict[str, Any], who: str, recorded: dict[str, Any]) -> dict[str, str]:
+    """The mark of an implementation for a case whose answer here may have changed since it was asked."""
+    if who not in recorded:
+        return {}
+    if f"{who}_answer" in recorded:
+        return mark(case, who, "ok", recorded[f"{who}_answer"])
+    if recorded[who] != "same":
+        return {who: "same" if recorded[who] == "refused" and "refused" in case else recorded[who]}
+    return mark(case, who, *(("rejected", "") if "refused" in recorded else ("ok", _text(recorded["answer"]))))
+
+
 def _readable(text: str) -> str:
     """A text without what has no meaning; as it is where it is no layout: C++ selects a tuple of composed layouts."""
     try:

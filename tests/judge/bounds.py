@@ -48,6 +48,7 @@ SHARES: dict[str, dict[str, float]] = {
     "tiled_divide": {"plain": 0.12, "swizzled": 0.11},
     "tiled_product": {"plain": 0.06, "swizzled": 0.05},
     "upcast": {"plain": 0.33, "swizzled": 0.1},
+    "with_shape": {"plain": 0.06, "swizzled": 0.06},
     "zipped_divide": {"plain": 0.11, "swizzled": 0.11},
     "zipped_product": {"plain": 0.05, "swizzled": 0.04},
 }

@@ -1,8 +1,9 @@
 """Cases of the data files: an operation's name, its operands as JSON, and how to run it.
 
 Operands and answers are JSON: a string is a layout, swizzle or composed layout in notation, a number an integer, a list
-a tuple, ``null`` the ``None`` of coordinates and tilers, ``true`` and ``false`` truth values. Operations are those of
-the package, and ``call`` (a layout or swizzle at a coordinate).
+a tuple, ``null`` the ``None`` of coordinates and tilers, ``true`` and ``false`` truth values; an object at the end has
+the options, such as ``{"round_up": true}``. Operations are those of the package, and ``call`` (a layout or swizzle at a
+coordinate).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ def decode(data: Any) -> Value:
     """The value that JSON data stands for."""
     if isinstance(data, str):
         return parse_layout(data)
+    if isinstance(data, dict):  # the laws take an option by its place
+        (data,) = data.values()
     return tuple(map(decode, data)) if isinstance(data, list) else data
 
 
@@ -33,10 +36,11 @@ def encode(value: Value) -> Any:
 
 def run(operation: str, operands: list[Any]) -> Value:
     """Call an operation of the package with operands given as JSON data."""
-    arguments = [decode(operand) for operand in operands]
+    options = {key: value for operand in operands if isinstance(operand, dict) for key, value in operand.items()}
+    arguments = [decode(operand) for operand in operands if not isinstance(operand, dict)]
     if operation == "call":
         return arguments[0](arguments[1])
-    return getattr(layoutalg, operation)(*arguments)
+    return getattr(layoutalg, operation)(*arguments, **options)
 
 
 def comparable(data: Any) -> Any:
@@ -57,6 +61,8 @@ def spelled(operation: str, operands: list[Any]) -> str:
 
 def spelled_value(data: Any) -> str:
     """An operand or an answer in notation."""
+    if isinstance(data, dict):
+        return ", ".join(f"{key}={value}" for key, value in data.items())
     if isinstance(data, list):
         inside = ",".join(map(spelled_value, data))
         return f"({inside},)" if len(data) == 1 and isinstance(data[0], str) else f"({inside})"

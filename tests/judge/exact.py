@@ -13,7 +13,8 @@ import judge
 from notation import normal, plain_text
 
 from layoutalg.laws.definitions import spread
-from layoutalg.laws.existence import Split, split
+from layoutalg.laws.existence import Split, basis_complement, split
+from layoutalg.laws.partitions import compact
 from layoutalg.laws.points import Plain, count, inner, join, leaves, modes, nested_like, pairs, values
 
 
@@ -72,17 +73,24 @@ def composed(a: Any, b: Any) -> Any:
     return None if result is None else Plain(*result)
 
 
+def exact_with_shape(layout: Any, shape: Any) -> str | None:
+    return exact_composition(layout, Plain(shape, compact(shape)))
+
+
 def exact_complement(layout: Any, cotarget: Any = 1) -> str | None:
+    if any(hasattr(stride, "mode") for stride in leaves(layout.stride)):
+        whole = basis_complement(layout, cotarget)
+        return None if whole is None else plain_text(whole.shape, whole.stride)
     result = judge.complement(pairs(layout), count(cotarget.shape if hasattr(cotarget, "shape") else cotarget))
     return None if result is None else plain_text(*judge.shape_and_stride(result))
 
 
 def gathered(parts: Plain, tiler: Any) -> tuple[Plain, Plain] | None:
-    """The firsts and the seconds of a by-mode split; None where a mode was not split."""
-    if tiler is None:
+    """The firsts and the seconds of a by-mode split; None where a mode that was not split is no pair."""
+    if tiler is None and len(opened(parts)) != 2:
         return None
     if not isinstance(tiler, tuple):
-        return tuple(modes(parts))  # type: ignore[return-value]
+        return tuple(opened(parts))  # type: ignore[return-value]
     pairs = [gathered(mode, tile) for mode, tile in zip(modes(parts), tiler, strict=False)]
     if None in pairs:
         return None
@@ -95,11 +103,11 @@ def opened(part: Plain) -> list[Plain]:
 
 
 def arranged(by: Split, arrange: Callable[[Plain, Plain], Plain] | None) -> Callable[..., str | None]:
-    def exact(target: Any, tiler: Any) -> str | None:
-        parts = split(inner(target), tiler, by)
+    def exact(target: Any, tiler: Any, round_up: bool = False) -> str | None:
+        parts = split(inner(target), tiler, (lambda *operands: by(*operands, round_up)) if round_up else by)
         if parts is None or arrange is None:
             return text(target, parts)
-        pair = gathered(parts, tiler)
+        pair = None if tiler is None else gathered(parts, tiler)
         return None if pair is None else text(target, arrange(*pair))
 
     return exact

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import judge
@@ -20,9 +21,14 @@ from layoutalg.laws.points import Plan, count, inner, modes, pairs, values
 # Promises
 
 
+def has_basis(layout: Any) -> bool:
+    """Whether a layout maps to coordinates: of these, the tests of the algebra say what is promised."""
+    return any(hasattr(stride, "mode") for stride in judge.leaves(inner(layout).stride))
+
+
 def promise_right_inverse(answer: Any, layout: Any) -> str | None:
     """The longest: with a negative stride a longer layout may collect parts of modes, which CuTe's form does not."""
-    if hasattr(layout, "inner"):
+    if hasattr(layout, "inner") or has_basis(layout):
         return None
     still = count(tuple(s for s, d in pairs(layout) if d == 0))
     image = values(layout)
@@ -33,8 +39,10 @@ def promise_right_inverse(answer: Any, layout: Any) -> str | None:
     return None
 
 
-def promise_left_inverse(answer: Any, layout: Any) -> str | None:
-    """One mode for each stride, which holds every offset of the layout."""
+def promise_left_inverse(answer: Any, layout: Any, strict: bool = False) -> str | None:
+    """One mode for each stride, which holds every offset of the layout; of an injective layout."""
+    if has_basis(layout) or not judge.injective(layout):
+        return None
     for index, offset in enumerate(values(layout)):
         if not 0 <= offset < count(answer.shape):
             return f"does not reach offset {offset} of index {index}"
@@ -96,22 +104,40 @@ PROMISES: dict[str, Callable[..., str | None]] = {
 # Whether there is an answer
 
 
-def _chained(layout: Any) -> bool:
-    """Whether the strides form an injective chain of multiples, as the form of a left inverse needs."""
-    below = reach = 1
-    for d, s in sorted((d, s) for s, d in judge.form(values(inner(layout))) or []):
-        if d <= 0 or d % below or d < reach:
-            return False
-        below, reach = d, d * s
-    return judge.injective(layout)
+def _chained(layout: Any, strict: bool = False) -> bool | None:
+    """Whether the strides form a chain of multiples, as the form of a left inverse needs, and it is one.
+
+    Each digit of an offset in this chain is the step of one mode. Where a layout ends in modes of extent 1, CuTe's form
+    of a quasi-inverse may be right and refused all the same.
+    """
+    if has_basis(layout):
+        return None
+    plain, chain, weight = inner(layout), [], 1
+    for s, d in judge.form(values(plain)) or []:
+        chain.append((d, weight))
+        weight *= s
+    chain = sorted((d, w) for d, w in chain if d != 0)
+    if any(d <= 0 for d, _ in chain) or any(e % d for (d, _), (e, _) in pairwise(chain)):
+        return False
+    if judge.injective(plain):
+        return True
+    if strict:
+        return False
+
+    def back(offset: int) -> int:
+        bounds = [e // d for (d, _), (e, _) in pairwise(chain)] + [offset + 1]
+        return sum(offset // d % bound * w for (d, w), bound in zip(chain, bounds, strict=True)) if chain else 0
+
+    right = all(judge.at(plain, back(offset)) == offset for offset in values(plain))
+    return None if right and judge.leaves(plain.shape)[-1] == 1 else right
 
 
 def _has_product(block: Any, tiler: Any) -> bool:
     return judge.product(inner(block), tiler.shape, tiler.stride) is not None
 
 
-def _fills(atom: Any, shape: Any, order: Any = None) -> bool:
-    grid = grid_of(atom, shape, order)
+def _fills(atom: Any, shape: Any, order: Any = None, round_up: bool = False) -> bool:
+    grid = grid_of(atom, shape, order, round_up)
     return grid is not None and _has_product(atom, grid)
 
 

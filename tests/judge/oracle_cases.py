@@ -79,6 +79,11 @@ def _tile_to_shape(deck: Deck) -> Arguments:
     return str(atom), target, tuple(order)
 
 
+def _with_shape(deck: Deck) -> Arguments:
+    a = deck.tame() if deck.one_in(2) else deck.any()
+    return str(a), deck.shape(J.count(a.shape))
+
+
 def _slice(coordinate_first: bool) -> Callable[[Deck], Arguments]:
     def draw(deck: Deck) -> Arguments:
         a = deck.tame() if deck.one_in(2) else deck.any()
@@ -222,6 +227,7 @@ def _composed_text(deck: Deck) -> Arguments:
 
 DRAWERS: dict[str, tuple[int, Callable[[Deck], Arguments]]] = {
     "composition": (16, _composition),
+    "with_shape": (2, _with_shape),
     "logical_divide": (8, _divide(keep=True)),
     "zipped_divide": (8, _divide(keep=False)),
     "tiled_divide": (5, _divide(keep=False)),

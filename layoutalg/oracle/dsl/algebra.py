@@ -23,12 +23,12 @@ Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
 # Functions of ``cutlass.cute`` that are called with unchanged arguments.
 # fmt: off
 _SAME = [
-    "append", "blocked_product", "composition", "crd2idx", "filter", "flat_divide", "flat_product", "flatten",
-    "group_modes", "is_congruent", "is_weakly_congruent",
+    "append", "blocked_product", "ceil_div", "composition", "crd2idx", "filter", "flat_divide",
+    "flat_product", "flatten", "group_modes", "increment_coord", "is_congruent", "is_weakly_congruent",
     "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
     "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace",
-    "prepend", "product", "raked_product", "recast_layout", "right_inverse", "tiled_divide",
-    "tiled_product", "zipped_divide", "zipped_product",
+    "prepend", "product", "product_each", "raked_product", "recast_layout", "right_inverse", "shape_div",
+    "tiled_divide", "tiled_product", "zipped_divide", "zipped_product",
 ]
 # fmt: on
 _IDENTITY = re.compile(r"^S<0,-?\d+,-?\d+> o 0 o ")
@@ -186,6 +186,18 @@ def is_layout(cute: Any, value: Any) -> bool:
     return isinstance(value, (cute.Layout, cute.ComposedLayout))
 
 
+def _arithmetic(name: str) -> Callable[..., Any]:
+    """Return an operation on tuples that the DSL's dialect has, but no function of `cutlass.cute`."""
+
+    def calculate(a: Any, b: Any) -> Any:
+        from cutlass._mlir.dialects import cute as dialect
+        from cutlass.cute.core import _pack_int_tuple, _unpack_x_tuple
+
+        return _unpack_x_tuple(getattr(dialect, name)(_pack_int_tuple(a), _pack_int_tuple(b)))
+
+    return calculate
+
+
 def _adapted(cute: Any) -> dict[str, Callable[..., Any]]:
     """Return the operations that have another name, keyword parameters or a method in the DSL."""
 
@@ -207,6 +219,9 @@ def _adapted(cute: Any) -> dict[str, Callable[..., Any]]:
         "tile_to_shape": tile_to_shape,
         "idx2crd": lambda index, shape: cute.idx2crd(index, shape.shape if is_layout(cute, shape) else shape),
         "complement": lambda layout, cotarget=1: cute.complement(layout, cotarget),
+        "tuple_add": _arithmetic("tuple_add"),
+        "tuple_sub": _arithmetic("tuple_sub"),
+        "with_shape": lambda layout, shape: cute.composition(layout, cute.make_layout(shape)),
         "make_layout": lambda shape, stride=None: cute.make_layout(shape, stride=stride),
         "concatenate": lambda *layouts: cute.make_layout(layouts),
         "call": lambda layout, coordinate: layout(coordinate),

