@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from programs import NEEDS_FULL, NEEDS_POSIX
 from refusals import refusal
 
 import layoutalg as la
+from descriptors.cli import main as descriptors_main
 from layoutalg.cli.command import COMMANDS, main
 from layoutalg.notation.expression import OPERATIONS, operations
 
@@ -383,3 +385,26 @@ def test_a_tiled_mma_whose_permutation_overlaps_is_refused_with_the_overlap(caps
     assert main(["eval", tiled]) == 2
     refused = refusal(capsys.readouterr().err)
     assert "not injective: it maps two coordinates to offset 16; layout = (8,2,8):(1,16,8)" in refused
+
+
+@each(
+    ("program", "arguments", "way_out"),
+    [
+        (main, ["derive", "--tile", "128x64"], "use `descriptors derive --tile 128x64`"),
+        (main, ["coalesce", "(4,8):(1,4)"], "use `layoutalg eval 'coalesce((4,8):(1,4))'`"),
+        (main, ["coalesce"], "use `layoutalg ops coalesce`"),
+        (main, ["(4,8):(1,4)"], "use `layoutalg eval '(4,8):(1,4)'`"),
+        (descriptors_main, ["eval", "8:1"], "use `layoutalg eval 8:1`"),
+        (descriptors_main, ["complement", "4:2", "24"], "use `layoutalg eval 'complement(4:2, 24)'`"),
+    ],
+)
+def test_a_command_of_the_other_program_is_named_with_its_arguments(
+    capsys: pytest.CaptureFixture[str], program: Callable[[list[str]], int], arguments: list[str], way_out: str
+) -> None:
+    assert program(arguments) == 2
+    assert f"  help: {way_out}\n" in capsys.readouterr().err
+
+
+def test_a_misspelled_command_gets_no_other_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evl", "8:1"]) == 2
+    assert "did you mean eval?" in capsys.readouterr().err
