@@ -72,6 +72,8 @@ if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
         NotInjectiveError,
         UndecidedError,
     )
+    from layoutalg.explanations.explanation import Explanation, explain
+    from layoutalg.explanations.step import ExplanationStep
     from layoutalg.fragments.fragment import Fragment
     from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
@@ -148,6 +150,8 @@ _NAMES = {
     "drawing.shapes": "Scene",
     "dsl_programs": "jit make_swizzle",
     "errors": "CoordinateError LayoutError NotationError NotDivisibleError NotInjectiveError UndecidedError",
+    "explanations.explanation": "explain Explanation",
+    "explanations.step": "ExplanationStep",
     "fragments.fragment": "Fragment",
     "fragments.fragment_accesses": "accesses find_swizzle moves",
     "fragments.fragment_names": "fragment",
@@ -188,6 +192,8 @@ __all__ = [
     "CopyAtom",
     "E",
     "Encoding",
+    "Explanation",
+    "ExplanationStep",
     "F2Matrix",
     "Figure",
     "Fragment",
@@ -238,6 +244,7 @@ __all__ = [
     "draw",
     "elem_less",
     "evaluate",
+    "explain",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",

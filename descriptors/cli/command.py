@@ -116,6 +116,11 @@ def command(context: click.Context) -> None:
         say(context.get_help())
 
 
+def line_for(arguments: Sequence[str]) -> list[str]:
+    """Return the command line of this program for words typed to another one; empty if it has no such command."""
+    return ["descriptors", *arguments] if arguments[0] in COMMANDS else []
+
+
 def main(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
     """Run the command and return its exit status; ``undecided`` is that of an answer that leaves a question open.
 

@@ -216,8 +216,8 @@ _WITHOUT_MMA = ("boxes", "tile", "atoms", "banks")
 
 def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
     """Return a swizzle mode from its name, or any other swizzle on bytes in CuTe's notation."""
-    if text.strip().startswith(("S<", "Sw<", "Swizzle<")):
-        swizzle = evaluate(text.replace("Swizzle<", "S<"))
+    if "<" in text:
+        swizzle = evaluate(text)
         if isinstance(swizzle, Swizzle):
             return swizzle
     return as_swizzle_mode(text)

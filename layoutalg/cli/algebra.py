@@ -12,10 +12,11 @@ import click
 
 from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
-from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, value_text
+from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, record_step, value_text
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
+from layoutalg.explanations.explanation import explain
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.fragments.fragment_names import fragment, names
@@ -30,8 +31,9 @@ from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
 @click.argument("expression", required=False)
 @click.option("--file", "path", metavar="FILE", help="File with one expression per line; # starts a comment line.")
 @json_option("Print JSON; for several lines, one object per line.")
+@click.option("--explain", "explained", is_flag=True, help="Also print the steps to the value, or to the refusal.")
 @click.option("--check", "compared", is_flag=True, help="Also compare with the CuTe DSL; exit status 1 if it differs.")
-def eval_(expression: str | None, path: str | None, as_json: bool, compared: bool) -> Status:
+def eval_(expression: str | None, path: str | None, as_json: bool, explained: bool, compared: bool) -> Status:
     """Evaluate EXPRESSION and print its value. With --file, or - for standard input, evaluate each line.
 
     \b
@@ -39,7 +41,8 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     layoutalg eval "coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1))"
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
-    layoutalg eval "right_inverse((4,8):(8,1))" --check
+    layoutalg eval --explain "logical_divide((4,8):(8,1), 8:2)"
+    layoutalg eval --check "right_inverse((4,8):(8,1))"
     layoutalg eval --file expressions.txt --json
 
     `layoutalg ops` lists the operations. If a line is refused, the error with the line number goes to standard error,
@@ -49,12 +52,16 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     if (expression is None) == (path is None):
         raise click.UsageError("give one of EXPRESSION, - (lines of standard input) and --file (lines of a file)")
     if path is not None or expression == "-":
-        if compared:
-            raise click.UsageError("--check needs one EXPRESSION")
+        if compared or explained:
+            raise click.UsageError(f"{'--check' if compared else '--explain'} needs one EXPRESSION")
         return _lines_or_dump(lines_of("-" if path is None else path), as_json)
     text = str(expression)
+    if compared and explained:
+        raise click.UsageError("--check and --explain cannot be combined")
     if compared:
         return _evaluate_both(text, as_json)
+    if explained:
+        return _explain(text, as_json)
     try:
         value = evaluate(text)
     except LayoutError as error:
@@ -63,6 +70,21 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
         raise
     say(json_text(record(value)) if as_json else value_text(value))
     return Status.ANSWER
+
+
+def _explain(text: str, as_json: bool) -> Status:
+    """Print the value of an expression and its steps, or the steps of a refusal, which is raised after them."""
+    explanation = explain(text)
+    steps = {"steps": [record_step(step) for step in explanation.steps]}
+    if explanation.error is None:
+        say(json_text(record(explanation.value) | steps) if as_json else str(explanation))
+        return Status.ANSWER
+    if not as_json:
+        say(explanation.steps_text)
+        raise explanation.error
+    error = Message.of(explanation.error).record(type(explanation.error).__name__)
+    say(json_text({"error": error, **steps}))
+    return Status.BAD_INPUT
 
 
 #: Lines of a dump that are read: ten times those of a large kernel.

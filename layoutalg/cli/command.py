@@ -73,6 +73,24 @@ def command(context: click.Context, version: bool) -> None:
         say(context.get_help())
 
 
+def line_for(arguments: Sequence[str]) -> list[str]:
+    """Return the command line of this program for words that are not a command of the program that the user called.
+
+    An operation of the algebra and a layout are evaluated; the result is empty if no command accepts the words.
+
+    >>> line_for(["coalesce", "(4,8):(1,4)"])
+    ['layoutalg', 'eval', 'coalesce((4,8):(1,4))']
+    """
+    from layoutalg.notation.expression import OPERATIONS  # imported only for a refusal
+
+    word, *operands = arguments
+    if word in COMMANDS:
+        return ["layoutalg", *arguments]
+    if any(word in names for names in OPERATIONS.values()):
+        return ["layoutalg", "eval", f"{word}({', '.join(operands)})"] if operands else ["layoutalg", "ops", word]
+    return ["layoutalg", "eval", " ".join(arguments)] if any(sign in word for sign in ":(<") else []
+
+
 def main(arguments: Sequence[str] | None = None, undecided: int = 0) -> int:
     """Run the command and return its exit status; ``undecided`` is that of an answer that leaves a question open.
 

@@ -66,7 +66,7 @@ class Commands(click.Group):
     Args:
         arguments: positional arguments of ``click.Group``.
         headings: for each heading of ``--help``, its commands: name, module whose ``commands`` contains it, summary.
-        elsewhere: returns a hint for a text that is not a command, or "".
+        elsewhere: returns a hint for the first word of a command line that is not a command, or "".
         others: the entry point group by which other packages add commands to this program, or "".
         options: keyword arguments of ``click.Group``.
     """
@@ -106,7 +106,8 @@ class Commands(click.Group):
 
         known = self.list_commands(ctx)
         near = get_close_matches(args[0], known, n=1)
-        hint = self.elsewhere(args[0]) or (f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}")
+        hint = self.elsewhere(args[0]) or _other_program(args)
+        hint = hint or (f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}")
         typed = args[0] if len(args[0]) <= 40 else args[0][:37] + "..."
         raise click.UsageError(f"No such command {typed!r}; {hint}", ctx)
 
@@ -131,6 +132,17 @@ class Commands(click.Group):
             with formatter.section(heading):
                 # Padding makes the columns of all sections equally wide.
                 formatter.write_dl([(name.ljust(longest), text) for name, text in rows.items()])
+
+
+def _other_program(arguments: Sequence[str]) -> str:
+    """Return a command line of either program that accepts these arguments, as a way out; "" if there is none."""
+    from shlex import join  # imported only for a refusal
+
+    for program in ("layoutalg", "descriptors"):
+        with suppress(ImportError):
+            if line := import_module(f"{program}.cli.command").line_for(arguments):
+                return f"use `{shortened(join(line), 200)}`"
+    return ""
 
 
 def _purpose(command: EntryPoint) -> str:

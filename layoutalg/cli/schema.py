@@ -176,6 +176,10 @@ TYPES: Kinds = {
         "agrees": bool, "how": (None, {"text", "function", "sum", "slice", "refusal"}), "status": str,
         "value": (str, None), "ours": (str, None), "text": str,
     },
+    "Step": {
+        "text": str, "operation": str, "operands": [str], "result": ("Value", None), "condition": str, "holds": bool,
+        "steps": ["Step"],
+    },
     "Family": {"form": str, "tile": str, "threads": int, "holds": str, "source": str, "grade": str},
     "Access": {
         "warp": int, "value": int, "addresses": [(int, None)], "phase_wavefronts": [int], "access": str, "store": bool,
@@ -207,8 +211,8 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "banks": [{"wavefronts": int, "conflicts": int, "accesses": ["Access"]}],
     "draw": ["Plate", WRITTEN],
     "eval": [
-        *_beside(["Value"], {"check?": "Check", "line?": int}),
-        {**ERROR, "check?": "Check"},
+        *_beside(["Value"], {"check?": "Check", "line?": int, "steps?": ["Step"]}),
+        {**ERROR, "check?": "Check", "steps?": ["Step"]},
         {**ERROR, "line": int},
         *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),
         {**ERROR, "type": str},

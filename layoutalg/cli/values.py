@@ -7,6 +7,7 @@ from typing import Any
 
 from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.errors import LayoutError
+from layoutalg.explanations.step import ExplanationStep
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
@@ -69,6 +70,24 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_numbers(item) for item in value]
     return value if value is None or isinstance(value, int) else str(value)
+
+
+def record_step(step: ExplanationStep) -> dict[str, Any]:
+    """Return a step of an explanation as plain data, with the steps below it.
+
+    >>> from layoutalg import explain
+    >>> record_step(explain("size(8:1)").steps[0])["result"]
+    {'kind': 'int', 'text': '8', 'value': 8}
+    """
+    return {
+        "text": step.text,
+        "operation": step.operation,
+        "operands": [value_text(operand) for operand in step.operands],
+        "result": None if step.result is None else record(step.result),
+        "condition": step.condition,
+        "holds": step.holds,
+        "steps": [record_step(below) for below in step.steps],
+    }
 
 
 def record_offsets(layout: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ True
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
 
 from layoutalg.errors import LayoutError
 from layoutalg.layouts.composed import ComposedLayout
@@ -48,14 +48,21 @@ def cosize(layout: AnyLayout, mode: Mode = None) -> int:
             layout = at_path(layout, mode, "cosize")
         if isinstance(layout, ComposedLayout):
             return _cosize_composed(layout)
-    spans: dict[Any, int] = {}
+    span = 0
+    for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride)):  # noqa: B905  # congruent
+        if isinstance(stride, ScaledBasis):
+            return _cosize_of_coordinates(layout)
+        span += abs(stride) * (extent - 1)
+    return span + 1
+
+
+def _cosize_of_coordinates(layout: Layout) -> int:
+    """Return the product of the lengths over the modes of the coordinate that basis strides address."""
+    spans: dict[tuple[int, ...], int] = {}
     for extent, stride in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
         path, step = (stride.mode, stride.value) if isinstance(stride, ScaledBasis) else ((), stride)
         spans[path] = spans.get(path, 0) + abs(step) * (extent - 1)
-    result = 1
-    for span in spans.values():
-        result *= span + 1
-    return result
+    return prod(span + 1 for span in spans.values())
 
 
 #: The most offsets of a composed layout that are enumerated to find the largest.

@@ -77,14 +77,18 @@ class Parser:
         token = self.token
         actual = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
         raise NotationError(
-            f"notation: expected {expected}, found {actual}; text = {quoted(self.text)}", self.text, token.position
+            f"notation: expected {expected}, found {actual}; text = {quoted(self.text, token.position)}",
+            self.text,
+            token.position,
         )
 
     def reject(self, fact: str) -> NoReturn:
         """Raise a NotationError that states a fact about the text before the next token."""
         token = self.token
         place = f"position {token.position}" if token.kind != "end" else "the end of the text"
-        raise NotationError(f"notation: {fact}, at {place}; text = {quoted(self.text)}", self.text, token.position)
+        raise NotationError(
+            f"notation: {fact}, at {place}; text = {quoted(self.text, token.position)}", self.text, token.position
+        )
 
     def parse_all(self) -> Any:
         """Read one value that is the whole text."""
@@ -139,7 +143,7 @@ class Parser:
         if unclosed:
             position = unclosed[-1].position
             raise NotationError(
-                f"notation: the '(' at position {position} is not closed; text = {quoted(self.text)}",
+                f"notation: the '(' at position {position} is not closed; text = {quoted(self.text, position)}",
                 self.text,
                 position,
             )

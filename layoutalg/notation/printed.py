@@ -25,6 +25,7 @@ from layoutalg.errors import LayoutError, NotationError
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.notation.cpp_types import from_cpp
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
 
@@ -156,7 +157,7 @@ def parse_pointer(text: str) -> Pointer | None:
         raise NotationError(f"notation: {safe_text(text)} is not a string")
     if (encoding := parse_encoding(text)) is not None:
         return _pointer_of(encoding)
-    match = _find_pointer(text)
+    match = _find_pointer(from_cpp(text))
     return None if match is None else _make_pointer(match)
 
 
@@ -206,10 +207,10 @@ def _pointer_of(encoding: Encoding) -> Pointer | None:
 
 
 def as_notation(text: str) -> str:
-    """Convert every printed tensor in a text to notation.
+    """Convert every printed tensor and every C++ type in a text to notation.
 
     The length of the text stays the same, except that a start coordinate that is a number takes two more characters,
-    and that the encoding of another compiler is replaced by its layout.
+    and that C++ types and the encoding of another compiler are replaced by their layouts.
 
     Raises:
         NotationError: if a swizzle or an address splits an element, a pointer was printed without its swizzle, or
@@ -225,6 +226,7 @@ def as_notation(text: str) -> str:
         if re.match(_CALL, text[:start], re.ASCII):
             return f"{text[:start]}{encoding.layout}{text[end:]}"
         return str(encoding.layout)
+    text = from_cpp(text)
     if (plain := _match_whole(_PLAIN, text, ("tensor<", "layout<"))) is not None:
         return _extract_layout(plain, _origin(plain.groupdict().get("start") or "0"))
     while (match := _find_pointer(text)) is not None:

@@ -53,7 +53,7 @@ def tokenize(text: str) -> list[Token]:
         if match is None:
             start = position + len(text[position:]) - len(text[position:].lstrip())
             raise NotationError(
-                f"notation: unexpected character {text[start]!r} at position {start}; text = {quoted(text)}",
+                f"notation: unexpected character {text[start]!r} at position {start}; text = {quoted(text, start)}",
                 text,
                 start,
             )
@@ -64,6 +64,14 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
-def quoted(text: str) -> str:
-    """Return a text in quotation marks for an error message, shortened to 80 characters."""
-    return repr(text if len(text) <= 80 else text[:77] + "...")
+def quoted(text: str, position: int = 0) -> str:
+    """Return a text in quotation marks for an error message, shortened to about 80 characters around a position.
+
+    >>> quoted("4:1" + "," * 200, 150)
+    "'...,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,...'"
+    """
+    if len(text) <= 80:
+        return repr(text)
+    start = 0 if position < 60 else min(position - 37, len(text) - 77)
+    end = start + (77 if start == 0 else 74)
+    return repr(f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}")

@@ -30,6 +30,7 @@ ROOMS = (
         "layoutalg.compilers",
         "layoutalg.pictures",
         "layoutalg.notation",
+        "layoutalg.explanations",
         "layoutalg.dsl_programs",
     ),
     *("layoutalg.laws", "layoutalg.oracle", "layoutalg.oracle.dsl", "layoutalg", "layoutalg.cli", "layoutalg.__main__"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from programs import NEEDS_FULL, NEEDS_POSIX
 from refusals import refusal
 
 import layoutalg as la
+from descriptors.cli import main as descriptors_main
 from layoutalg.cli.command import COMMANDS, main
 from layoutalg.notation.expression import OPERATIONS, operations
 
@@ -383,3 +385,74 @@ def test_a_tiled_mma_whose_permutation_overlaps_is_refused_with_the_overlap(caps
     assert main(["eval", tiled]) == 2
     refused = refusal(capsys.readouterr().err)
     assert "not injective: it maps two coordinates to offset 16; layout = (8,2,8):(1,16,8)" in refused
+
+
+@each(
+    ("program", "arguments", "way_out"),
+    [
+        (main, ["derive", "--tile", "128x64"], "use `descriptors derive --tile 128x64`"),
+        (main, ["coalesce", "(4,8):(1,4)"], "use `layoutalg eval 'coalesce((4,8):(1,4))'`"),
+        (main, ["coalesce"], "use `layoutalg ops coalesce`"),
+        (main, ["(4,8):(1,4)"], "use `layoutalg eval '(4,8):(1,4)'`"),
+        (descriptors_main, ["eval", "8:1"], "use `layoutalg eval 8:1`"),
+        (descriptors_main, ["complement", "4:2", "24"], "use `layoutalg eval 'complement(4:2, 24)'`"),
+    ],
+)
+def test_a_command_of_the_other_program_is_named_with_its_arguments(
+    capsys: pytest.CaptureFixture[str], program: Callable[[list[str]], int], arguments: list[str], way_out: str
+) -> None:
+    assert program(arguments) == 2
+    assert f"  help: {way_out}\n" in capsys.readouterr().err
+
+
+def test_a_misspelled_command_gets_no_other_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evl", "8:1"]) == 2
+    assert "did you mean eval?" in capsys.readouterr().err
+
+
+def test_eval_explain_prints_the_value_and_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--explain", "coalesce((2,(1,6)):(1,(6,2)))"]) == 0
+    assert capsys.readouterr().out == (
+        "12:1\n\n"
+        "coalesce((2,(1,6)):(1,(6,2))) = 12:1\n"
+        "coalesce(A): the fewest modes for the same function of the index.\n"
+        "1. Write the modes in a row.\n"
+        "   (2,(1,6)):(1,(6,2)) = (2,1,6):(1,6,2)\n"
+        "2. Drop the mode 1:6: its only coordinate is 0.\n"
+        "   (2,1,6):(1,6,2) = (2,6):(1,2)\n"
+        "3. Join 2:1 and 6:2: 2 * 1 = 2, so the second continues the first.\n"
+        "   (2,6):(1,2) = 12:1\n"
+    )
+
+
+def test_eval_explain_prints_the_steps_of_a_refusal_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--explain", "composition((6,2):(1,7), (3,2):(2,3))"]) == 2
+    out, err = capsys.readouterr()
+    assert out.endswith("needed: 4 + 3 = 8, which is false\n")
+    assert "a(4 + 3) = 8, but a(4) + a(3) = 7" in refusal(err)
+
+
+def test_eval_explain_of_a_composed_layout_looks_for_the_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--explain", "(6,2):(1,7) o (3,2):(2,3)"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("(6,2):(1,7) o 0 o (3,2):(2,3)\n") and "needed: 4 + 3 = 8" in out
+
+
+@each(
+    ("source", "status", "holds"),
+    [("complement(4:2, 24)", 0, True), ("complement((4,4):(1,3), 24)", 2, False)],
+)
+def test_eval_explain_json_has_the_steps_as_data(
+    capsys: pytest.CaptureFixture[str], source: str, status: int, holds: bool
+) -> None:
+    assert main(["eval", "--explain", "--json", source]) == status
+    answer = json.loads(capsys.readouterr().out)
+    (step,) = answer["steps"]
+    assert step["operation"] == "complement" and step["holds"] is holds and ("error" in answer) is not holds
+    assert [below["holds"] for below in step["steps"]][-1] is holds
+
+
+@each("options", [["--check", "8:1"], ["--file", "expressions.txt"]])
+def test_eval_explain_is_for_one_expression_alone(capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    assert main(["eval", "--explain", *options]) == 2
+    assert "--explain" in refusal(capsys.readouterr().err)

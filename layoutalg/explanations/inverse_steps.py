@@ -1,0 +1,129 @@
+"""The steps of ``right_inverse``, ``left_inverse`` and ``nullspace``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutalg.algebra.inverse import left_inverse, right_inverse
+from layoutalg.explanations.step import Board, NotExplainedError, listed, need_numbers
+from layoutalg.layouts.composed import ComposedLayout
+from layoutalg.layouts.flat import from_flat, merge
+from layoutalg.layouts.layout import Layout
+from layoutalg.tuples.int_tuple import flatten_tuple
+
+#: Extent, stride and the distance of two neighboring indices of a mode.
+_Mode = tuple[int, int, int]
+
+
+def explain_right_inverse(board: Board, layout: Any) -> Any:
+    """Explain :func:`layoutalg.right_inverse`."""
+    if isinstance(layout, ComposedLayout):
+        return _swizzled(board, "right_inverse", layout)
+    modes = _modes(board, layout)
+    by_stride: dict[int, _Mode] = {}
+    for mode in modes:
+        by_stride.setdefault(mode[1], mode)
+    extents: list[int] = []
+    strides: list[int] = []
+    offset = 1
+    while offset in by_stride:
+        s, d, index = by_stride[offset]
+        extents.append(s)
+        strides.append(index)
+        offset *= s
+        found = from_flat(*merge(tuple(extents), tuple(strides)))
+        board.write(
+            f"Stride {d} is that of {s}:{d}, whose elements are {index} apart in the index: add {s}:{index}. The next "
+            f"stride needed is {d} * {s} = {offset}.",
+            "composition",
+            (layout, found),
+            Layout(offset, 1),
+        )
+    result = from_flat(*merge(tuple(extents), tuple(strides)))
+    return board.write(f"No mode has stride {offset}, so the inverse ends here.", "right_inverse", (layout,), result)
+
+
+def explain_left_inverse(board: Board, layout: Any) -> Any:
+    """Explain :func:`layoutalg.left_inverse`."""
+    if isinstance(layout, ComposedLayout):
+        return _swizzled(board, "left_inverse", layout)
+    modes = sorted(_modes(board, layout), key=lambda mode: (mode[1], mode[0], mode[2]))
+    if modes and modes[0][1] < 0:
+        board.fail("A negative stride has no inverse of this form.", f"{modes[0][1]} >= 0")
+    if len(modes) > 1:
+        board.write(f"Take the modes in the order of their strides: {listed([f'{s}:{d}' for s, d, _ in modes])}.")
+    extents: list[int] = []
+    strides: list[int] = []
+    stride, count, index = 1, 1, 0
+    for s, d, weight in modes:
+        if d == 0:
+            board.fail("A mode of stride 0 maps different indices to one offset.", "0 != 0")
+        if d % stride:
+            board.fail(
+                f"Stride {d} is not a multiple of {stride}, the stride below it.",
+                f"{d} mod {stride} = {d % stride} = 0",
+            )
+        if d < stride * count:
+            board.fail(
+                f"Stride {d} lies inside the period {stride} * {count} = {stride * count} of the mode below it.",
+                f"{d} >= {stride * count}",
+            )
+        if d // stride > 1:
+            extents.append(d // stride)
+            strides.append(index)
+            sentence = f"From stride {stride} to stride {d} there are {d} / {stride} = {d // stride} steps"
+            sentence += f", each of which moves the index by {index}"
+            sentence = sentence if index else f"A has no offset between 0 and {d}"
+            board.write(f"{sentence}: add {d // stride}:{index}.")
+        stride, count, index = d, s, weight
+    extents.append(count)
+    strides.append(index)
+    result = from_flat(*merge(tuple(extents), tuple(strides)))
+    return board.write(
+        f"The largest stride, {stride}, has {count} coordinates, whose elements are {index} apart in the index: add "
+        f"{count}:{index}.",
+        "left_inverse",
+        (layout,),
+        result,
+    )
+
+
+def explain_nullspace(board: Board, layout: Any) -> Any:
+    """Explain :func:`layoutalg.nullspace`."""
+    need_numbers(layout)
+    zeros = []
+    index = 1
+    for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True):
+        if d == 0:
+            zeros.append((s, index))
+        index *= s
+    names = listed([f"{s}:0 with indices {step} apart" for s, step in zeros])
+    sentence = f"The modes of stride 0 are {names}." if zeros else "No mode has stride 0."
+    result = from_flat([s for s, _ in zeros], [step for _, step in zeros])
+    return board.write(sentence, "nullspace", (layout,), result)
+
+
+def _modes(board: Board, layout: Any) -> list[_Mode]:
+    """Explain the coalesced modes of a layout and where their elements are in the index."""
+    need_numbers(layout)
+    if not flatten_tuple(layout.shape):
+        raise NotExplainedError
+    extents, strides = merge(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
+    flat = from_flat(extents, strides)
+    if flat != layout:
+        board.call("coalesce", layout)
+    modes = []
+    index = 1
+    for s, d in zip(extents, strides, strict=True):
+        modes.append((s, d, index))
+        index *= s
+    return modes
+
+
+def _swizzled(board: Board, operation: str, layout: ComposedLayout) -> Any:
+    """Explain the inverse of a swizzle after a layout, with the inverse of the layout."""
+    operate = right_inverse if operation == "right_inverse" else left_inverse
+    result = board.refused(operate, layout)
+    board.call(operation, layout.inner)
+    sentence = "A swizzle is its own inverse, so the inverse of S o L is the inverse of L after S."
+    return board.write(sentence, operation, (layout,), result)
