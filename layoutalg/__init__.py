@@ -63,13 +63,12 @@ if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
         NotInjectiveError,
         UndecidedError,
     )
+    from layoutalg.fragments.copy_atoms import CopyAtom, copy_atom
     from layoutalg.fragments.fragment import Fragment
     from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
     from layoutalg.fragments.tiled_copy import (
-        CopyAtom,
         TiledCopy,
-        copy_atom,
         make_layout_tv,
         make_tiled_copy,
         make_tiled_copy_A,
@@ -141,8 +140,9 @@ _NAMES = {
     "fragments.fragment": "Fragment",
     "fragments.fragment_accesses": "accesses find_swizzle moves",
     "fragments.fragment_names": "fragment",
+    "fragments.copy_atoms": "copy_atom CopyAtom",
     "fragments.tiled_copy": (
-        "copy_atom CopyAtom make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+        "make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
         "make_tiled_copy_tv TiledCopy"
     ),
     "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom TiledMma",

@@ -42,7 +42,7 @@ from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import check_destination
 from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, smem_word, with_version, word_format
-from descriptors.smem.words.tensor_map import MEASURED, Im2colWindow, TensorMap, TmaError
+from descriptors.smem.words.tensor_map import MEASURED, SWIZZLE_NAMES, Im2colWindow, TensorMap, TmaError
 from descriptors.targets import has_tcgen05, has_wgmma, known
 from descriptors.text import DOCUMENTED, extents_text, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
@@ -196,7 +196,7 @@ class TensorCopy:
 
     def __str__(self) -> str:
         box = "x".join(map(str, self.map.box)) if isinstance(self.map.box, tuple) else "im2col"
-        swizzle = f", swizzle {self.map.mode}" if self.map.swizzle else ""
+        swizzle = f", swizzle {SWIZZLE_NAMES[self.map.swizzle]}" if self.map.swizzle else ""
         return f"box {box}{f', interleave {self.map.slice_bytes}B' * bool(self.map.interleave)}{swizzle}"
 
     def text(self, tile: Tile) -> str:

@@ -30,7 +30,7 @@ from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
 from layoutalg.notation.printed import as_notation
-from layoutalg.notation.tiled import tiled_print
+from layoutalg.notation.tiled import Passage, is_around, passages
 from layoutalg.notation.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
@@ -128,14 +128,72 @@ def evaluate(source: str) -> Any:
     >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
     149
     """
-    tiled = tiled_print(source)
-    return ExpressionParser(source).parse_all() if tiled is None else tiled
+    parts = passages(source)
+    if not parts:
+        return ExpressionParser(source).parse_all()
+    if is_around(parts):
+        return _around_prints(source, parts)
+    values = [value for _, value in entries(source)]
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def entries(source: str) -> list[tuple[str, Any]]:
+    """Return the label and the value of each print in a text, and of each tensor or layout in a line between them.
+
+    Raises:
+        NotationError: if a line is neither a print, nor a label, nor an expression.
+        LayoutError: if the lines of a print do not fit together.
+
+    >>> [(label, str(value)) for label, value in entries("gA: (8,8):(8,1)\\natom:\\nCopy_Atom\\n ValLayoutSrc: (1,8):(0,1)"
+    ... "\\n ValLayoutDst: (1,8):(0,1)")][0]
+    ('gA', '(8,8):(8,1)')
+    """
+    listed: list[tuple[str, Any]] = []
+    label = ""
+    for part in passages(source):
+        if part.lines is not None:
+            listed.append((label, part.value()))
+            label = ""
+            continue
+        for line in part.text.splitlines():
+            bare = line.strip(" \t/*|>")
+            name, colon, value = bare.partition(":")
+            is_name = all(letter.isalnum() or letter in "_ .<>[]-" for letter in name) and not name[:1].isdigit()
+            if not bare:
+                continue
+            if is_name and not value.strip():
+                label = name.strip()
+                continue
+            try:
+                listed.append((name.strip(), evaluate(value)) if colon and is_name else ("", evaluate(bare)))
+            except LayoutError as error:
+                raise NotationError(
+                    f"notation: the line {safe_text(bare[:60])!r} between the prints is neither a label nor an "
+                    f"expression; {error}",
+                    source,
+                    part.start,
+                ) from None
+            label = ""
+    return listed
+
+
+def _around_prints(source: str, parts: list[Passage]) -> Any:
+    """Return the value of an expression whose operands are prints."""
+    values: dict[str, Any] = {}
+    text = source
+    for part in parts:
+        if part.lines is not None:
+            name = f"print.{len(values)}"
+            values[name] = part.value()
+            text = f"{text[: part.start]}{name.ljust(part.end - part.start)}{text[part.end :]}"  # positions stay
+    return ExpressionParser(text, values).parse_all()
 
 
 class ExpressionParser(Parser):
     """A parser that evaluates the calls of operations. A subclass may create other values for them."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, values: dict[str, Any] | None = None) -> None:
+        self.values = values or {}
         # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
         plain = as_notation(text)
         super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
@@ -163,6 +221,9 @@ class ExpressionParser(Parser):
             if self.take(word):
                 return value
         name = self.token
+        if name.text in self.values:
+            self.next += 1
+            return self.values[name.text]
         if "." in name.text:
             self.next += 1
             registers = fragment(name.text).layout
