@@ -68,15 +68,21 @@ if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
     from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
     from layoutalg.fragments.tiled_copy import (
+        ThrCopy,
         TiledCopy,
+        make_cotiled_copy,
         make_layout_tv,
         make_tiled_copy,
         make_tiled_copy_A,
         make_tiled_copy_B,
         make_tiled_copy_C,
+        make_tiled_copy_C_atom,
+        make_tiled_copy_D,
+        make_tiled_copy_S,
         make_tiled_copy_tv,
     )
-    from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma, make_tiled_mma, mma_atom
+    from layoutalg.fragments.tiled_mma import MmaAtom, ThrMma, TiledMma, make_tiled_mma, mma_atom
+    from layoutalg.fragments.tma_partition import tma_partition
     from layoutalg.laws.law import broken_law, law_names
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
@@ -142,10 +148,11 @@ _NAMES = {
     "fragments.fragment_names": "fragment",
     "fragments.copy_atoms": "copy_atom CopyAtom",
     "fragments.tiled_copy": (
-        "make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
-        "make_tiled_copy_tv TiledCopy"
+        "make_cotiled_copy make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+        "make_tiled_copy_C_atom make_tiled_copy_D make_tiled_copy_S make_tiled_copy_tv ThrCopy TiledCopy"
     ),
-    "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom TiledMma",
+    "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom ThrMma TiledMma",
+    "fragments.tma_partition": "tma_partition",
     "laws.law": "broken_law law_names",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
@@ -204,6 +211,8 @@ __all__ = [
     "Shape",
     "Stride",
     "Swizzle",
+    "ThrCopy",
+    "ThrMma",
     "TiledCopy",
     "TiledMma",
     "Tiler",
@@ -250,6 +259,7 @@ __all__ = [
     "logical_divide",
     "logical_product",
     "make_composed_layout",
+    "make_cotiled_copy",
     "make_identity_layout",
     "make_layout",
     "make_layout_like",
@@ -260,6 +270,9 @@ __all__ = [
     "make_tiled_copy_A",
     "make_tiled_copy_B",
     "make_tiled_copy_C",
+    "make_tiled_copy_C_atom",
+    "make_tiled_copy_D",
+    "make_tiled_copy_S",
     "make_tiled_copy_tv",
     "make_tiled_mma",
     "max_common_layout",
@@ -293,6 +306,7 @@ __all__ = [
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
+    "tma_partition",
     "to_f2",
     "to_f2_affine",
     "to_linear_layout",

@@ -170,8 +170,22 @@ TYPES: Kinds = {
     "Number": {"kind": {"int"}, "text": str, "value": int},
     "Truth": {"kind": {"bool"}, "text": str, "value": bool},
     "Nothing": {"kind": {"none"}, "text": str, "value": None},
-    "Other": {"kind": {"Polynomial", "ScaledBasis", "TiledCopy", "TiledMma", "Vector"}, "text": str},
-    "Value": ("Layout", "ComposedLayout", "Swizzle", "Items", "Tuple", "Number", "Truth", "Nothing", "Other"),
+    "CopyLayouts": {"source": str, "destination": str, "reference": str},
+    "TiledCopy": {
+        "kind": {"TiledCopy"}, "text": str, "threads": int, "tiler": [str], "layout_tv": str, "layout_src_tv": str,
+        "layout_dst_tv": str, "atom": "CopyLayouts",
+    },
+    "TiledMma": {
+        "kind": {"TiledMma"}, "text": str, "threads": int, "shape_mnk": [int], "tile_mnk": [int],
+        "thr_layout_vmnk": str, "permutation_mnk": [str], "tv_layouts": {str: str},
+    },
+    "CopyAtom": {"kind": {"CopyAtom"}, "text": str, "threads": int, "atom": "CopyLayouts"},
+    "MmaAtom": {"kind": {"MmaAtom"}, "text": str, "threads": int, "shape_mnk": [int], "tv_layouts": {str: str}},
+    "Other": {"kind": {"Polynomial", "ScaledBasis", "Vector"}, "text": str},
+    "Value": (
+        "Layout", "ComposedLayout", "Swizzle", "Items", "Tuple", "Number", "Truth", "Nothing", "TiledCopy", "TiledMma",
+        "CopyAtom", "MmaAtom", "Other",
+    ),
     "Check": {
         "agrees": bool, "how": (None, {"text", "function", "sum", "slice", "refusal"}), "status": str,
         "value": (str, None), "ours": (str, None), "text": str,
@@ -207,7 +221,7 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "banks": [{"wavefronts": int, "conflicts": int, "accesses": ["Access"]}],
     "draw": ["Plate", WRITTEN],
     "eval": [
-        *_beside(["Value"], {"check?": "Check", "line?": int}),
+        *_beside(["Value"], {"check?": "Check", "line?": int, "label?": str}),
         {**ERROR, "check?": "Check"},
         {**ERROR, "line": int},
         *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),

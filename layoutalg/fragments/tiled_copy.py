@@ -105,11 +105,13 @@ class TiledCopy(Shown):
         check_depth(tiler, "TiledCopy: tile")
         if not isinstance(atom, CopyAtom) or type(tiler) is not tuple or not all(map(is_tiler, tiler)):
             raise LayoutError(f"TiledCopy: {safe_text(atom)}, {safe_text(tiler)} are not an atom and a tile")
-        if any(size(whole) % size(part) for whole, part in zip(layout, atom.reference, strict=True)):
-            raise LayoutError(
-                f"TiledCopy: the threads and values of the atom, {atom.reference}, do not divide those of the layout, "
-                f"{layout}"
-            )
+        for whole, part, name in zip(layout, atom.reference, ("threads", "values"), strict=True):
+            if size(whole) % size(part):
+                few = f"too few {name} for the atom: " if size(whole) < size(part) else ""
+                raise LayoutError(
+                    f"TiledCopy: {few}the {size(part)} {name} of the atom do not divide the {size(whole)} {name} of "
+                    f"the layout; atom = {atom.reference}, layout = {layout}"
+                )
         fix(self, atom=atom, layout_tv=layout, tiler=tiler)
 
     @property
@@ -280,10 +282,11 @@ class TiledCopy(Shown):
         if any(tiler is None for tiler in self.tiler):
             raise LayoutError(f"TiledCopy: the tile {self.tiler} has a mode without an extent")
         # An index into the tiler becomes a coordinate in the smallest block that contains the tile.
-        extents = [int(cosize(tiler)) if isinstance(tiler, Layout) else extent_of(tiler) for tiler in self.tiler]
-        block, steps = Layout(tuple(extents)), []
-        for mode, tiler in zip(block, self.tiler, strict=True):
-            steps.append(composition(mode, tiler if isinstance(tiler, Layout) else Layout(extent_of(tiler))))
+        extents = self._block
+        steps = [
+            composition(mode, tiler if isinstance(tiler, Layout) else Layout(extent_of(tiler)))
+            for mode, tiler in zip(Layout(extents), self.tiler, strict=True)
+        ]
         values = self._thread_values(self.atom.destination if side == "D" else self.atom.source)
         lanes = composition(make_layout(*steps), values)
         return Fragment(f"{side} of a tiled copy", (extents[0], prod(extents[1:])), coalesce(lanes, (1, 1)))
@@ -307,8 +310,15 @@ class TiledCopy(Shown):
         sides = self._drawn()
         names = ("S, D",) if len(sides) == 1 else ("S", "D")
         rows = [f"   {name}  {side.layout}" for name, side in zip(names, sides, strict=True)]
-        last = "   (thread, value) to an index into the tile, first mode fastest"
-        return "\n".join([f"{head}; tile {text(tuple(map(extent_of, self.tiler)))}", *rows, last])
+        tile, block = tuple(map(extent_of, self.tiler)), self._block
+        spread = f", spread over {text(block)}" if block != tile else ""
+        last = f"   (thread, value) to an index into {text(block) if spread else 'the tile'}, first mode fastest"
+        return "\n".join([f"{head}; tile {text(tile)}{spread}", *rows, last])
+
+    @property
+    def _block(self) -> tuple[int, ...]:
+        """Extents of the smallest block that contains the tile, whose modes may have gaps."""
+        return tuple(int(cosize(tiler)) if isinstance(tiler, Layout) else extent_of(tiler) for tiler in self.tiler)
 
     def _thread_values(self, target: Layout) -> Layout:
         """Return (thread, (atom value, atom)) to an index into the tile, for one side of the atom."""

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from layoutalg.errors import LayoutError
+from layoutalg.errors import LayoutError, NotationError
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
@@ -58,6 +58,12 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
         "tile_to_shape",
     ),
     "Change the unit": ("recast_layout", "upcast", "downcast"),
+    "Copies and MMAs": (
+        *("copy_atom", "mma_atom", "make_tiled_copy", "make_tiled_copy_tv", "make_tiled_copy_A", "make_tiled_copy_B"),
+        *("make_tiled_copy_C", "make_tiled_copy_C_atom", "make_tiled_copy_S", "make_tiled_copy_D", "make_cotiled_copy"),
+        *("make_tiled_mma", "partition_S", "partition_D", "partition_A", "partition_B", "partition_C"),
+        *("thrfrg_S", "thrfrg_D", "thrfrg_A", "thrfrg_B", "thrfrg_C", "retile", "tma_partition", "owners"),
+    ),
 }
 
 #: The operations by module. The modules are imported when the first expression is read.
@@ -79,7 +85,17 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "algebra.recast": ("recast_layout", "upcast", "downcast"),
     "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
     "algebra.tiling": ("local_tile", "local_partition"),
-    "fragments.tiled_copy": ("make_layout_tv",),
+    "fragments.copy_atoms": ("copy_atom",),
+    "fragments.partitions": (
+        *("partition_S", "partition_D", "partition_A", "partition_B", "partition_C"),
+        *("thrfrg_S", "thrfrg_D", "thrfrg_A", "thrfrg_B", "thrfrg_C", "retile", "owners"),
+    ),
+    "fragments.tiled_copy": (
+        *("make_layout_tv", "make_tiled_copy", "make_tiled_copy_tv", "make_tiled_copy_A", "make_tiled_copy_B"),
+        *("make_tiled_copy_C", "make_tiled_copy_C_atom", "make_tiled_copy_S", "make_tiled_copy_D", "make_cotiled_copy"),
+    ),
+    "fragments.tiled_mma": ("mma_atom", "make_tiled_mma"),
+    "fragments.tma_partition": ("tma_partition",),
     "layouts.composed": ("ComposedLayout",),
     "layouts.cosize": ("cosize",),
     "layouts.layout": ("Layout",),
@@ -157,7 +173,7 @@ def entries(source: str) -> list[tuple[str, Any]]:
             continue
         for line in part.text.splitlines():
             bare = line.strip(" \t/*|>")
-            name, colon, value = bare.partition(":")
+            name, colon, value = bare.partition("=" if "=" in bare.partition(":")[0] else ":")
             is_name = all(letter.isalnum() or letter in "_ .<>[]-" for letter in name) and not name[:1].isdigit()
             if not bare:
                 continue
@@ -186,7 +202,9 @@ def _around_prints(source: str, parts: list[Passage]) -> Any:
             name = f"print.{len(values)}"
             values[name] = part.value()
             text = f"{text[: part.start]}{name.ljust(part.end - part.start)}{text[part.end :]}"  # positions stay
-    return ExpressionParser(text, values).parse_all()
+    parser = ExpressionParser(text, values)
+    parser.text = source
+    return parser.parse_all()
 
 
 class ExpressionParser(Parser):
@@ -196,6 +214,10 @@ class ExpressionParser(Parser):
         self.values = values or {}
         # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
         plain = as_notation(text)
+        if isinstance(plain, str) and ("'" in plain or '"' in plain):  # names in quotation marks, as in Python
+            import re
+
+            plain = re.sub(r"""(["'])([\w.:]*)\1""", r" \2 ", plain)
         super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
         self.text = text
         self.tokens = [_restore_bracket(token, plain) for token in self.tokens]
@@ -233,7 +255,7 @@ class ExpressionParser(Parser):
             self.reject(f"{name.text[:40]!r} is not an operation of the algebra{hint(name.text, functions)}")
         self.next += 1
         self.expect("(")
-        positional, keywords = self._arguments(allow_names=True)
+        positional, keywords = self._arguments(allow_names=True, texts=name.text in _WITH_TEXTS)
         return self.apply(name.text, functions[name.text], positional, keywords)
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
@@ -250,7 +272,8 @@ class ExpressionParser(Parser):
             raise LayoutError(f"mode: index {index} is not in [0,{len(layout)}); layout = {layout}")
         return layout[index]
 
-    def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, allow_names: bool = False, texts: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        """Read operands; with ``texts``, a name that stands alone is a text, such as that of an instruction."""
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
         while not self.take(")"):
@@ -259,15 +282,23 @@ class ExpressionParser(Parser):
                 if key in keywords:
                     self.reject(f"the argument {key} is given twice")
                 self.next += 2
-                keywords[key] = self.parse_value()
+                keywords[key] = self._argument(texts)
             elif keywords:
                 self.reject("an argument without a name follows an argument with a name")
             else:
-                positional.append(self.parse_value())
+                positional.append(self._argument(texts))
             if not self.take(","):
                 self.expect(")")
                 break
         return positional, keywords
+
+    def _argument(self, texts: bool) -> Any:
+        name, following = self.token, self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
+        alone = name.kind == "name" and following in (",", ")") and name.text not in self.values
+        if texts and alone and name.text not in ("None", "True", "False"):
+            self.next += 1
+            return name.text
+        return self.parse_value()
 
     def _list(self) -> tuple[Any, ...]:
         return tuple(self._items("]", tiler=True))
@@ -325,6 +356,12 @@ def _arguments_text(positional: list[Any], keywords: dict[str, Any]) -> str:
     """Return the operands as text for a message."""
     return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in keywords.items())])
 
+
+#: Operations with operands that are names: of an instruction, or of a side or operand (S, D, A, B, C, smem, rmem).
+_WITH_TEXTS = frozenset(
+    "copy_atom mma_atom make_tiled_copy make_tiled_copy_tv make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+    "make_tiled_copy_C_atom make_tiled_copy_S make_tiled_copy_D make_cotiled_copy make_tiled_mma owners".split()
+)
 
 _TO_PARENTHESES = str.maketrans("[]", "()")
 

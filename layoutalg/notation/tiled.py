@@ -65,9 +65,7 @@ _NAMES = {
     "ignored": ("ThrID", "ThrIdx"),
     "type": ("ValueType", "Value type"),
 }
-_KEYS = {
-    name.replace(" ", "").replace("_", "").lower(): key for key, names in _NAMES.items() for name in names
-}
+_KEYS = {name.replace(" ", "").replace("_", "").lower(): key for key, names in _NAMES.items() for name in names}
 #: A heading at the end of a line, and a line with a value. Marks of comments may precede both.
 _HEADING = r"(?P<before>.*?)(?<![A-Za-z0-9_])(?P<heading>(?:Tiled|Thr)[ _]?(?:Copy|MMA)|(?:Copy|MMA)[ _]Atom):?\s*$"
 _LINE = r"(?P<before>[\s/#*|>]*)(?P<name>[A-Za-z][A-Za-z_ ]*?)\s*:(?P<value>.*)$"
@@ -160,6 +158,25 @@ def is_around(parts: list[Passage]) -> bool:
     return before.endswith(("(", ",", "=", "[")) or after.startswith((",", ")", "(", "[", "."))
 
 
+def is_line_of_print(line: str, inside: bool) -> bool:
+    """Return whether a line is the heading of a print, or one of its lines if it follows another.
+
+    Args:
+        line: the line.
+        inside: whether the line before it belongs to a print.
+
+    >>> is_line_of_print("gC: Tiled Copy", False), is_line_of_print("  Tiler MN: (8:1,8:1)", True)
+    (True, True)
+    """
+    import re
+
+    bare = _without_remark(line)
+    if re.match(_HEADING, bare, re.ASCII):
+        return True
+    match = re.match(_LINE, bare, re.ASCII)
+    return inside and match is not None and _key(match["name"]) is not None
+
+
 @frozen
 class _Segment:
     """A heading with the lines that follow it, or lines without a heading (an empty heading)."""
@@ -193,7 +210,7 @@ def _segments(text: str) -> Iterator[_Segment]:
             if segment is not None:
                 yield segment
             heading = match["heading"].replace(" ", "").replace("_", "").lower()
-            segment = _Segment(position + match.start("heading"), position + match.end("heading"), heading, {})
+            segment = _Segment(position + match.start("heading"), position + len(line.rstrip()), heading, {})
         elif (match := re.match(_LINE, bare, re.ASCII)) and (key := _key(match["name"])):
             start = position + match.start("name")
             segment = segment or _Segment(start, start, "", {})
@@ -206,8 +223,10 @@ def _segments(text: str) -> Iterator[_Segment]:
                 )
             first = position + match.start("value")
             value, length = _parse_line(key, match["value"], text, first)
-            segment = _Segment(segment.start, first + length, segment.heading, {**segment.lines, key: value})
-            if match["value"][length:].lstrip().startswith((",", ")", "(", "[", ".")):
+            goes_on = match["value"][length:].lstrip().startswith((",", ")", "(", "[", "."))  # as an expression
+            end = first + length if goes_on else position + len(line.rstrip())
+            segment = _Segment(segment.start, end, segment.heading, {**segment.lines, key: value})
+            if goes_on:
                 yield segment
                 segment = None
         elif bare.strip(_MARKS) and segment is not None:
@@ -238,7 +257,9 @@ def _join(text: str, segments: list[_Segment]) -> Iterator[_Segment]:
             after = {f"{family}atom": (f"thr{family}", f"tiled{family}"), f"thr{family}": (f"tiled{family}",)}
             follower = next((name for name in after.get(kind, ()) if follows(number, name)), None)
             if kind == f"{family}atom" and follower is not None:
-                last = number + 2 if follower == f"thr{family}" and follows(number + 1, f"tiled{family}") else number + 1
+                last = (
+                    number + 2 if follower == f"thr{family}" and follows(number + 1, f"tiled{family}") else number + 1
+                )
                 if segments[last].kind != f"tiled{family}" or follows(last, f"{family}atom"):
                     break  # the copy has an atom of its own
             if follower is None:
