@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
         UndecidedError,
     )
     from layoutalg.fragments.copy_atoms import CopyAtom, copy_atom
+    from layoutalg.fragments.feeds import Feed, Held, feeds
     from layoutalg.fragments.fragment import Fragment
     from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
@@ -143,6 +144,7 @@ _NAMES = {
     "drawing.shapes": "Scene",
     "dsl_programs": "jit make_swizzle",
     "errors": "CoordinateError LayoutError NotationError NotDivisibleError NotInjectiveError UndecidedError",
+    "fragments.feeds": "Feed Held feeds",
     "fragments.fragment": "Fragment",
     "fragments.fragment_accesses": "accesses find_swizzle moves",
     "fragments.fragment_names": "fragment",
@@ -186,8 +188,10 @@ __all__ = [
     "E",
     "Encoding",
     "F2Matrix",
+    "Feed",
     "Figure",
     "Fragment",
+    "Held",
     "Index",
     "IntTuple",
     "Integer",
@@ -235,6 +239,7 @@ __all__ = [
     "downcast",
     "draw",
     "evaluate",
+    "feeds",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",

@@ -18,7 +18,7 @@ from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
-from layoutalg.fragments.fragment_names import fragment, names
+from layoutalg.fragments.fragment_names import fragment, is_name, names
 from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
@@ -209,6 +209,8 @@ def same(first: str, second: str) -> int:
     layoutalg same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
     """
     mismatch = difference(evaluate(source(first)), evaluate(source(second)))
+    if mismatch and is_name(first) and is_name(second):
+        mismatch += f"; `layoutalg feeds {first} {second}` compares what threads hold"
     say(mismatch or "same")
     return Status.DIFFERENCE if mismatch else Status.ANSWER
 

@@ -227,6 +227,17 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
         *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),
         {**ERROR, "type": str},
     ],
+    "feeds": [
+        {
+            "answer": {
+                "same", "same after relabelling k", "same after relabelling rows", "needs shuffles",
+                "through shared memory", "same elements, other order", "within quads", "within warps", "across warps",
+            },
+            "first": str, "second": str, "rows": int, "columns": int, "repeats": int, "threads": int, "values": int,
+            "register_order": [int], "sigma": [int], "row_order": [int], "reach": {"", "quads", "warps", "CTA"},
+            "stay": [int], "sources": [[[int, int]]], "shuffles": int, "store": str, "load": str, "ptx": [str],
+        }
+    ],
     "f2": [{"columns": [int], "rows": int, "rank": int}],
     "find-swizzle": [{"bytes": str, "elements": (str, None), "mode": (str, None), "modes": [str]}],
     "linear": [{str: [[int]]}],

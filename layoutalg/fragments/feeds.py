@@ -5,8 +5,8 @@ Two questions are answered by enumeration of all threads and values:
 - *a product after a product*: the accumulators D of one MMA become operand A (or B) of the next. Columns of D are the k
   of A. Give each column of D its *owner vector*: for each row, the thread that has the element; and the same for the
   columns of A. If the vectors agree column by column, nothing moves. If they agree after a permutation sigma, nothing
-  moves either: column k of A is column sigma(k) of D, and row k of B must be row sigma(k) of B, because a sum over k has
-  no order. Otherwise values move between threads.
+  moves either: column k of A is column sigma(k) of D, and row k of B must be row sigma(k) of B. The product is the
+  same, because a sum over k has no order. Otherwise values move between threads.
 - *the same tile*: the values that threads hold after a copy are those that a second copy or instruction takes.
 
 The smaller tile is repeated until both tiles have the same extents: along rows for further groups of threads, then as
@@ -147,7 +147,7 @@ class Feed:
         return tell_feed(self)
 
 
-def feeds(first: Registers, second: Registers, *, transposed: bool = False) -> Feed:
+def feeds(first: Registers, second: Registers, *, transposed: bool = False, fixed_k: bool = False) -> Feed:
     """Decide whether the registers of ``first`` are those that ``second`` takes, and what moves if they are not.
 
     Args:
@@ -155,6 +155,7 @@ def feeds(first: Registers, second: Registers, *, transposed: bool = False) -> F
             MMA (its C), or a layout (thread, value) to the index of an element.
         second: what threads take: as ``first``; of a tiled copy its S, of a tiled MMA its A.
         transposed: for operand B, whether it is the transpose of the accumulators: B[k][n] = D[n][k].
+        fixed_k: whether the k of the other operand cannot be permuted, so that the answer does not relabel it.
 
     Raises:
         LayoutError: if an argument describes no registers, or the two do not have the same elements.
@@ -176,7 +177,7 @@ def feeds(first: Registers, second: Registers, *, transposed: bool = False) -> F
     if chained:
         have, repeats = _one_stretch(have, need)
     have, need = _matched(have, need, chained)
-    return _decide(have, need, chained, repeats, transposed)
+    return _decide(have, need, chained, repeats, transposed, fixed_k)
 
 
 def held(registers: Registers, side: str) -> Held:
@@ -189,12 +190,11 @@ def held(registers: Registers, side: str) -> Held:
     if isinstance(registers, TiledCopy):
         return _of_fragment(registers.fragment("S" if side == "S" else "D"), "", "", 0)
     if isinstance(registers, TiledMma):
-        operand = "A" if side == "S" else "C"
-        bits = _bits_of_atom(registers) if operand == "A" else 32
-        return _of_fragment(registers.fragment(operand), "A" if operand == "A" else "D", "", bits)  # type: ignore[arg-type]
+        registers = registers.fragment("A" if side == "S" else "C")
     if isinstance(registers, Fragment):
-        if not is_name(registers.name):
-            return _of_fragment(registers, "", "", 0)
+        if not is_name(registers.name):  # of a tiled MMA or copy
+            role = {"A of": "A", "B of": "B", "C of": "D"}.get(registers.name[:4], "")
+            return _of_fragment(registers, role, "", 32 if role == "D" else _bits_together(registers))
         registers = registers.name
     if isinstance(registers, str):
         return _of_name(registers)
@@ -211,14 +211,15 @@ def held(registers: Registers, side: str) -> Held:
     return Held(str(layout), rows, 1, table, "", "", 0)
 
 
-def _bits_of_atom(mma: TiledMma) -> int:
-    """Return the bits of an element of A, of which a register of 32 bits has those that are adjacent in a row."""
-    a, rows = mma.atom.a, mma.atom.shape_mnk[0]
-    values = int(size(a[1]))
+def _bits_together(of: Fragment) -> int:
+    """Return the bits of an element, of which a register of 32 bits has those that are adjacent in a row."""
     together = 1
-    while together < values and a(0, together) - a(0, together - 1) == rows:
+    while together < min(of.values, 32):
+        (row, column), (first_row, first_column) = of.element(0, together), of.element(0, 0)
+        if (row, column) != (first_row, first_column + together):
+            break
         together += 1
-    return 32 // together if together in (1, 2, 4, 8, 32) else 0
+    return 32 // together if 32 % together == 0 else 0
 
 
 def _of_name(name: str) -> Held:
@@ -313,7 +314,8 @@ def _matched(have: Held, need: Held, chained: bool) -> tuple[Held, Held]:
     Raises:
         LayoutError: if they do not have the same elements then.
     """
-    if not chained and (have.rows, have.columns) == (need.rows, need.columns):
+    plain_layouts = have.columns == need.columns == 1
+    if not chained and (plain_layouts or (have.rows, have.columns) == (need.rows, need.columns)):
         return have, need
     if not chained and 1 in (have.columns, need.columns) and have.columns != need.columns:
         # A layout gives indices into the tile of the other, first mode fastest.
@@ -347,10 +349,12 @@ def _by_threads(of: Held, threads: int) -> Held:
 def _repeated(of: Held, rows: int, columns: int) -> Held:
     """Repeat a tile as further values of each thread, rows first."""
     origins = [(r, c) for c in range(0, columns, of.columns) for r in range(0, rows, of.rows)]
-    return _with_table(of, rows, columns, [[(r + dr, c + dc) for dr, dc in origins for r, c in row] for row in of.table])
+    return _with_table(
+        of, rows, columns, [[(r + dr, c + dc) for dr, dc in origins for r, c in row] for row in of.table]
+    )
 
 
-def _decide(have: Held, need: Held, chained: bool, repeats: int, transposed: bool) -> Feed:
+def _decide(have: Held, need: Held, chained: bool, repeats: int, transposed: bool, fixed_k: bool) -> Feed:
     """Return the answer for two tiles with the same elements."""
     holders: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for thread, row in enumerate(have.table):
@@ -359,15 +363,15 @@ def _decide(have: Held, need: Held, chained: bool, repeats: int, transposed: boo
     missing = next((place for row in need.table for place in row if place not in holders), None)
     if missing is not None:
         raise LayoutError(
-            f"feeds: {need.name} takes element {missing}, which {have.name} does not have; the tiles have {need.rows} x "
-            f"{need.columns} and {have.rows} x {have.columns} elements"
+            f"feeds: {need.name} takes element {missing}, which {have.name} does not have; the tiles have "
+            f"{need.rows} x {need.columns} and {have.rows} x {have.columns} elements"
         )
     sigma, row_order = tuple(range(need.columns)), tuple(range(need.rows))
     stay, sources, reach, shuffles = _moves(have, need, holders)
     answer = SAME
     if reach and chained:
-        columns = _relabel(have, need, 1)
-        rows = () if columns else _relabel(have, need, 0)
+        columns = () if fixed_k else _relabel(have, need, 1)
+        rows = () if columns or fixed_k else _relabel(have, need, 0)
         sigma, row_order = columns or sigma, rows or row_order
         answer = RELABEL if columns else RELABEL_ROWS if rows else SHARED if reach == "CTA" else SHUFFLES
     elif reach:
@@ -396,6 +400,28 @@ def _orders(
             order.append(u if u in own else min(own))
         orders.append(tuple(order))
     return orders
+
+
+def compare_tables(
+    have: Sequence[Sequence[tuple[int, int]]], need: Sequence[Sequence[tuple[int, int]]]
+) -> tuple[int, ...]:
+    """Return for each value that is needed the value that is there, if it is in the same thread in one order; else ().
+
+    >>> compare_tables([[(0, 0), (0, 1)]], [[(0, 1), (0, 0)]])
+    (1, 0)
+    """
+    if len(have) != len(need):
+        return ()
+    order: tuple[int, ...] = ()
+    for own, wanted in zip(have, need, strict=True):
+        position = {place: value for value, place in reversed(list(enumerate(own)))}
+        if not all(place in position for place in wanted):
+            return ()
+        mine = tuple(position[place] for place in wanted)
+        if order and mine != order:
+            return ()
+        order = mine
+    return order
 
 
 def _relabel(have: Held, need: Held, mode: int) -> tuple[int, ...]:
@@ -470,7 +496,7 @@ def _moves(
             owners = [owner for owner, _ in holders[place]]
             if thread in owners:
                 continue
-            source = min(owners, key=lambda owner: (_distance(owner, thread), owner))  # noqa: B023
+            source = min(owners, key=lambda owner: (_distance(owner, thread), owner))
             farthest = max(farthest, _distance(source, thread))
             single = single and len(owners) == 1
             wanted[source].add(place)

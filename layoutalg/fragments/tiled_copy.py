@@ -533,7 +533,7 @@ def _smallest_tile(thread_values: Layout, extents: tuple[int, ...], operation: s
     tile = make_layout(*selected)
     if size(tile) != len({thread_values(i) for i in range(int(size(thread_values)))}):
         raise LayoutError(
-            f"{operation}: the elements of the threads and values {thread_values} are not a tile of {safe_text(extents)}"
+            f"{operation}: the elements of threads and values {thread_values} are not a tile of {safe_text(extents)}"
         )
     return composition(left_inverse(tile), thread_values), tuple(tiler)
 

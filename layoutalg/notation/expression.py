@@ -160,9 +160,9 @@ def entries(source: str) -> list[tuple[str, Any]]:
         NotationError: if a line is neither a print, nor a label, nor an expression.
         LayoutError: if the lines of a print do not fit together.
 
-    >>> [(label, str(value)) for label, value in entries("gA: (8,8):(8,1)\\natom:\\nCopy_Atom\\n ValLayoutSrc: (1,8):(0,1)"
-    ... "\\n ValLayoutDst: (1,8):(0,1)")][0]
-    ('gA', '(8,8):(8,1)')
+    >>> text = "gA: (8,8):(8,1)\\natom:\\nCopy_Atom\\n ValLayoutSrc: (1,8):(0,1)\\n ValLayoutDst: (1,8):(0,1)"
+    >>> [(label, type(value).__name__) for label, value in entries(text)]
+    [('gA', 'Layout'), ('atom', 'CopyAtom')]
     """
     listed: list[tuple[str, Any]] = []
     label = ""
