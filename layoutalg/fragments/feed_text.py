@@ -12,7 +12,7 @@ _SHOWN, _LINES = 32, 40
 
 
 def tell_feed(feed: Feed) -> str:
-    """Return the answer, the order of registers, what to do with B, the way without relabelling, the proof and the code.
+    """Return the answer, the order of registers, the k of the other operand, what moves otherwise, and the code.
 
     >>> from layoutalg.fragments.feeds import feeds
     >>> print(tell_feed(feeds("mma.m16n8k16.C", "mma.m16n8k8.A.bf16")))

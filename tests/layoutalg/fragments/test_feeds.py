@@ -1,4 +1,4 @@
-"""From the registers of one instruction to those of the next: judged by PTX's formulas, recorded pairs, and the code."""
+"""Registers of one instruction and of the next: PTX's formulas, recorded pairs, and the code, executed."""
 
 from __future__ import annotations
 
