@@ -68,6 +68,20 @@ if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
     from layoutalg.fragments.fragment import Fragment
     from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
+    from layoutalg.fragments.partitions import (
+        owners,
+        partition_A,
+        partition_B,
+        partition_C,
+        partition_D,
+        partition_S,
+        retile,
+        thrfrg_A,
+        thrfrg_B,
+        thrfrg_C,
+        thrfrg_D,
+        thrfrg_S,
+    )
     from layoutalg.fragments.tiled_copy import (
         ThrCopy,
         TiledCopy,
@@ -149,6 +163,10 @@ _NAMES = {
     "fragments.fragment_accesses": "accesses find_swizzle moves",
     "fragments.fragment_names": "fragment",
     "fragments.copy_atoms": "copy_atom CopyAtom",
+    "fragments.partitions": (
+        "owners partition_A partition_B partition_C partition_D partition_S retile thrfrg_A thrfrg_B thrfrg_C thrfrg_D "
+        "thrfrg_S"
+    ),
     "fragments.tiled_copy": (
         "make_cotiled_copy make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
         "make_tiled_copy_C_atom make_tiled_copy_D make_tiled_copy_S make_tiled_copy_tv ThrCopy TiledCopy"
@@ -287,16 +305,23 @@ __all__ = [
     "nullspace",
     "offset_table",
     "offsets",
+    "owners",
     "parse_encoding",
     "parse_int_tuple",
     "parse_layout",
     "parse_pointer",
+    "partition_A",
+    "partition_B",
+    "partition_C",
+    "partition_D",
+    "partition_S",
     "prepend",
     "product",
     "prove",
     "raked_product",
     "rank",
     "recast_layout",
+    "retile",
     "right_inverse",
     "scatter",
     "select",
@@ -308,6 +333,11 @@ __all__ = [
     "swizzle_mode",
     "symbol",
     "symbols_of",
+    "thrfrg_A",
+    "thrfrg_B",
+    "thrfrg_C",
+    "thrfrg_D",
+    "thrfrg_S",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",

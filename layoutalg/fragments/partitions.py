@@ -92,6 +92,8 @@ def owners(of: TiledCopy | TiledMma | Fragment | str, element: Coord, side: str 
     >>> owners("mma.m16n8k16.C", (5, 3))
     ((21, 1),)
     """
+    if not isinstance(side, str):
+        raise LayoutError(f"owners: {safe_text(side)} is not a side or an operand")
     if isinstance(of, TiledCopy):
         return of.owners(element, side or "S")
     if isinstance(of, TiledMma):

@@ -214,7 +214,7 @@ class ExpressionParser(Parser):
         self.values = values or {}
         # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
         plain = as_notation(text)
-        if isinstance(plain, str) and ("'" in plain or '"' in plain):  # names in quotation marks, as in Python
+        if isinstance(plain, str) and any(f"{name}(" in plain for name in _WITH_TEXTS):  # names in quotation marks
             import re
 
             plain = re.sub(r"""(["'])([\w.:]*)\1""", r" \2 ", plain)
