@@ -74,21 +74,41 @@ if TYPE_CHECKING:  # a type checker needs the same names as in _NAMES
     )
     from layoutalg.explanations.explanation import Explanation, explain
     from layoutalg.explanations.step import ExplanationStep
+    from layoutalg.fragments.copy_atoms import CopyAtom, copy_atom
+    from layoutalg.fragments.feeds import Feed, Held, feeds
     from layoutalg.fragments.fragment import Fragment
     from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
+    from layoutalg.fragments.partitions import (
+        owners,
+        partition_A,
+        partition_B,
+        partition_C,
+        partition_D,
+        partition_S,
+        retile,
+        thrfrg_A,
+        thrfrg_B,
+        thrfrg_C,
+        thrfrg_D,
+        thrfrg_S,
+    )
     from layoutalg.fragments.tiled_copy import (
-        CopyAtom,
+        ThrCopy,
         TiledCopy,
-        copy_atom,
+        make_cotiled_copy,
         make_layout_tv,
         make_tiled_copy,
         make_tiled_copy_A,
         make_tiled_copy_B,
         make_tiled_copy_C,
+        make_tiled_copy_C_atom,
+        make_tiled_copy_D,
+        make_tiled_copy_S,
         make_tiled_copy_tv,
     )
-    from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma, make_tiled_mma, mma_atom
+    from layoutalg.fragments.tiled_mma import MmaAtom, ThrMma, TiledMma, make_tiled_mma, mma_atom
+    from layoutalg.fragments.tma_partition import tma_partition
     from layoutalg.laws.law import broken_law, law_names
     from layoutalg.layouts.composed import ComposedLayout
     from layoutalg.layouts.cosize import cosize
@@ -152,14 +172,21 @@ _NAMES = {
     "errors": "CoordinateError LayoutError NotationError NotDivisibleError NotInjectiveError UndecidedError",
     "explanations.explanation": "explain Explanation",
     "explanations.step": "ExplanationStep",
+    "fragments.feeds": "Feed Held feeds",
     "fragments.fragment": "Fragment",
     "fragments.fragment_accesses": "accesses find_swizzle moves",
     "fragments.fragment_names": "fragment",
-    "fragments.tiled_copy": (
-        "copy_atom CopyAtom make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
-        "make_tiled_copy_tv TiledCopy"
+    "fragments.copy_atoms": "copy_atom CopyAtom",
+    "fragments.partitions": (
+        "owners partition_A partition_B partition_C partition_D partition_S retile thrfrg_A thrfrg_B thrfrg_C thrfrg_D "
+        "thrfrg_S"
     ),
-    "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom TiledMma",
+    "fragments.tiled_copy": (
+        "make_cotiled_copy make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+        "make_tiled_copy_C_atom make_tiled_copy_D make_tiled_copy_S make_tiled_copy_tv ThrCopy TiledCopy"
+    ),
+    "fragments.tiled_mma": "make_tiled_mma mma_atom MmaAtom ThrMma TiledMma",
+    "fragments.tma_partition": "tma_partition",
     "laws.law": "broken_law law_names",
     "layouts.composed": "ComposedLayout",
     "layouts.cosize": "cosize",
@@ -195,8 +222,10 @@ __all__ = [
     "Explanation",
     "ExplanationStep",
     "F2Matrix",
+    "Feed",
     "Figure",
     "Fragment",
+    "Held",
     "Index",
     "IntTuple",
     "Integer",
@@ -220,6 +249,8 @@ __all__ = [
     "Shape",
     "Stride",
     "Swizzle",
+    "ThrCopy",
+    "ThrMma",
     "TiledCopy",
     "TiledMma",
     "Tiler",
@@ -245,6 +276,7 @@ __all__ = [
     "elem_less",
     "evaluate",
     "explain",
+    "feeds",
     "filter_zeros",
     "find_swizzle",
     "flat_divide",
@@ -270,6 +302,7 @@ __all__ = [
     "logical_divide",
     "logical_product",
     "make_composed_layout",
+    "make_cotiled_copy",
     "make_identity_layout",
     "make_layout",
     "make_layout_like",
@@ -280,6 +313,9 @@ __all__ = [
     "make_tiled_copy_A",
     "make_tiled_copy_B",
     "make_tiled_copy_C",
+    "make_tiled_copy_C_atom",
+    "make_tiled_copy_D",
+    "make_tiled_copy_S",
     "make_tiled_copy_tv",
     "make_tiled_mma",
     "max_common_layout",
@@ -289,10 +325,16 @@ __all__ = [
     "nullspace",
     "offset_table",
     "offsets",
+    "owners",
     "parse_encoding",
     "parse_int_tuple",
     "parse_layout",
     "parse_pointer",
+    "partition_A",
+    "partition_B",
+    "partition_C",
+    "partition_D",
+    "partition_S",
     "prepend",
     "product",
     "product_each",
@@ -300,6 +342,7 @@ __all__ = [
     "raked_product",
     "rank",
     "recast_layout",
+    "retile",
     "right_inverse",
     "scatter",
     "select",
@@ -312,9 +355,15 @@ __all__ = [
     "swizzle_mode",
     "symbol",
     "symbols_of",
+    "thrfrg_A",
+    "thrfrg_B",
+    "thrfrg_C",
+    "thrfrg_D",
+    "thrfrg_S",
     "tile_to_shape",
     "tiled_divide",
     "tiled_product",
+    "tma_partition",
     "to_f2",
     "to_f2_affine",
     "to_linear_layout",

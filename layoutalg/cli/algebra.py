@@ -19,12 +19,13 @@ from layoutalg.errors import LayoutError
 from layoutalg.explanations.explanation import explain
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
-from layoutalg.fragments.fragment_names import fragment, names
+from layoutalg.fragments.fragment_names import fragment, is_name, names
 from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.messages import Message
-from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
+from layoutalg.notation.expression import OPERATIONS, entries, evaluate, hint, operations
+from layoutalg.notation.tiled import is_around, is_line_of_print, passages
 
 
 @click.command("eval", context_settings=EXPRESSIONS)
@@ -68,7 +69,10 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
         if is_file(text):
             raise LayoutError(f"{error}; use --file {text} to evaluate its lines") from None
         raise
-    say(json_text(record(value)) if as_json else value_text(value))
+    if type(value) is tuple and passages(text) and not is_around(passages(text)):
+        _say_entries(text, as_json)
+    else:
+        say(json_text(record(value)) if as_json else value_text(value))
     return Status.ANSWER
 
 
@@ -85,6 +89,13 @@ def _explain(text: str, as_json: bool) -> Status:
     error = Message.of(explanation.error).record(type(explanation.error).__name__)
     say(json_text({"error": error, **steps}))
     return Status.BAD_INPUT
+
+
+def _say_entries(text: str, as_json: bool, number: int | None = None) -> None:
+    """Answer each print of a text with several, after its label."""
+    for label, value in entries(text):
+        fields: dict[str, Any] = ({} if number is None else {"line": number}) | ({"label": label} if label else {})
+        say(json_text(fields | record(value)) if as_json else f"{f'{label}: ' if label else ''}{value_text(value)}")
 
 
 #: Lines of a dump that are read: ten times those of a large kernel.
@@ -125,11 +136,11 @@ def _each_tensor(dump: str, as_json: bool) -> Status:
 def _each_line(lines: Iterable[str], as_json: bool) -> Status:
     """Answer every line that is neither empty nor a comment; bad input if one is refused."""
     status = Status.ANSWER
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or (text.startswith("#") and "#tt" not in text):
-            continue
+    for number, text in _with_prints(lines):
         try:
+            if "\n" in text:
+                _say_entries(text, as_json, number)
+                continue
             value = evaluate(text)
             say(json_text({"line": number, **record(value)}) if as_json else value_text(value))
         except LayoutError as error:
@@ -140,6 +151,26 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
             else:
                 complain(message.text(f"layoutalg eval: line {number}"))
     return status
+
+
+def _with_prints(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield every line that is neither empty nor a comment, with its number; the lines of a print are one text."""
+    printed: list[str] = []
+    start = 0
+    for number, line in enumerate(chain(lines, [""]), 1):
+        inside = any(map(str.strip, printed[1:])) or (bool(printed) and is_line_of_print(printed[0], False))
+        if is_line_of_print(line, inside):
+            start = start if printed else number
+            printed.append(line)
+            continue
+        if printed:
+            yield start, "".join(printed).rstrip() + "\n" * inside
+            printed = []
+        text = line.strip()
+        if text.endswith(":"):  # the label of a print in the next line
+            start, printed = number, [line]
+        elif text and (not text.startswith("#") or "#tt" in text):
+            yield number, text
 
 
 def _evaluate_both(text: str, as_json: bool) -> Status:
@@ -200,6 +231,8 @@ def same(first: str, second: str) -> int:
     layoutalg same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
     """
     mismatch = difference(evaluate(source(first)), evaluate(source(second)))
+    if mismatch and is_name(first) and is_name(second):
+        mismatch += f"; `layoutalg feeds {first} {second}` compares what threads hold"
     say(mismatch or "same")
     return Status.DIFFERENCE if mismatch else Status.ANSWER
 

@@ -32,6 +32,7 @@ HEADINGS = {
         "f2": ("layoutalg.cli.analysis", "Print a layout as a matrix over GF(2)."),
         "linear": ("layoutalg.cli.analysis", "Convert a layout to Triton's linear layout."),
         "atoms": ("layoutalg.cli.algebra", "List the register fragments of instructions, or explain one."),
+        "feeds": ("layoutalg.cli.feeds", "Decide whether the registers of one instruction are those of the next."),
     },
     "Automate": {
         "schema": ("layoutalg.cli.schema", "Print the JSON Schema of a command's --json output."),
@@ -42,7 +43,8 @@ HEADINGS = {
 COMMANDS = {name: row for rows in HEADINGS.values() for name, row in rows.items()}
 
 _EPILOG = (
-    "Exit status: 0 if there is an answer, 1 if `same` or --check finds a difference, 2 for bad input, "
+    "Exit status: 0 if there is an answer, 1 if `same` or --check finds a difference or `feeds` finds values that move "
+    "between threads, 2 for bad input, "
     "3 if a tool that the command needs is not installed. "
     'Shell completion for bash: eval "$(_LAYOUTALG_COMPLETE=bash_source layoutalg)"; for zsh and fish, use '
     "zsh_source and fish_source."

@@ -170,8 +170,22 @@ TYPES: Kinds = {
     "Number": {"kind": {"int"}, "text": str, "value": int},
     "Truth": {"kind": {"bool"}, "text": str, "value": bool},
     "Nothing": {"kind": {"none"}, "text": str, "value": None},
-    "Other": {"kind": {"Polynomial", "ScaledBasis", "TiledCopy", "TiledMma", "Vector"}, "text": str},
-    "Value": ("Layout", "ComposedLayout", "Swizzle", "Items", "Tuple", "Number", "Truth", "Nothing", "Other"),
+    "CopyLayouts": {"source": str, "destination": str, "reference": str},
+    "TiledCopy": {
+        "kind": {"TiledCopy"}, "text": str, "threads": int, "tiler": [str], "layout_tv": str, "layout_src_tv": str,
+        "layout_dst_tv": str, "atom": "CopyLayouts",
+    },
+    "TiledMma": {
+        "kind": {"TiledMma"}, "text": str, "threads": int, "shape_mnk": [int], "tile_mnk": [int],
+        "thr_layout_vmnk": str, "permutation_mnk": [str], "tv_layouts": {str: str},
+    },
+    "CopyAtom": {"kind": {"CopyAtom"}, "text": str, "threads": int, "atom": "CopyLayouts"},
+    "MmaAtom": {"kind": {"MmaAtom"}, "text": str, "threads": int, "shape_mnk": [int], "tv_layouts": {str: str}},
+    "Other": {"kind": {"Polynomial", "ScaledBasis", "Vector"}, "text": str},
+    "Value": (
+        "Layout", "ComposedLayout", "Swizzle", "Items", "Tuple", "Number", "Truth", "Nothing", "TiledCopy", "TiledMma",
+        "CopyAtom", "MmaAtom", "Other",
+    ),
     "Check": {
         "agrees": bool, "how": (None, {"text", "function", "sum", "slice", "refusal"}), "status": str,
         "value": (str, None), "ours": (str, None), "text": str,
@@ -211,11 +225,22 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "banks": [{"wavefronts": int, "conflicts": int, "accesses": ["Access"]}],
     "draw": ["Plate", WRITTEN],
     "eval": [
-        *_beside(["Value"], {"check?": "Check", "line?": int, "steps?": ["Step"]}),
+        *_beside(["Value"], {"check?": "Check", "line?": int, "label?": str, "steps?": ["Step"]}),
         {**ERROR, "check?": "Check", "steps?": ["Step"]},
         {**ERROR, "line": int},
         *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),
         {**ERROR, "type": str},
+    ],
+    "feeds": [
+        {
+            "answer": {
+                "same", "same after relabelling k", "same after relabelling rows", "needs shuffles",
+                "through shared memory", "same elements, other order", "within quads", "within warps", "across warps",
+            },
+            "first": str, "second": str, "rows": int, "columns": int, "repeats": int, "threads": int, "values": int,
+            "register_order": [int], "sigma": [int], "row_order": [int], "reach": {"", "quads", "warps", "CTA"},
+            "stay": [int], "sources": [[[int, int]]], "shuffles": int, "store": str, "load": str, "ptx": [str],
+        }
     ],
     "f2": [{"columns": [int], "rows": int, "rank": int}],
     "find-swizzle": [{"bytes": str, "elements": (str, None), "mode": (str, None), "modes": [str]}],

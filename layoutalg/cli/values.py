@@ -8,11 +8,17 @@ from typing import Any
 from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.errors import LayoutError
 from layoutalg.explanations.step import ExplanationStep
+from layoutalg.fragments.copy_atoms import CopyAtom
+from layoutalg.fragments.tiled_copy import TiledCopy
+from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import text
+
+#: Values in a tuple that have a record of their own.
+_COMPOUND = (Layout, ComposedLayout, Swizzle, TiledCopy, TiledMma, CopyAtom, MmaAtom)
 
 #: The most offsets of one answer.
 MOST_CELLS = 1 << 20
@@ -56,13 +62,51 @@ def record(value: Any) -> dict[str, Any]:
             return {"kind": "composed_layout", **text_field, "shape": shape, **parts, "size": total}
         case Swizzle():
             return {"kind": "swizzle", **text_field, "bits": value.bits, "base": value.base, "shift": value.shift}
-        case tuple() if any(isinstance(item, (Layout, ComposedLayout, Swizzle)) for item in value):
+        case tuple() if any(isinstance(item, _COMPOUND) for item in value):
             return {"kind": "tuple", **text_field, "items": [record(item) for item in value]}
         case tuple():
             return {"kind": "tuple", **text_field, "value": _numbers(value)}
+        case TiledCopy():
+            return {"kind": "TiledCopy", **text_field, **_copy_fields(value)}
+        case TiledMma():
+            return {"kind": "TiledMma", **text_field, **_mma_fields(value)}
+        case CopyAtom():
+            return {"kind": "CopyAtom", **text_field, "threads": value.threads, "atom": _atom_fields(value)}
+        case MmaAtom():
+            operands = {operand: str(getattr(value, operand.lower())) for operand in "ABC"}
+            shape = {"threads": value.threads, "shape_mnk": list(value.shape_mnk)}
+            return {"kind": "MmaAtom", **text_field, **shape, "tv_layouts": operands}
         case None | bool() | int():
             return {"kind": "none" if value is None else type(value).__name__, **text_field, "value": value}
     return {"kind": type(value).__name__, **text_field}
+
+
+def _copy_fields(copy: TiledCopy) -> dict[str, Any]:
+    """Return the threads, the tile and the layouts of a tiled copy; layouts are texts in CuTe notation."""
+    return {
+        "threads": copy.size,
+        "tiler": [value_text(tiler) for tiler in copy.tiler],
+        "layout_tv": str(copy.layout_tv),
+        "layout_src_tv": str(copy.layout_src_tv_tiled),
+        "layout_dst_tv": str(copy.layout_dst_tv_tiled),
+        "atom": _atom_fields(copy.atom),
+    }
+
+
+def _atom_fields(atom: CopyAtom) -> dict[str, str]:
+    return {"source": str(atom.source), "destination": str(atom.destination), "reference": str(atom.reference)}
+
+
+def _mma_fields(mma: TiledMma) -> dict[str, Any]:
+    """Return the threads, the tile and the layouts of a tiled MMA."""
+    return {
+        "threads": mma.size,
+        "shape_mnk": list(mma.shape_mnk),
+        "tile_mnk": list(mma.tile_mnk),
+        "thr_layout_vmnk": str(mma.thr_layout_vmnk),
+        "permutation_mnk": [value_text(tiler) for tiler in mma.permutation],
+        "tv_layouts": {operand: str(mma.tv_layout(operand)) for operand in mma.operands},
+    }
 
 
 def _numbers(value: Any) -> Any:

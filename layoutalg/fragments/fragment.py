@@ -37,7 +37,7 @@ from layoutalg.errors import LayoutError
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import need_plain, size
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import Coord, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 
@@ -230,6 +230,17 @@ class Fragment(Shown):
         index = self.layout(thread, value)
         return index % self.shape[0], index // self.shape[0]
 
+    def owners(self, row: int, column: int) -> tuple[tuple[int, int], ...]:
+        """Return each (thread, value) that has an element: the inverse of :meth:`element`.
+
+        Raises:
+            LayoutError: if the tile has no such element.
+
+        >>> Fragment("mma.m16n8k16.C", (16, 8), quads(2, 1, 2)).owners(5, 3)
+        ((21, 1),)
+        """
+        return owners(self, (row, column))
+
     @property
     def extents(self) -> str:
         """Rows and columns as text, such as ``16x8``."""
@@ -237,3 +248,27 @@ class Fragment(Shown):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.extents}, {self.layout}"
+
+
+def owners(fragment: Fragment, element: Coord) -> tuple[tuple[int, int], ...]:
+    """Return each (thread, value) that has an element of a fragment's tile.
+
+    Args:
+        fragment: the fragment.
+        element: (row, column).
+
+    Raises:
+        LayoutError: if the tile has no such element.
+    """
+    if type(element) is not tuple or len(element) != 2:
+        raise LayoutError(f"owners: {safe_text(element)} is not (row, column) of {fragment.name}")
+    row, column = [as_int(part, "owners: a coordinate") for part in element]
+    rows, columns = fragment.shape
+    if not (0 <= row < rows and 0 <= column < columns):
+        raise LayoutError(
+            f"owners: element ({row},{column}) is not in the tile of {rows} x {columns} of {fragment.name}; the tile "
+            f"repeats, and this element has the place of element ({row % rows},{column % columns})"
+        )
+    index, threads = row + rows * column, fragment.threads
+    total = threads * fragment.values
+    return tuple((i % threads, i // threads) for i in range(total) if fragment.layout(i) == index)

@@ -30,25 +30,26 @@ from math import gcd, prod
 from typing import Literal
 
 from layoutalg.algebra.coalesce import coalesce
+from layoutalg.algebra.coalesce import filter as filter_layout
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.divide import zipped_divide
-from layoutalg.algebra.inverse import right_inverse
+from layoutalg.algebra.inverse import left_inverse, right_inverse
 from layoutalg.algebra.make import make_layout
-from layoutalg.algebra.products import raked_product
+from layoutalg.algebra.products import logical_product, raked_product
 from layoutalg.algebra.rearrange import group_modes
+from layoutalg.algebra.recast import upcast
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.analysis.banks import Access, access, accesses
 from layoutalg.drawing.shown import Shown
-from layoutalg.errors import LayoutError
-from layoutalg.fragments.families import BYTE_MATRICES
-from layoutalg.fragments.fragment import Fragment, need_thread_values, row_pointers
-from layoutalg.fragments.fragment_names import fragment
+from layoutalg.errors import CoordinateError, LayoutError
+from layoutalg.fragments.copy_atoms import CopyAtom, copy_atom
+from layoutalg.fragments.fragment import Fragment, need_thread_values, owners
 from layoutalg.fragments.tiled_mma import TiledMma, extent_of, is_tiler
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, rank, size, through
-from layoutalg.tuples.int_tuple import check_depth, safe_text, text
+from layoutalg.layouts.modes import AnyLayout, Tiler, modes_of, need_layout, need_plain, rank, size, through
+from layoutalg.tuples.int_tuple import Coord, check_depth, safe_text, text
 from layoutalg.tuples.leaf import as_int, need_int
 
 
@@ -83,70 +84,6 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[tuple[int, .
 
 
 @frozen
-class CopyAtom:
-    """A copy instruction: which thread reads each value, and which thread holds it after the copy.
-
-    Args:
-        source: (thread, value) to the number of a value, in elements, for the threads that read.
-        destination: the same for the threads that hold the values after the copy.
-        reference: ``source`` or ``destination``, whichever the thread-value layout of a tiled copy refers to.
-
-    Raises:
-        LayoutError: if an argument is not a thread-value layout.
-
-    >>> print(copy_atom("ldmatrix.x4").destination)
-    (32,(2,4)):(2,(1,64))
-    """
-
-    source: Layout
-    destination: Layout
-    reference: Layout
-
-    def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
-        layouts = [need_thread_values(layout, "CopyAtom") for layout in (source, destination, reference)]
-        fix(self, source=layouts[0], destination=layouts[1], reference=layouts[2])
-
-
-def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
-    """Return the atom of a copy.
-
-    Args:
-        what: the number of elements that a thread moves alone (8 for 128 bits of f16); or an instruction such as
-            ``ldmatrix.x4``, ``stmatrix.x2`` or ``ldmatrix.m16n16.x1.trans.b8``.
-        element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``; ignored for
-            matrices of bytes, whose elements have 8.
-
-    Raises:
-        LayoutError: if ``what`` is neither, or the instruction does not move such elements.
-
-    >>> print(copy_atom("ldmatrix.x2").source)
-    ((8,2,2),8):((8,64,0),1)
-    """
-    if not isinstance(what, str):
-        alone = Layout((1, as_int(what, "copy_atom: values")), (0, 1))
-        return CopyAtom(alone, alone, alone)
-    head, element_bits = what.split(".")[0], as_int(element_bits, "copy_atom: element_bits")
-    if head not in ("ldmatrix", "stmatrix") or element_bits not in (8, 16, 32):
-        raise LayoutError(
-            f"copy_atom: {safe_text(what)} with {safe_text(element_bits)}-bit elements is not a copy; supported: a "
-            "number of elements, and ldmatrix or stmatrix with elements of 8, 16 or 32 bits"
-        )
-    words = fragment(what).name.split(".")
-    of_bytes = (head, words[1]) in BYTE_MATRICES
-    name = what if of_bytes else what + {8: ".b8", 16: "", 32: ".f32"}[element_bits]
-    height, width = BYTE_MATRICES[head, words[1]][0] if of_bytes else 8, 16 if of_bytes else 128 // element_bits
-    count = int(words[2 if of_bytes else 1][1:])
-    matrices = fragment(f"{name}.{height * count}x{width}")
-    # Values are numbered along the rows whose addresses threads provide; further threads repeat these addresses.
-    along = Layout((height * count, width), (width, 1))
-    rows = composition(along, row_pointers(count, 1, width, height))
-    if height * count < 32:
-        rows = make_layout(make_layout(*rows[0], Layout(32 // (height * count), 0)), rows[1])
-    registers = coalesce(composition(along, matrices.layout), (1, 1))
-    return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
-
-
-@frozen
 class TiledCopy(Shown):
     """A copy atom repeated over threads and over the values of each thread.
 
@@ -168,12 +105,51 @@ class TiledCopy(Shown):
         check_depth(tiler, "TiledCopy: tile")
         if not isinstance(atom, CopyAtom) or type(tiler) is not tuple or not all(map(is_tiler, tiler)):
             raise LayoutError(f"TiledCopy: {safe_text(atom)}, {safe_text(tiler)} are not an atom and a tile")
-        if any(size(whole) % size(part) for whole, part in zip(layout, atom.reference, strict=True)):
-            raise LayoutError(
-                f"TiledCopy: the threads and values of the atom, {atom.reference}, do not divide those of the layout, "
-                f"{layout}"
-            )
+        for whole, part, name in zip(layout, atom.reference, ("threads", "values"), strict=True):
+            if size(whole) % size(part):
+                few = f"too few {name} for the atom: " if size(whole) < size(part) else ""
+                raise LayoutError(
+                    f"TiledCopy: {few}the {size(part)} {name} of the atom do not divide the {size(whole)} {name} of "
+                    f"the layout; atom = {atom.reference}, layout = {layout}"
+                )
         fix(self, atom=atom, layout_tv=layout, tiler=tiler)
+
+    @property
+    def size(self) -> int:
+        """Number of threads."""
+        return int(size(self.layout_tv[0]))
+
+    @property
+    def tiler_mn(self) -> tuple[Tiler, ...]:
+        """The tile, mode by mode, under CuTe's name."""
+        return self.tiler
+
+    @property
+    def layout_tv_tiled(self) -> Layout:
+        """(thread, value) to an index into the tile in the order of the atom's reference, under CuTe's name."""
+        return self.layout_tv
+
+    @property
+    def layout_src_tv_tiled(self) -> Layout:
+        """(thread, value) to an index into the tile, for the threads that read; indices count the tiler's elements."""
+        return self._thread_values(self.atom.source)
+
+    @property
+    def layout_dst_tv_tiled(self) -> Layout:
+        """(thread, value) to an index into the tile, for the threads that hold the values after the copy."""
+        return self._thread_values(self.atom.destination)
+
+    def get_slice(self, thread: int) -> ThrCopy:
+        """Return the part of the copy that one thread does, as CuTe's method of this name.
+
+        Raises:
+            CoordinateError: if there is no such thread.
+
+        >>> copy = make_tiled_copy_tv(4, Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1)))
+        >>> print(*copy.get_slice(5).partition_S(Layout((64, 64), (64, 1))))
+        ((4,2),8,2):((1,64),512,32) 20
+        """
+        return ThrCopy(self, thread)
 
     def thrfrg_S(self, layout: AnyLayout) -> AnyLayout:
         """Divide a layout by threads and the values they read: ``(thread, value, Rest, ...)``.
@@ -199,6 +175,57 @@ class TiledCopy(Shown):
     def partition_D(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
         """Return what a thread holds after the copy, ``(value, Rest, ...)``, and its offset."""
         return _of_thread(self.thrfrg_D(layout), as_int(thread, "partition_D: thread"))
+
+    def retile(self, layout: AnyLayout) -> AnyLayout:
+        """Divide a thread's values, as another partition of the tile orders them, by the values of this copy.
+
+        Args:
+            layout: ``(value, Rest, ...)``: the registers of a thread, such as the accumulators of a tiled MMA. The
+                values of one thread in a tile of this copy are whole parts of ``value``.
+
+        Returns:
+            ``((atom value, atom), Rest, ...)``: the same registers, in the order in which this copy moves them.
+
+        Raises:
+            LayoutError: if the values of one part are not the same in each part of the tile, or the tile does not
+                divide the layout.
+
+        Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (TiledCopy::retile).
+
+        >>> from layoutalg.fragments.tiled_mma import make_tiled_mma
+        >>> copy = make_tiled_copy_C("stmatrix.x4", make_tiled_mma("wgmma.m64n16k16"))
+        >>> print(copy.retile(Layout(((2, 2, 2), 1, 4))))
+        ((8,1),1,4):((1,0),0,8)
+        """
+        need_layout(layout, "retile")
+        values = need_int(size(modes_of(layout.shape)[0]), "retile: the number of values of a part")
+        inverse = composition(right_inverse(self.layout_tv), Layout(tuple(map(extent_of, self.tiler))))
+        parts = upcast(inverse, self.size * values)  # (m, n) to the number of the part, whose shape counts the parts
+        order = logical_product(Layout(values), right_inverse(parts))
+        by_atom = zipped_divide(order, (int(size(self.atom.reference[1])),))
+        tiler = (values, *(int(size(mode)) for mode in parts))
+
+        def by_copy(plain: Layout) -> Layout:
+            tiles = zipped_divide(plain, tiler)
+            atoms = composition(tiles[0], by_atom)
+            return make_layout(coalesce(atoms, (1, 1)), *tiles[1][1:])
+
+        return through(by_copy, layout)
+
+    def owners(self, element: Coord, side: str = "S") -> tuple[tuple[int, int], ...]:
+        """Return each thread and value that has an element of the tile: the inverse of :meth:`fragment`.
+
+        Args:
+            element: coordinate in the tile.
+            side: S (what threads read) or D (what they hold after the copy).
+
+        Raises:
+            LayoutError: for another side, or if the element is not in the tile.
+
+        >>> make_tiled_copy_tv(4, Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1))).owners((5, 3))
+        ((16, 7),)
+        """
+        return owners(self.fragment(side), element)  # type: ignore[arg-type]
 
     def accesses(
         self, tensor: AnyLayout, element_bytes: int, *, base: int = 0, store: bool = False
@@ -254,11 +281,15 @@ class TiledCopy(Shown):
             raise LayoutError(f"TiledCopy: {safe_text(side)} is not a side; supported: S (source), D (destination)")
         if any(tiler is None for tiler in self.tiler):
             raise LayoutError(f"TiledCopy: the tile {self.tiler} has a mode without an extent")
-        extents = [extent_of(tiler) for tiler in self.tiler]
-        tile = Layout(tuple(extents))
-        lanes = need_plain(self.thrfrg_D(tile) if side == "D" else self.thrfrg_S(tile), "TiledCopy")
-        thread_values = coalesce(make_layout(lanes[0], lanes[1]), (1, 1))
-        return Fragment(f"{side} of a tiled copy", (extents[0], prod(extents[1:])), thread_values)
+        # An index into the tiler becomes a coordinate in the smallest block that contains the tile.
+        extents = self._block
+        steps = [
+            composition(mode, tiler if isinstance(tiler, Layout) else Layout(extent_of(tiler)))
+            for mode, tiler in zip(Layout(extents), self.tiler, strict=True)
+        ]
+        values = self._thread_values(self.atom.destination if side == "D" else self.atom.source)
+        lanes = composition(make_layout(*steps), values)
+        return Fragment(f"{side} of a tiled copy", (extents[0], prod(extents[1:])), coalesce(lanes, (1, 1)))
 
     def _drawn(self) -> tuple[Fragment, ...]:
         read, written = self.fragment("S"), self.fragment("D")
@@ -279,16 +310,27 @@ class TiledCopy(Shown):
         sides = self._drawn()
         names = ("S, D",) if len(sides) == 1 else ("S", "D")
         rows = [f"   {name}  {side.layout}" for name, side in zip(names, sides, strict=True)]
-        last = "   (thread, value) to an index into the tile, first mode fastest"
-        return "\n".join([f"{head}; tile {text(tuple(map(extent_of, self.tiler)))}", *rows, last])
+        tile, block = tuple(map(extent_of, self.tiler)), self._block
+        spread = f", spread over {text(block)}" if block != tile else ""
+        last = f"   (thread, value) to an index into {text(block) if spread else 'the tile'}, first mode fastest"
+        return "\n".join([f"{head}; tile {text(tile)}{spread}", *rows, last])
 
-    def _thrfrg(self, target: Layout, layout: AnyLayout, operation: str) -> AnyLayout:
-        need_layout(layout, operation)
+    @property
+    def _block(self) -> tuple[int, ...]:
+        """Extents of the smallest block that contains the tile, whose modes may have gaps."""
+        return tuple(int(cosize(tiler)) if isinstance(tiler, Layout) else extent_of(tiler) for tiler in self.tiler)
+
+    def _thread_values(self, target: Layout) -> Layout:
+        """Return (thread, (atom value, atom)) to an index into the tile, for one side of the atom."""
         reference = self.atom.reference
         atoms = zipped_divide(self.layout_tv, (int(size(reference[0])), int(size(reference[1]))))
         elements = composition(atoms[0], composition(right_inverse(reference), target))
         pairs = make_layout(make_layout(elements[0], atoms[1][0]), make_layout(elements[1], atoms[1][1]))
-        thread_values = coalesce(pairs, (1, (1, 1)))
+        return coalesce(pairs, (1, (1, 1)))
+
+    def _thrfrg(self, target: Layout, layout: AnyLayout, operation: str) -> AnyLayout:
+        need_layout(layout, operation)
+        thread_values = self._thread_values(target)
 
         def by_thread(plain: Layout) -> Layout:
             tiles = zipped_divide(plain, self.tiler)
@@ -300,6 +342,43 @@ class TiledCopy(Shown):
 
 def _of_thread(partition: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
     return slice_and_offset((thread, *(None,) * (len(partition) - 1)), partition)
+
+
+@frozen
+class ThrCopy:
+    """The part of a tiled copy that one thread does.
+
+    Args:
+        copy: the tiled copy.
+        thread: number of the thread.
+
+    Raises:
+        LayoutError: if an argument has another type.
+        CoordinateError: if there is no such thread.
+    """
+
+    copy: TiledCopy
+    thread: int
+
+    def __init__(self, copy: TiledCopy, thread: int) -> None:
+        if not isinstance(copy, TiledCopy):
+            raise LayoutError(f"ThrCopy: {safe_text(copy)} is not a tiled copy")
+        number = as_int(thread, "ThrCopy: thread")
+        if not 0 <= number < copy.size:
+            raise CoordinateError(f"ThrCopy: thread {number} is not in [0,{copy.size})")
+        fix(self, copy=copy, thread=number)
+
+    def partition_S(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
+        """Return what the thread reads; see :meth:`TiledCopy.partition_S`."""
+        return self.copy.partition_S(layout, self.thread)
+
+    def partition_D(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
+        """Return what the thread holds after the copy; see :meth:`TiledCopy.partition_D`."""
+        return self.copy.partition_D(layout, self.thread)
+
+    def retile(self, layout: AnyLayout) -> AnyLayout:
+        """Divide the thread's registers by the values of the copy; see :meth:`TiledCopy.retile`."""
+        return self.copy.retile(layout)
 
 
 def make_tiled_copy(atom: CopyAtom | int | str, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> TiledCopy:
@@ -350,6 +429,118 @@ def make_tiled_copy_B(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledC
 def make_tiled_copy_C(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
     """Return the copy that loads (``stmatrix``: stores) the values of C that each thread of a tiled MMA holds."""
     return _of_mma(atom, tiled_mma, "C", (0, 1))
+
+
+def make_tiled_copy_C_atom(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
+    """Return the smallest copy of values of C: one atom for the first values of each thread of a tiled MMA.
+
+    Its tile contains only the elements of these values. ``retile`` and ``partition_D`` repeat it over the others.
+
+    Raises:
+        LayoutError: if an argument has another type, a thread has fewer values of C than the atom, or its values do not
+            form a tile.
+
+    Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (make_tiled_copy_C_atom).
+
+    >>> from layoutalg.fragments.tiled_mma import make_tiled_mma
+    >>> copy = make_tiled_copy_C_atom("stmatrix.x1", make_tiled_mma("mma.m16n8k16.f16"))
+    >>> print(copy.tiler, copy.layout_tv)
+    (8, Layout((4, 2), (2, 1))) ((4,8),2):((8,1),32)
+    """
+    if not isinstance(tiled_mma, TiledMma):
+        raise LayoutError(f"make_tiled_copy_C_atom: {safe_text(tiled_mma)} is not a tiled MMA")
+    instruction = atom if isinstance(atom, CopyAtom) else copy_atom(atom)
+    whole, values = tiled_mma.tv_layout("C"), int(size(instruction.source[1]))
+    if size(whole[1]) % values:
+        raise LayoutError(
+            f"make_tiled_copy_C_atom: a thread has {size(whole[1])} values of C, of which the {values} values of an "
+            "atom are not a whole part"
+        )
+    first = composition(whole, Layout((int(size(whole[0])), values)))
+    m, n, _ = tiled_mma.tile_mnk
+    return make_tiled_copy(instruction, *_smallest_tile(first, (m, n), "make_tiled_copy_C_atom"))
+
+
+def make_tiled_copy_S(atom: CopyAtom | int | str, tiled_copy: TiledCopy) -> TiledCopy:
+    """Return a copy whose threads have the values that those of another copy read.
+
+    >>> first = make_tiled_copy_tv("ldmatrix.x4", Layout((32, 1)), Layout((1, 8)))
+    >>> print(make_tiled_copy_S(8, first).layout_tv)
+    ((8,4),((2,4),1)):((4,64),((32,1),0))
+    """
+    if not isinstance(tiled_copy, TiledCopy):
+        raise LayoutError(f"make_tiled_copy_S: {safe_text(tiled_copy)} is not a tiled copy")
+    return make_tiled_copy(atom, tiled_copy.layout_src_tv_tiled, tiled_copy.tiler)
+
+
+def make_tiled_copy_D(atom: CopyAtom | int | str, tiled_copy: TiledCopy) -> TiledCopy:
+    """Return a copy whose threads have the values that those of another copy hold afterwards."""
+    if not isinstance(tiled_copy, TiledCopy):
+        raise LayoutError(f"make_tiled_copy_D: {safe_text(tiled_copy)} is not a tiled copy")
+    return make_tiled_copy(atom, tiled_copy.layout_dst_tv_tiled, tiled_copy.tiler)
+
+
+def make_cotiled_copy(atom: CopyAtom | int | str, atom_layout_tv: Layout, data_layout: Layout) -> TiledCopy:
+    """Repeat a copy atom over threads and values that are given by offsets in memory.
+
+    Args:
+        atom: the instruction, or an argument of :func:`copy_atom`.
+        atom_layout_tv: (thread, value) to an offset of ``data_layout``.
+        data_layout: the layout of the data; the tile of the copy contains the elements at these offsets.
+
+    Raises:
+        LayoutError: if an argument has another type, the data have no element at an offset, or the elements do not form
+            a tile.
+
+    Source: CUTLASS ``include/cute/atom/copy_atom.hpp`` (make_cotiled_copy).
+
+    >>> copy = make_cotiled_copy(8, Layout((32, 8), (8, 1)), Layout((64, 64), (64, 1)))
+    >>> print(copy.tiler, copy.layout_tv)
+    (4, Layout((8, 8), (8, 1))) ((8,4),8):((4,1),32)
+    """
+    threads = need_thread_values(atom_layout_tv, "make_cotiled_copy")
+    data = need_plain(data_layout, "make_cotiled_copy")
+    inside = composition(left_inverse(data), threads)
+    missing = [i for i in range(int(size(threads))) if not 0 <= inside(i) < size(data) or data(inside(i)) != threads(i)]
+    if missing:
+        raise LayoutError(
+            f"make_cotiled_copy: the data have no element at offset {threads(missing[0])}; data = {data}, "
+            f"threads and values = {threads}"
+        )
+    return make_tiled_copy(atom, *_smallest_tile(inside, tuple(int(size(mode)) for mode in data), "make_cotiled_copy"))
+
+
+def _smallest_tile(thread_values: Layout, extents: tuple[int, ...], operation: str) -> tuple[Layout, tuple[Tiler, ...]]:
+    """Return the smallest tile with the elements of a thread-value layout, and the layout as indices into it.
+
+    Args:
+        thread_values: (thread, value) to an index into ``extents``, first mode fastest.
+        extents: the extents of the data.
+        operation: the operation that a message begins with.
+
+    Raises:
+        LayoutError: if the elements are not all combinations of rows and columns.
+    """
+    tiler: list[Tiler] = []
+    selected: list[Layout] = []
+    weight = 1
+    for mode, extent in enumerate(extents):
+        position = Layout(extents, tuple(int(mode == other) for other in range(len(extents))))
+        reached = filter_layout(composition(position, thread_values))
+        tiler.append(_as_extent(reached))
+        selected.append(composition(Layout(extent, weight), reached))
+        weight *= extent
+    tile = make_layout(*selected)
+    if size(tile) != len({thread_values(i) for i in range(int(size(thread_values)))}):
+        raise LayoutError(
+            f"{operation}: the elements of threads and values {thread_values} are not a tile of {safe_text(extents)}"
+        )
+    return composition(left_inverse(tile), thread_values), tuple(tiler)
+
+
+def _as_extent(tiler: Layout) -> Tiler:
+    """Return n for the tiler n:1, and any other tiler as it is."""
+    return tiler.shape if type(tiler.shape) is int and tiler.stride == 1 else tiler  # type: ignore[return-value]
 
 
 def _of_mma(

@@ -35,14 +35,14 @@ from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.products import tiled_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.drawing.shown import Shown
-from layoutalg.errors import LayoutError
+from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.fragments.families import TCGEN05_TYPES, mma, need_type, numbers
-from layoutalg.fragments.fragment import Fragment, need_thread_values
+from layoutalg.fragments.fragment import Fragment, need_thread_values, owners
 from layoutalg.fragments.fragment_names import fragment, mma_words
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
-from layoutalg.tuples.int_tuple import Shape, check_depth, product, safe_text
+from layoutalg.tuples.int_tuple import Coord, Shape, check_depth, product, safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 
@@ -94,6 +94,28 @@ class MmaAtom:
     def threads(self) -> int:
         """Number of threads that issue the instruction together."""
         return int(size(self.c[0]))
+
+    @property
+    def instruction(self) -> str:
+        """Its shape as PTX writes it, such as ``m16n8k16``."""
+        return "".join(f"{letter}{extent}" for letter, extent in zip("mnk", self.shape_mnk, strict=True))
+
+    def __str__(self) -> str:
+        """Return the threads, and what each holds of each operand.
+
+        >>> print(mma_atom("mma.m16n8k16.f16"))
+        an MMA atom m16n8k16: 32 threads
+           A  16x16  ((4,8),(2,2,2)):((32,1),(16,8,128))
+           B  8x16   ((4,8),(2,2)):((16,1),(8,64))
+           C  16x8   ((4,8),(2,2)):((32,1),(16,8))
+           (thread, value) to an index into the operand's tile, first mode fastest
+        """
+        m, n, k = self.shape_mnk
+        operands = [("A", f"{m}x{k}", self.a), ("B", f"{n}x{k}", self.b), ("C", f"{m}x{n}", self.c)]
+        width = max(len(extents) for _, extents, _ in operands)
+        head = f"an MMA atom {self.instruction}: {self.threads} thread{'s' * (self.threads != 1)}"
+        rows = [f"   {operand}  {extents:<{width}}  {layout}" for operand, extents, layout in operands]
+        return "\n".join([head, *rows, "   (thread, value) to an index into the operand's tile, first mode fastest"])
 
 
 def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: Literal[1, 2] = 1) -> MmaAtom:
@@ -229,6 +251,90 @@ class TiledMma(Shown):
         m, n, k = [extent_of(self._tiler(mode)) for mode in range(3)]
         return m, n, k
 
+    @property
+    def size(self) -> int:
+        """Number of threads."""
+        return int(size(self.thr_layout_vmnk))
+
+    @property
+    def shape_mnk(self) -> tuple[int, int, int]:
+        """M, N and K of the atom."""
+        return self.atom.shape_mnk
+
+    @property
+    def permutation_mnk(self) -> tuple[Tiler, Tiler, Tiler]:
+        """The extents and orders of the tile, under CuTe's name."""
+        return self.permutation
+
+    @property
+    def tv_layout_A_tiled(self) -> Layout:
+        """(thread, value) to an index into the tile of A, under CuTe's name; see :meth:`tv_layout`."""
+        return self.tv_layout("A")
+
+    @property
+    def tv_layout_B_tiled(self) -> Layout:
+        """(thread, value) to an index into the tile of B, under CuTe's name."""
+        return self.tv_layout("B")
+
+    @property
+    def tv_layout_C_tiled(self) -> Layout:
+        """(thread, value) to an index into the tile of C, under CuTe's name."""
+        return self.tv_layout("C")
+
+    def get_tile_size(self, mode: int) -> int:
+        """Return the extent of the tile along M (0), N (1) or K (2).
+
+        Raises:
+            LayoutError: for another mode.
+        """
+        number = as_int(mode, "get_tile_size: mode")
+        if number not in (0, 1, 2):
+            raise LayoutError(f"get_tile_size: mode {number} is not 0 (M), 1 (N) or 2 (K)")
+        return self.tile_mnk[number]
+
+    def get_slice(self, thread: int) -> ThrMma:
+        """Return the part of the MMA that one thread does, as CuTe's method of this name.
+
+        Raises:
+            CoordinateError: if there is no such thread.
+
+        >>> mma = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1))
+        >>> print(*mma.get_slice(37).partition_C(Layout((64, 64), (64, 1))))
+        ((2,2),2,4):((1,512),2048,16) 1090
+        """
+        return ThrMma(self, thread)
+
+    def partition_shape_A(self, shape_mk: Shape) -> Shape:
+        """Return the shape of a thread's part of an A of this shape, ``(value, RestM, RestK)``.
+
+        >>> make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).partition_shape_A((64, 32))
+        ((2, 2, 2), 2, 2)
+        """
+        return self._partition_shape("A", shape_mk)
+
+    def partition_shape_B(self, shape_nk: Shape) -> Shape:
+        """Return the shape of a thread's part of a B of this shape, ``(value, RestN, RestK)``."""
+        return self._partition_shape("B", shape_nk)
+
+    def partition_shape_C(self, shape_mn: Shape) -> Shape:
+        """Return the shape of a thread's part of a C of this shape, ``(value, RestM, RestN)``."""
+        return self._partition_shape("C", shape_mn)
+
+    def owners(self, element: Coord, operand: MmaOperand = "C") -> tuple[tuple[int, int], ...]:
+        """Return each thread and value that has an element of the tile of an operand.
+
+        Args:
+            element: (row, column): M and K for A, N and K for B, M and N for C.
+            operand: A, B, C, SFA or SFB.
+
+        Raises:
+            LayoutError: if there is no such operand or element.
+
+        >>> make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).owners((21, 3))
+        ((53, 1),)
+        """
+        return owners(self.fragment(operand), element)
+
     def fragment(self, operand: MmaOperand) -> Fragment:
         """Return what each thread holds of an operand's tile; ``draw(mma.fragment("A"))`` draws it.
 
@@ -240,19 +346,15 @@ class TiledMma(Shown):
         """
         i, j, _ = _MODES[self._operand(operand)]
         shape = (self.tile_mnk[i], self.tile_mnk[j])
-        return Fragment(f"{operand} of {self._instruction}", shape, self.tv_layout(operand))
+        return Fragment(f"{operand} of {self.atom.instruction}", shape, self.tv_layout(operand))
 
     @property
-    def _instruction(self) -> str:
-        """Shape of the atom as PTX writes it."""
-        return "".join(f"{letter}{extent}" for letter, extent in zip("mnk", self.atom.shape_mnk, strict=True))
-
-    @property
-    def _operands(self) -> tuple[MmaOperand, ...]:
+    def operands(self) -> tuple[MmaOperand, ...]:
+        """The operands in registers or shared memory: A, B, C, and SFA and SFB of an atom with scale factors."""
         return ("A", "B", "C") if self.atom.scales is None else ("A", "B", "C", "SFA", "SFB")
 
     def _drawn(self) -> tuple[Fragment, ...]:
-        return tuple(self.fragment(operand) for operand in self._operands)
+        return tuple(self.fragment(operand) for operand in self.operands)
 
     def __str__(self) -> str:
         """Return the tile, and what each thread holds of each operand.
@@ -265,23 +367,23 @@ class TiledMma(Shown):
            (thread, value) to an index into the operand's tile, first mode fastest
         """
         atoms, tile = ("x".join(map(str, map(size, modes))) for modes in (self.atom_layout, self.tile_mnk))
-        fragments = zip(self._operands, self._drawn(), strict=True)
+        fragments = zip(self.operands, self._drawn(), strict=True)
         rows = [(operand, fragment.extents, fragment.layout) for operand, fragment in fragments]
-        longest = max(map(len, self._operands))
+        longest = max(map(len, self.operands))
         width = max(len(extents) for _, extents, _ in rows)
         return "\n".join(
             [
-                f"{self._instruction}, {atoms} of them: {size(self.thr_layout_vmnk)} threads, a tile of {tile}",
+                f"{self.atom.instruction}, {atoms} of them: {size(self.thr_layout_vmnk)} threads, a tile of {tile}",
                 *(f"   {operand:<{longest}}  {extents:<{width}}  {layout}" for operand, extents, layout in rows),
                 "   (thread, value) to an index into the operand's tile, first mode fastest",
             ]
         )
 
     def _operand(self, operand: object) -> str:
-        if operand not in self._operands:
+        if operand not in self.operands:
             scaled = "" if self.atom.scales else "; only an atom with block_scale has scale factors"
             raise LayoutError(
-                f"TiledMma: {safe_text(operand)} is not an operand; supported: {', '.join(self._operands)}{scaled}"
+                f"TiledMma: {safe_text(operand)} is not an operand; supported: {', '.join(self.operands)}{scaled}"
             )
         return str(operand)
 
@@ -335,6 +437,20 @@ class TiledMma(Shown):
         by_vmnk = make_layout(thread, position[0], position[1], position[2])
         return make_layout(composition(by_vmnk, right_inverse(vmnk)), values)
 
+    def _partition_shape(self, operand: str, shape: Shape) -> Shape:
+        """Return the shape of a thread's part of an operand. A mode that the tile does not divide is rounded up."""
+        if type(shape) is not tuple or len(shape) < 2:
+            raise LayoutError(f"partition_shape_{operand}: {safe_text(shape)} has fewer than two modes")
+        i, j, _ = _MODES[operand]
+        counts = []
+        for mode, extent in zip((i, j), shape[:2], strict=True):
+            step = self.atom.shape_mnk[mode] * int(size(self.atom_layout[mode]))
+            tile = extent_of(self._tiler(mode))
+            length = need_int(product(extent), f"partition_shape_{operand}: an extent")
+            counts.append(-(-length // tile) * (tile // step))
+        atom = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[operand]
+        return (atom.shape[1], *counts, *shape[2:])  # type: ignore[index]
+
     def _tiler(self, mode: int) -> Tiler:
         """Return the tile along one of M, N and K: the entry of the permutation, or the extent of all atoms."""
         tiler = self.permutation[mode]
@@ -350,7 +466,7 @@ class TiledMma(Shown):
         """Return a plain operand as ``((thread, groups), (value, rest))``; groups and rest have the operand's modes."""
         i, j, _ = _MODES[operand]
         atom_layouts = (self.atom.a, self.atom.b, self.atom.c, *(self.atom.scales or ()))
-        thread_values = dict(zip(self._operands, atom_layouts, strict=True))[operand]
+        thread_values = dict(zip(self.operands, atom_layouts, strict=True))[operand]
         extents = self.atom.shape_mnk
         tiles = logical_divide(plain, (self._tiler(i), self._tiler(j)))
         elements, atoms = zipped_divide(tiles, (extents[i], extents[j]))
@@ -369,6 +485,43 @@ class TiledMma(Shown):
         shape: Any = fragments.shape  # ((thread, (ThrM, ThrN)), (value, (RestM, RestN, ...)))
         rest = (None,) * len(shape[1][1])
         return slice_and_offset(((vmnk[0], (vmnk[1 + i], vmnk[1 + j])), (None, rest)), fragments)
+
+
+@frozen
+class ThrMma:
+    """The part of a tiled MMA that one thread does.
+
+    Args:
+        mma: the tiled MMA.
+        thread: number of the thread.
+
+    Raises:
+        LayoutError: if an argument has another type.
+        CoordinateError: if there is no such thread.
+    """
+
+    mma: TiledMma
+    thread: int
+
+    def __init__(self, mma: TiledMma, thread: int) -> None:
+        if not isinstance(mma, TiledMma):
+            raise LayoutError(f"ThrMma: {safe_text(mma)} is not a tiled MMA")
+        number = as_int(thread, "ThrMma: thread")
+        if not 0 <= number < mma.size:
+            raise CoordinateError(f"ThrMma: thread {number} is not in [0,{mma.size})")
+        fix(self, mma=mma, thread=number)
+
+    def partition_A(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
+        """Return what the thread holds of A; see :meth:`TiledMma.partition_A`."""
+        return self.mma.partition_A(layout, self.thread)
+
+    def partition_B(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
+        """Return what the thread holds of B."""
+        return self.mma.partition_B(layout, self.thread)
+
+    def partition_C(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
+        """Return what the thread holds of C."""
+        return self.mma.partition_C(layout, self.thread)
 
 
 def is_tiler(tiler: object) -> bool:

@@ -25,12 +25,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from layoutalg.errors import LayoutError
+from layoutalg.errors import LayoutError, NotationError
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
 from layoutalg.notation.printed import as_notation
-from layoutalg.notation.tiled import tiled_print
+from layoutalg.notation.tiled import Passage, is_around, passages
 from layoutalg.notation.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
@@ -61,6 +61,12 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
         "tile_to_shape",
     ),
     "Change the unit": ("recast_layout", "upcast", "downcast"),
+    "Copies and MMAs": (
+        *("copy_atom", "mma_atom", "make_tiled_copy", "make_tiled_copy_tv", "make_tiled_copy_A", "make_tiled_copy_B"),
+        *("make_tiled_copy_C", "make_tiled_copy_C_atom", "make_tiled_copy_S", "make_tiled_copy_D", "make_cotiled_copy"),
+        *("make_tiled_mma", "partition_S", "partition_D", "partition_A", "partition_B", "partition_C"),
+        *("thrfrg_S", "thrfrg_D", "thrfrg_A", "thrfrg_B", "thrfrg_C", "retile", "tma_partition", "owners"),
+    ),
 }
 
 #: The operations by module. The modules are imported when the first expression is read.
@@ -85,7 +91,17 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "algebra.recast": ("recast_layout", "upcast", "downcast"),
     "algebra.slicing": ("slice_", "slice_and_offset", "dice"),
     "algebra.tiling": ("local_tile", "local_partition"),
-    "fragments.tiled_copy": ("make_layout_tv",),
+    "fragments.copy_atoms": ("copy_atom",),
+    "fragments.partitions": (
+        *("partition_S", "partition_D", "partition_A", "partition_B", "partition_C"),
+        *("thrfrg_S", "thrfrg_D", "thrfrg_A", "thrfrg_B", "thrfrg_C", "retile", "owners"),
+    ),
+    "fragments.tiled_copy": (
+        *("make_layout_tv", "make_tiled_copy", "make_tiled_copy_tv", "make_tiled_copy_A", "make_tiled_copy_B"),
+        *("make_tiled_copy_C", "make_tiled_copy_C_atom", "make_tiled_copy_S", "make_tiled_copy_D", "make_cotiled_copy"),
+    ),
+    "fragments.tiled_mma": ("mma_atom", "make_tiled_mma"),
+    "fragments.tma_partition": ("tma_partition",),
     "layouts.composed": ("ComposedLayout",),
     "layouts.cosize": ("cosize",),
     "layouts.layout": ("Layout",),
@@ -134,16 +150,80 @@ def evaluate(source: str) -> Any:
     >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
     149
     """
-    tiled = tiled_print(source)
-    return ExpressionParser(source).parse_all() if tiled is None else tiled
+    parts = passages(source)
+    if not parts:
+        return ExpressionParser(source).parse_all()
+    if is_around(parts):
+        return _around_prints(source, parts)
+    values = [value for _, value in entries(source)]
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def entries(source: str) -> list[tuple[str, Any]]:
+    """Return the label and the value of each print in a text, and of each tensor or layout in a line between them.
+
+    Raises:
+        NotationError: if a line is neither a print, nor a label, nor an expression.
+        LayoutError: if the lines of a print do not fit together.
+
+    >>> text = "gA: (8,8):(8,1)\\natom:\\nCopy_Atom\\n ValLayoutSrc: (1,8):(0,1)\\n ValLayoutDst: (1,8):(0,1)"
+    >>> [(label, type(value).__name__) for label, value in entries(text)]
+    [('gA', 'Layout'), ('atom', 'CopyAtom')]
+    """
+    listed: list[tuple[str, Any]] = []
+    label = ""
+    for part in passages(source):
+        if part.lines is not None:
+            listed.append((label, part.value()))
+            label = ""
+            continue
+        for line in part.text.splitlines():
+            bare = line.strip(" \t/*|>")
+            name, colon, value = bare.partition("=" if "=" in bare.partition(":")[0] else ":")
+            is_name = all(letter.isalnum() or letter in "_ .<>[]-" for letter in name) and not name[:1].isdigit()
+            if not bare:
+                continue
+            if is_name and not value.strip():
+                label = name.strip()
+                continue
+            try:
+                listed.append((name.strip(), evaluate(value)) if colon and is_name else ("", evaluate(bare)))
+            except LayoutError as error:
+                raise NotationError(
+                    f"notation: the line {safe_text(bare[:60])!r} between the prints is neither a label nor an "
+                    f"expression; {error}",
+                    source,
+                    part.start,
+                ) from None
+            label = ""
+    return listed
+
+
+def _around_prints(source: str, parts: list[Passage]) -> Any:
+    """Return the value of an expression whose operands are prints."""
+    values: dict[str, Any] = {}
+    text = source
+    for part in parts:
+        if part.lines is not None:
+            name = f"print.{len(values)}"
+            values[name] = part.value()
+            text = f"{text[: part.start]}{name.ljust(part.end - part.start)}{text[part.end :]}"  # positions stay
+    parser = ExpressionParser(text, values)
+    parser.text = source
+    return parser.parse_all()
 
 
 class ExpressionParser(Parser):
     """A parser that evaluates the calls of operations. A subclass may create other values for them."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, values: dict[str, Any] | None = None) -> None:
+        self.values = values or {}
         # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
         plain = as_notation(text)
+        if isinstance(plain, str) and any(f"{name}(" in plain for name in _WITH_TEXTS):  # names in quotation marks
+            import re
+
+            plain = re.sub(r"""(["'])([\w.:]*)\1""", r" \2 ", plain)
         super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
         self.text = text
         self.tokens = [_restore_bracket(token, plain) for token in self.tokens]
@@ -169,6 +249,9 @@ class ExpressionParser(Parser):
             if self.take(word):
                 return value
         name = self.token
+        if name.text in self.values:
+            self.next += 1
+            return self.values[name.text]
         if "." in name.text:
             self.next += 1
             registers = fragment(name.text).layout
@@ -178,7 +261,7 @@ class ExpressionParser(Parser):
             self.reject(f"{name.text[:40]!r} is not an operation of the algebra{hint(name.text, functions)}")
         self.next += 1
         self.expect("(")
-        positional, keywords = self._arguments(allow_names=True)
+        positional, keywords = self._arguments(allow_names=True, texts=name.text in _WITH_TEXTS)
         return self.apply(name.text, functions[name.text], positional, keywords)
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
@@ -195,7 +278,8 @@ class ExpressionParser(Parser):
             raise LayoutError(f"mode: index {index} is not in [0,{len(layout)}); layout = {layout}")
         return layout[index]
 
-    def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, allow_names: bool = False, texts: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        """Read operands; with ``texts``, a name that stands alone is a text, such as that of an instruction."""
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
         while not self.take(")"):
@@ -204,15 +288,23 @@ class ExpressionParser(Parser):
                 if key in keywords:
                     self.reject(f"the argument {key} is given twice")
                 self.next += 2
-                keywords[key] = self.parse_value()
+                keywords[key] = self._argument(texts)
             elif keywords:
                 self.reject("an argument without a name follows an argument with a name")
             else:
-                positional.append(self.parse_value())
+                positional.append(self._argument(texts))
             if not self.take(","):
                 self.expect(")")
                 break
         return positional, keywords
+
+    def _argument(self, texts: bool) -> Any:
+        name, following = self.token, self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
+        alone = name.kind == "name" and following in (",", ")") and name.text not in self.values
+        if texts and alone and name.text not in ("None", "True", "False"):
+            self.next += 1
+            return name.text
+        return self.parse_value()
 
     def _list(self) -> tuple[Any, ...]:
         return tuple(self._items("]", tiler=True))
@@ -270,6 +362,12 @@ def _arguments_text(positional: list[Any], keywords: dict[str, Any]) -> str:
     """Return the operands as text for a message."""
     return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in keywords.items())])
 
+
+#: Operations with operands that are names: of an instruction, or of a side or operand (S, D, A, B, C, smem, rmem).
+_WITH_TEXTS = frozenset(
+    "copy_atom mma_atom make_tiled_copy make_tiled_copy_tv make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "
+    "make_tiled_copy_C_atom make_tiled_copy_S make_tiled_copy_D make_cotiled_copy make_tiled_mma owners".split()
+)
 
 _TO_PARENTHESES = str.maketrans("[]", "()")
 

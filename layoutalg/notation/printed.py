@@ -42,7 +42,7 @@ _SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s
 #: C++: a pointer, possibly after a swizzle on byte addresses.
 _CPP = (
     rf"(?:{_SWIZZLE}\s*(?:_|o\s))?\s*(?<![A-Za-z0-9])(?P<space>[gstr]mem_)?ptr(?:\[|_)(?P<bits>\d{{1,3}})b\]?"
-    r"\(\s*(?P<address>0x[0-9a-fA-F]{1,16}|0x[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}|unset)\s*\)(?P<then>\s*o\b)?"
+    r"\(\s*(?P<address>0x[0-9a-fA-F]{1,16}|0x[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}|unset|\(nil\)|nil)\s*\)(?P<then>\s*o\b)?"
 )
 #: The DSL: the text is a tensor, the type of a tensor, or the type of a pointer.
 _SPACE = r"(?P<space>(?:[gstrc]|ds)mem|generic)"
@@ -55,6 +55,7 @@ _DSL = (
 #: The DSL, without a pointer: a tensor of coordinates and its type, and the type of a layout.
 _PLAIN = (
     r"\s*tensor<(?P<start>[^<>\"]*?)\so\s(?P<layout>[^\"]*)>\s*",
+    r"\s*Arith(?:metic)?Tup(?:le|leIterator|Iter)(?P<start>\([^:]*?\))\s*o\s(?P<layout>[^\"]*)",
     r"\s*(?:!cute\.)?coord_tensor<\s*\"(?P<start>[^\"]*)\",\s*\"(?P<layout>[^\"]*)\"\s*>\s*",
     r"\s*(?:!cute\.)?(?:composed_)?layout<\s*\"(?P<layout>[^\"]*)\"\s*>\s*",
 )
@@ -213,12 +214,12 @@ def as_notation(text: str) -> str:
     and that C++ types and the encoding of another compiler are replaced by their layouts.
 
     Raises:
-        NotationError: if a swizzle or an address splits an element, a pointer was printed without its swizzle, or
-            extents or strides are unknown.
+        NotationError: if a swizzle or an address splits an element, or a pointer was printed without its swizzle.
 
     >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
     '(4,8):(8,1)'
     """
+    text = _name_unknowns(text)
     if (span := _find_encoding(text)) is not None:
         encoding, start, end = span
         import re  # imported here for the reason given in tokens.py
@@ -227,7 +228,7 @@ def as_notation(text: str) -> str:
             return f"{text[:start]}{encoding.layout}{text[end:]}"
         return str(encoding.layout)
     text = from_cpp(text)
-    if (plain := _match_whole(_PLAIN, text, ("tensor<", "layout<"))) is not None:
+    if (plain := _match_whole(_PLAIN, text, ("tensor<", "layout<", "Arith"))) is not None:
         return _extract_layout(plain, _origin(plain.groupdict().get("start") or "0"))
     while (match := _find_pointer(text)) is not None:
         start, end = match.span()
@@ -238,20 +239,28 @@ def as_notation(text: str) -> str:
     return text
 
 
-def _extract_layout(match: Any, before: str) -> str:
-    """Return the layout inside a printed tensor, at its position, with the notation that precedes it.
+def _name_unknowns(text: str) -> str:
+    """Return a text with a symbol for each number that the DSL prints as ``?``; ``?{div=8}`` is a multiple of 8.
 
-    Raises:
-        NotationError: if an extent or a stride is unknown.
+    >>> _name_unknowns("(?,?{div=8}):(?{i64},1)").replace(" ", "")
+    '(a,8*b):(c,1)'
     """
+    if not isinstance(text, str) or "?" not in text:
+        return text
     import re
 
-    if unknown := re.search(r"\?(\{[^}]*\})?", match[0]):
-        raise NotationError(
-            f"notation: {unknown[0]} is a number that is only known at run time; text = {match.string[:80]!r}",
-            match.string,
-            unknown.start(),
-        )
+    used = set(re.findall(r"[A-Za-z]\w*", text))
+    names = (name for name in (*"abcdefghijklmnpqrstuvwxyz", *(f"u{i}" for i in range(len(text)))) if name not in used)
+
+    def named(match: Any) -> str:
+        divisor = re.search(r"div=(\d{1,10})", match[0])
+        return f"{f'{divisor[1]}*' if divisor else ''}{next(names)}".ljust(len(match[0]))
+
+    return re.sub(r"\?(?:\{[^{}]*\})?", named, text)
+
+
+def _extract_layout(match: Any, before: str) -> str:
+    """Return the layout inside a printed tensor, at its position, with the notation that precedes it."""
     padding = " " * (len(match.string) - match.end("layout"))
     return f"{before:{match.start('layout')}}{match['layout']}{padding}"
 
@@ -302,5 +311,5 @@ def _make_pointer(match: Any) -> Pointer:
     address = (words.get("address") or "unset").replace(".", "")
     swizzle = None if words["b"] is None else Swizzle(*(int(words[name]) for name in "bms"))
     space = (words["space"] or "").rstrip("_").replace("generic", "")
-    number = None if address == "unset" else int(address, 16)
+    number = None if address == "unset" else 0 if "nil" in address else int(address, 16)
     return Pointer(int(words["bits"]), space, number, words.get("type") or "", swizzle)

@@ -25,6 +25,7 @@ from layoutalg import (
     Swizzle,
     copy_atom,
     fragment,
+    make_tiled_copy_tv,
     make_tiled_mma,
     mma_atom,
     parse_layout,
@@ -293,9 +294,50 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
         for operand in "ABC"
     },
 }
+MMA, COPY, REGISTERS = make_tiled_mma(ATOM), make_tiled_copy_tv(2, Layout((4, 8)), Layout((2, 1))), Layout((2, 1, 8))
+OPERATIONS |= {
+    "make_cotiled_copy": (
+        Place(2, "TiledCopy|copy_atom|Layout", "8"),
+        layout("make_cotiled_copy", "", Layout((32, 2), (2, 1))),
+        layout("make_cotiled_copy", "", Layout((8, 8))),
+    ),
+    "make_tiled_copy_C_atom": (
+        Place(2, "copy_atom|make_tiled_copy_C_atom|Layout"),
+        Place(MMA, "make_tiled_copy_C_atom"),
+    ),
+    "make_tiled_copy_S": (Place(2, "TiledCopy|copy_atom|Layout"), Place(COPY, "make_tiled_copy_S")),
+    "make_tiled_copy_D": (Place(2, "TiledCopy|copy_atom|Layout"), Place(COPY, "make_tiled_copy_D")),
+    "ThrCopy": (Place(COPY, "ThrCopy"), Place(0, "ThrCopy", "8 0 True")),
+    "ThrMma": (Place(MMA, "ThrMma"), Place(0, "ThrMma", "8 0 True")),
+    "retile": (Place(COPY, "retile"), layout("retile", "composed", REGISTERS)),
+    "owners": (Place(COPY, "owners|fragment"), Place((1, 1), "owners", "empty"), Place("S", "TiledCopy|owners")),
+    "tma_partition": (
+        Place(64, "tma_partition", "8"),
+        Place(0, "tma_partition|Layout|idx2crd|crd2idx", ANYTHING),
+        layout("tma_partition", "", Layout(1)),
+        layout("tma_partition", "", Layout(((8, 8), 2), ((8, 1), 64))),
+        layout("tma_partition", "", Layout(((8, 8), 2), ((8, 1), 64))),
+    ),
+    "feeds": (Place("mma.m16n8k16.C", "feeds|fragment"), Place("mma.m16n8k16.A.f16", "feeds|fragment")),
+}
+for side in "SD":
+    OPERATIONS |= {
+        f"partition_{side}": (Place(COPY, f"partition_{side}"), layout(f"thrfrg_{side}"), Place(1, ".*", "8 0 True")),
+        f"thrfrg_{side}": (Place(COPY, f"thrfrg_{side}"), layout(f"thrfrg_{side}")),
+    }
+for operand in "ABC":
+    OPERATIONS |= {
+        f"partition_{operand}": (
+            Place(MMA, f"partition_{operand}"),
+            layout(f"thrfrg_{operand}", good=Layout((16, 16))),
+            Place(1, f"partition_{operand}", "8 0 True"),
+        ),
+        f"thrfrg_{operand}": (Place(MMA, f"thrfrg_{operand}"), layout(f"thrfrg_{operand}", good=Layout((16, 16)))),
+    }
 #: Public names that take any number, values that are answers, and types to annotate with.
 ANSWERS = {"Access", "Encoding", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES", "Scene"}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
+ANSWERS |= {"Feed", "Held"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES
 #: Which refuse in words of their own: tests/layoutalg/laws, tests/layoutalg/placed, tests/layoutalg/test_programs.py.
 NOT_OPERATIONS |= {"broken_law", "law_names", "offset_table", "jit", "make_swizzle"}

@@ -75,7 +75,7 @@ def test_b_and_c_have_their_copies_too() -> None:
 
 
 def test_atoms_of_other_elements_have_rows_of_16_bytes() -> None:
-    assert str(copy_atom("ldmatrix.x4", 8).source) == "((8,4),16):((16,128),1)"
+    assert str(copy_atom("ldmatrix.x4", 8).source) == "(32,16):(16,1)"
     assert str(copy_atom("ldmatrix.x4", 32).destination) == "(32,4):(1,32)"
 
 
@@ -84,7 +84,7 @@ def test_atoms_of_other_elements_have_rows_of_16_bytes() -> None:
     [
         lambda: copy_atom("mma.m16n8k16.C"),
         lambda: copy_atom("ldmatrix.x4", 12),
-        lambda: copy_atom("ldmatrix.x4.trans", 8),
+        lambda: copy_atom("ldmatrix.x4.trans", 32),
         lambda: make_tiled_copy_tv(3, THREADS, VALUES),
         lambda: make_tiled_copy(8, Layout(128), (16,)),
         lambda: make_tiled_copy(8, Layout((128, 8)), 16),  # type: ignore[arg-type]

@@ -114,9 +114,6 @@ def test_the_layout_gives_the_addresses_that_the_swizzled_pointer_has(bits: int,
             "raw_ptr, which cute.printf prints",
         ),
         ("smem_ptr[16b](0x400) o ", "the end of the text"),
-        ("tensor<ptr<bf16, gmem> o (?{div=8},64):(64,1)>", "?{div=8} is a number that is only known at run time"),
-        ("tensor<(?{div=16},4) o (16,4):(1@0,1@1)>", "?{div=16} is a number that is only known at run time"),
-        ('!cute.memref<bf16, gmem, "(?,64):(?{i64},1)">', "? is a number that is only known at run time"),
         ("smem_ptr[0b](0x400) o 8:1", "Pointer: bits is 0, which is not positive"),
         ("Sw<3,4,3> o smem_ptr[16b](0x400) o (8,64):(64,,1)", "found ',' at position 46"),
     ],
@@ -132,3 +129,19 @@ def test_an_expression_takes_what_c_prints_wherever_a_layout_stands() -> None:
     with pytest.raises(NotationError):
         parse_pointer(8)  # type: ignore[arg-type]
     assert parse_pointer("(8*ptr,64):(64,1)") is None
+
+
+@each(
+    ("text", "layout"),
+    [
+        ("tensor<ptr<bf16, gmem> o (?{div=8},64):(64,1)>", "(8*a,64):(64,1)"),
+        ("tensor<(?{div=16},4) o (16,4):(1@0,1@1)>", "S<0,0,0> o (16*a,4) o (16,4):(1@0,1@1)"),
+        ('!cute.memref<bf16, gmem, "(?,64):(?{i64},1)">', "(a,64):(b,1)"),
+        ("(?,?{i32 div=4}):(?,1)", "(a,4*b):(c,1)"),
+        ("ArithTuple(_0,_32) o (_64,_16):(_1@0,_1@1)", "S<0,0,0> o (0,32) o (64,16):(1@0,1@1)"),
+        ("ArithTuple(0,0) o ((_64,_16),2):((_1@0,_1@1),64@0)", "((64,16),2):((1@0,1@1),64@0)"),
+        ("ptr[32b]((nil)) o (_4,_8):(_8,_1)", "(4,8):(8,1)"),
+    ],
+)
+def test_numbers_known_at_run_time_are_symbols_and_coordinates_are_origins(text: str, layout: str) -> None:
+    assert evaluate(text) == evaluate(layout)
