@@ -77,10 +77,9 @@ def is_ours(data: bytes) -> bool:
     """
     head = data[:_HEAD]
     return (
-        head.startswith(_SVG_START)
+        head.startswith((_SVG_START, CERTIFICATE_MARK))
         or PAGE_MARK in head
         or (head.startswith(_TEX_START) and b"\\definecolor{la-ink}" in head)
-        or head.startswith(CERTIFICATE_MARK)
     )
 
 
