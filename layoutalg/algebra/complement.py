@@ -10,6 +10,7 @@ are then unique, because the sum of the modes below a stride stays below it. The
 and only if each stride is a multiple of that period (two sets of offsets that add up to an interval alternate in a
 mixed radix; de Bruijn 1956). If a stride is not a multiple, as in shared memory that is padded to avoid bank conflicts,
 the padding stays unused. Modes of A with stride 0 add no offsets and are ignored.
+Proof: ``complement_disjoint`` and ``complement_covers`` in ``proofs/Complement.v``, without the converses.
 Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "Layout Algebra", complement.
 
 >>> from layoutalg import Layout

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from coq import COMPILED, PROOFS, compile_proofs, evaluate, integers, layout_text, needs_coq, run_coq
+from places import ROOT
 from seeds import seed_of_this_run
 
 from descriptors import Derivation, DescriptorError, derive
@@ -186,8 +187,8 @@ def test_the_operations_are_those_of_layoutalg(draw: random.Random, tmp_path: Pa
     cases = [(random_layout(draw), draw.choice((2, 3, 4, 6, 8)), draw.choice((1, 2, 3, 4, 8))) for _ in range(300)]
     texts = [f"({layout_text(modes)}, {n}, {d})" for modes, n, d in cases]
     functions = (
-        "coalesce l", "match compose_mode l n d with Some r => r | None => [] end", "complement (coalesce l) (size l * n)",
-        "left_inverse (weighted 1 (coalesce l))",
+        "coalesce l", "match compose_mode l n d with Some r => r | None => [] end",
+        "complement (coalesce l) (size l * n)", "left_inverse (weighted 1 (coalesce l))",
     )  # fmt: skip
     imports = "ReadModel Layouts Coordinates Coalesce Composition Complement Inverse"
     answers = evaluate(
@@ -235,7 +236,7 @@ def values_of(layout: Layout) -> list[int]:
 FAULTS = {
     "the codes of 32B and 64B are exchanged": (
         "ReadModel", "2 => Some B64 | _ => Some B32 end\n", "2 => Some B32 | _ => Some B64 end\n",
-        ("Canonical", "Words"),
+        ("Words",),
     ),
     "the exclusive-or takes the offset instead of the absolute address": (
         "ReadModel", "(start f + along f mj q + across f mj (outer mj i k))",
@@ -243,7 +244,7 @@ FAULTS = {
     ),
     "an MN-major operand without a swizzle has LBO and SBO exchanged": (
         "ReadModel", "(if swizzled (mode f) then leading f else stride f)\n  end.",
-        "leading f\n  end.", ("Canonical", "Words", "IgnoredBits"),
+        "leading f\n  end.", ("Canonical", "IgnoredBits"),
     ),
     "the pattern starts at a multiple of 64 bytes": (
         "Canonical", "then p mod 128 = 0 /\\", "then p mod 64 = 0 /\\", ("Canonical",),
@@ -266,3 +267,26 @@ def test_a_faulty_definition_is_rejected(name: str, tmp_path: Path) -> None:
     assert outcomes[-1] != 0
     if changed not in files:
         assert outcomes[0] == 0  # the variant is a valid definition
+
+
+def test_each_theorem_that_a_docstring_or_page_names_exists() -> None:
+    """A file ``proofs/X.v`` that a text names exists, and so do the theorems named beside it."""
+    theorems = {
+        path.stem: set(re.findall(r"^(?:Theorem|Lemma) (\w+)", path.read_text(encoding="utf-8"), re.M))
+        for path in PROOFS.glob("*.v")
+    }
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "layoutalg").rglob("*.py")]
+    named = [
+        sentence
+        for text in texts
+        for sentence in re.findall(r"Proof[^:]*: ((?:``\w+``[\s\w]+)+``proofs/\w+\.v``)", text)
+    ]
+    assert len(named) == 6
+    for sentence in named:
+        (file,) = re.findall(r"proofs/(\w+)\.v", sentence)
+        assert set(re.findall(r"``(\w+)``", sentence)) <= theorems[file], sentence
+    page = (PROOFS / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)\.v` \| (.*?) \|", page, re.M)
+    assert sorted(file for file, _ in rows) == sorted(theorems)
+    for file, contents in rows:
+        assert {name for name in re.findall(r"`(\w+)`", contents) if "_" in name} <= theorems[file] | {"tile_to_shape"}
