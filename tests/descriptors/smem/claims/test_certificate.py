@@ -115,8 +115,8 @@ def test_right_words_are_accepted_and_wrong_ones_rejected(count: int, tmp_path: 
 @needs_coq
 def test_enumeration_accepts_the_same_statement(tmp_path: Path) -> None:
     compile_proofs()
-    d = derive((64, 32), "bf16", "MN", "64B", (64, 16), arch="sm90")
-    right, wrong = certificate(d), certificate(d).replace("(8, 32)", "(8, 64)")
+    d = derive((64, 16), "tf32", "K", "32B", (64, 8), arch="sm90")
+    right, wrong = certificate(d), certificate(d).replace("(8, 8)", "(8, 16)")
     rejected = wrong.replace(PROOF, REJECTED.replace("certified", "enumerated"))
     assert accepted(tmp_path, [right.replace(PROOF, ENUMERATION), rejected]) == ""
 
