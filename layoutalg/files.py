@@ -63,19 +63,21 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
 #: The mark in the head of every HTML page that this project writes.
 PAGE_MARK = b'<meta name="generator" content="layoutalg">'
 _SVG_START, _TEX_START = b'<svg xmlns="http://www.w3.org/2000/svg" class="la"', b"\\documentclass[tikz]{standalone}"
+#: The first bytes of every certificate that ``descriptors derive --certificate`` writes.
+CERTIFICATE_MARK = b"(* Certificate, written by layoutalg"
 #: Number of bytes at the start of a file that are searched for a mark.
 _HEAD = 1 << 14
 
 
 def is_ours(data: bytes) -> bool:
-    """Check if the content of a file is an SVG, a TeX document or an HTML page that this project wrote.
+    """Check if the content of a file is an SVG, TeX document, HTML page or certificate that this project wrote.
 
     >>> is_ours(PAGE_MARK), is_ours(b"<svg></svg>")
     (True, False)
     """
     head = data[:_HEAD]
     return (
-        head.startswith(_SVG_START)
+        head.startswith((_SVG_START, CERTIFICATE_MARK))
         or PAGE_MARK in head
         or (head.startswith(_TEX_START) and b"\\definecolor{la-ink}" in head)
     )

@@ -19,7 +19,7 @@ from descriptors.cli.options import (
     staged,
     together,
 )
-from descriptors.cli.terminal import draw_beside, for_terminal, note, smt2_text, take_assumption
+from descriptors.cli.terminal import draw_beside, for_terminal, note, smt2_text, take_assumption, write_own
 from descriptors.cli.values import complete, numbers, tile_extents
 from descriptors.smem.derivation import explanation, subtile_words
 from descriptors.smem.derivation.arguments import names
@@ -88,11 +88,19 @@ from layoutalg.frozen import replace
     group="Verification",
 )
 @smt2_option
+@click.option(
+    "--certificate",
+    "certificate_path",
+    metavar="FILE",
+    help="Also write a Coq file that states that the descriptors read the tile; `scripts/prove FILE` checks it.",
+    cls=Grouped,
+    group="Verification",
+)
 @click.pass_context
 def derive(
     context: click.Context, /, unproved: bool, as_json: bool, explained: bool, smt2: bool, emit: str | None,
     symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, steps: bool, name: str | None,
-    compared: bool, picture_path: str | None,
+    compared: bool, picture_path: str | None, certificate_path: str | None,
     **options: Any,
 ) -> Status:  # fmt: skip
     """Compute the shared-memory descriptors that read a tile, and verify them element by element.
@@ -140,6 +148,8 @@ def derive(
     report = None if unproved else proved(derivation, base=base, walk=True)
     draw_beside(derivation, picture_path)
     first.encode()  # refuses an address that no tile can have, before any output
+    if certificate_path is not None:
+        _certify(derivation, base, certificate_path)
     _remark(derivation, options)
     if smt2:
         say(smt2_text(derivation, base=base))
@@ -293,6 +303,13 @@ def oracle_line(by: str, data: dict[str, Any], *, differ: bool) -> str:
     if not data["agrees"]:
         return f"{by}: different, it has {data['word']}, but {data['ours']} is derived"
     return f"{by}: the same word{', except for bits without effect: ' + data['word'] if differ else ''}"
+
+
+def _certify(derivation: Derivation, base: int, path: str) -> None:
+    from descriptors.smem.claims.certificate import certificate  # nor a certificate
+
+    write_own("--certificate", path, certificate(derivation, base, path))
+    note(f"wrote {path}")
 
 
 def _source_code(derivation: Derivation, language: str, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from descriptors.cli.terminal import noted
+from descriptors.cli.terminal import noted, write_own
 from descriptors.cli.values import complete
 from descriptors.show.explorer.question import Question
 from descriptors.smem.derivation.arguments import ARGUMENTS
@@ -94,7 +94,8 @@ def explore(
     if html == "-":
         say(_page(question).removesuffix("\n"))
     elif html is not None:
-        say(noted(f"wrote {printable(str(_write_page(Path(html), question)))}"))
+        write_own("--html", html, _page(question))
+        say(noted(f"wrote {printable(html)}"))
     elif site is not None:
         say(noted(_write_site(Path(site), Path(pyodide or ""), question, url)))
     else:
@@ -105,22 +106,6 @@ def _page(question: dict[str, Any]) -> str:
     from descriptors.show.explorer.page import page
 
     return page(question)
-
-
-def _write_page(path: Path, question: dict[str, Any]) -> Path:
-    from layoutalg.files import is_foreign, write_whole
-
-    data = _page(question).encode()
-    try:
-        if is_foreign(path, data):
-            raise click.UsageError(
-                f"--html: {path} exists and was not written by this program; use another path, or remove the file"
-            )
-        write_whole({path: data})
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise click.UsageError(f"--html cannot write {path}: {reason}") from None
-    return path
 
 
 def _write_site(folder: Path, pyodide: Path, question: dict[str, Any], url: str) -> str:

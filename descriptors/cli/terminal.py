@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -22,6 +23,7 @@ import click
 from descriptors.answers import record, tell
 from layoutalg import Picture
 from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
+from layoutalg.files import is_foreign, write_whole
 
 if TYPE_CHECKING:
     from descriptors.smem.debug.diff import Diff
@@ -119,6 +121,24 @@ def draw_beside(answer: object, path: str | None) -> None:
 
     (answer if isinstance(answer, Picture) else picture(answer)).save(path, replace=False)  # type: ignore[arg-type]
     note(f"wrote {path}")
+
+
+def write_own(option: str, path: str, text: str) -> None:
+    """Write a text to the file that an option names; a file that this program did not write is not replaced.
+
+    Raises:
+        click.UsageError: if the file cannot be written or must not be replaced.
+    """
+    target, data = Path(path), text.encode()
+    try:
+        if is_foreign(target, data):
+            raise click.UsageError(
+                f"{option}: {path} exists and was not written by this program; give another path, or remove it"
+            )
+        write_whole({target: data})
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise click.UsageError(f"{option} cannot write {path}: {reason}") from None
 
 
 def smt2_text(*answers: Any, base: int = 0) -> str:

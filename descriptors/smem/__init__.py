@@ -3,6 +3,7 @@
 #: The open modules of this wing, and what they give other wings. From its other modules, other wings import only the
 #: public names of `descriptors`.
 INTERFACE = {
+    "claims.certificate": "a derivation as a Coq file",
     "claims.claim": "claims as text",
     "claims.solver": "questions to a solver",
     "debug.decode": "what a caller expects of a word",

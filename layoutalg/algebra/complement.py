@@ -13,6 +13,9 @@ the padding stays unused. Modes of A with stride 0 add no offsets and are ignore
 
 A layout with basis strides maps to coordinates, and its image is the product of its images along the modes of the
 coordinate. Its complement is the complement along each of these modes; they are the modes of R.
+
+Proof, for integer strides: ``complement_disjoint`` and ``complement_covers`` in ``proofs/Complement.v``, without the
+converses.
 Source: CUTLASS ``include/cute/layout.hpp`` (complement), CuTe documentation "Layout Algebra", complement.
 
 >>> from layoutalg import Layout

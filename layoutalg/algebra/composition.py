@@ -3,6 +3,8 @@
 Definition: ``composition(a, b)`` is the layout R whose shape refines that of b leaf by leaf, with
 ``R(i) == a(b(i))`` for every index i of b. :mod:`layoutalg.layouts.plain_composition` decides if R exists for plain
 layouts, and computes it. If a is a swizzle or a composed layout, the result is a composed layout.
+Proof that R exists exactly if each mode of b alone has a layout and ``a(b)`` is additive over the modes of b:
+``composition_exists`` in ``proofs/Composition.v``.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition), ``include/cute/swizzle_layout.hpp``.
 
 >>> from layoutalg import Layout, Swizzle

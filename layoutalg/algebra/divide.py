@@ -16,6 +16,7 @@ mode::
     tiled_divide    ((TileM,TileN), RestM, RestN, L, ...)
     flat_divide     (TileM, TileN, RestM, RestN, L, ...)
 
+Proof of the invariant, if the composition exists: ``logical_divide_law`` in ``proofs/Divide.v``.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", division.
 
 >>> from layoutalg import Layout

@@ -3,6 +3,8 @@
 Invariant: ``A(right_inverse(A)(i)) == i`` for every index i of the right inverse;
 ``A(left_inverse(A)(A(i))) == A(i)`` for every index i of A, and ``left_inverse(A)(A(i)) == i`` if A is injective;
 ``A(nullspace(A)(i)) == 0``; ``A(max_common_layout(A, B)(i)) == i == B(max_common_layout(A, B)(i))``.
+Proof of the first two for plain injective layouts: ``right_inverse_law`` and ``left_inverse_law`` in
+``proofs/Inverse.v``.
 Source: CUTLASS ``include/cute/layout.hpp`` (right_inverse, left_inverse, nullspace, max_common_layout).
 
 >>> from layoutalg import Layout

@@ -10,6 +10,8 @@ both signs, the layout of copies extends below and above zero, as B does, and an
 
 ``blocked_product`` and ``raked_product`` pair the modes of block and copies, so that the result has the rank of the
 block. The blocked product keeps each block together, and the raked product interleaves the blocks.
+Proof that copies do not overlap, and that a tile of compact atoms has no gaps: ``logical_product_law`` and
+``tile_to_shape_fills`` in ``proofs/Divide.v``.
 Source: CUTLASS ``include/cute/layout.hpp``, CuTe documentation "Layout Algebra", product.
 
 >>> from layoutalg import Layout

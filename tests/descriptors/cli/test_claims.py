@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from descriptors import claim, derive, derive_symbolic, diff
 from descriptors.cli.command import main
 from descriptors.smem.claims import solver as room
+from descriptors.smem.claims.certificate import certificate
 
 TILE = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--mma", "64x16"]
 LAYOUT = "S<3,3,3> o 0 o (64,16):(64,1)"
@@ -86,3 +88,27 @@ def test_a_claim_speaks_of_a_family_only_if_the_tile_has_symbols(
     assert main(["derive", *options, "--symbolic", "--smt2"]) == 0
     text = capsys.readouterr().out
     assert [word in text for word in ("positive integers", "every such tile", "the model is a size")] == [family] * 3
+
+
+def test_a_certificate_is_written_beside_the_answer_and_never_over_a_foreign_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, line = tmp_path / "a.v", ["derive", *TILE, "--tile", "128x64"]
+    status, text = printed(capsys, *line, "--base", "0x400", "--certificate", str(path))
+    assert status == 0 and f"note: wrote {path}" in text.splitlines()
+    d = derive((128, 64), "bf16", "K", "128B", (64, 16))
+    assert path.read_text() == certificate(d, 0x400, str(path))
+    assert printed(capsys, *line, "--certificate", str(path))[0] == 0  # a certificate may be replaced
+    assert path.read_text() == certificate(d, 0, str(path))
+    path.write_text("Theorem of_the_user : True.\n")
+    assert main([*line, "--certificate", str(path)]) == 2
+    assert f"{path} exists and was not written by this program" in capsys.readouterr().err
+    assert path.read_text() == "Theorem of_the_user : True.\n"
+    assert main([*line, "--certificate", str(tmp_path / "no" / "a.v")]) == 2
+    assert "--certificate cannot write" in capsys.readouterr().err
+
+
+def test_closed_forms_have_no_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["derive", *TILE, "--tile", "64*m x 64*k", "--symbolic", "--certificate", str(tmp_path / "a.v")]
+    assert main(line) == 2
+    assert "--certificate cannot be combined with --symbolic" in capsys.readouterr().err
