@@ -12,7 +12,7 @@ import click
 
 from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
-from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, value_text
+from layoutalg.cli.values import difference, need_few_cells, noted, noted_text, record, record_offsets, value_text
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
@@ -23,7 +23,7 @@ from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.messages import Message
-from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
+from layoutalg.notation.expression import OPERATIONS, evaluate, evaluate_with_notes, hint, operations
 
 
 @click.command("eval", context_settings=EXPRESSIONS)
@@ -40,6 +40,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
     layoutalg eval "right_inverse((4,8):(8,1))" --check
+    layoutalg eval "zipped_divide((10,64):(64,1), (16,16), round_up=True)"
     layoutalg eval --file expressions.txt --json
 
     `layoutalg ops` lists the operations. If a line is refused, the error with the line number goes to standard error,
@@ -56,12 +57,12 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     if compared:
         return _evaluate_both(text, as_json)
     try:
-        value = evaluate(text)
+        value, notes = evaluate_with_notes(text)
     except LayoutError as error:
         if is_file(text):
             raise LayoutError(f"{error}; use --file {text} to evaluate its lines") from None
         raise
-    say(json_text(record(value)) if as_json else value_text(value))
+    say(json_text(noted(value, notes)) if as_json else noted_text(value, notes))
     return Status.ANSWER
 
 
@@ -108,8 +109,8 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
         if not text or (text.startswith("#") and "#tt" not in text):
             continue
         try:
-            value = evaluate(text)
-            say(json_text({"line": number, **record(value)}) if as_json else value_text(value))
+            value, notes = evaluate_with_notes(text)
+            say(json_text({"line": number, **noted(value, notes)}) if as_json else noted_text(value, notes))
         except LayoutError as error:
             status = Status.BAD_INPUT
             message = Message.of(error)

@@ -207,7 +207,7 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "banks": [{"wavefronts": int, "conflicts": int, "accesses": ["Access"]}],
     "draw": ["Plate", WRITTEN],
     "eval": [
-        *_beside(["Value"], {"check?": "Check", "line?": int}),
+        *_beside(["Value"], {"check?": "Check", "line?": int, "notes?": [str]}),
         {**ERROR, "check?": "Check"},
         {**ERROR, "line": int},
         *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),
