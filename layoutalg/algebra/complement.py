@@ -148,7 +148,9 @@ def room(layout: Layout, tiler: Layout) -> Layout:
             counts.append(ceil_div(cosize(tiler), product(tuple(counts))))
         return from_flat(*merge(tuple(counts), tuple(steps)))
     modes = axes(layout, "complement")
-    reach = {path: cosize(from_flat(*_moving(flat))) for path, flat in axes(tiler, "complement").items() if path}
+    reach: dict[tuple[int, ...], Any] = {}
+    if has_basis(tiler):
+        reach = {path: cosize(from_flat(*_moving(flat))) for path, flat in axes(tiler, "complement").items()}
     inner = {path: _inner_modes(_moving(modes.get(path, [])), layout) for path in sorted({**modes, **reach})}
     if not has_basis(tiler):
         others = product(tuple([product(tuple(counts)) for counts, _, _ in list(inner.values())[:-1]]))
@@ -203,7 +205,7 @@ def _extents(cotarget: AnyLayout | Shape) -> Shape:
     leaves = [as_leaf(leaf, "complement: the cotarget") for leaf in flatten_tuple(cotarget)]
     if any(leaf < 1 for leaf in leaves):
         raise LayoutError(f"complement: the cotarget {safe_text(cotarget)} is not positive")
-    return unflatten(leaves, cotarget)
+    return unflatten(leaves, cotarget)  # type: ignore[no-any-return]
 
 
 def _raise_for_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:
