@@ -35,7 +35,7 @@ from layoutalg.layouts.flat import Flat, IndexedMode, axes, filtered, from_axes,
 from layoutalg.layouts.layout import Layout, has_basis, need_readable, trusted
 from layoutalg.layouts.modes import AnyLayout, modes_of, need_plain
 from layoutalg.tuples.int_tuple import Shape, check_depth, flatten_tuple, product, safe_text, unflatten
-from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
+from layoutalg.tuples.leaf import LIMIT, as_leaf, ceil_div, divides, has_symbols, need_steps
 from layoutalg.tuples.scaled_basis import ScaledBasis
 
 
@@ -69,7 +69,7 @@ def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
     (2,64):(1@0,1@1)
     """
     plain = need_plain(layout, "complement")
-    extents = _extents(cotarget)
+    extents = cotarget if type(cotarget) is int and 0 < cotarget <= LIMIT else _extents(cotarget)
     return need_readable(gaps(plain, extents if has_basis(plain) else product(extents))[0], "complement")
 
 
