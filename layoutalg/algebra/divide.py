@@ -83,7 +83,8 @@ def _divided(
     if round_up is not False:
         as_flag(round_up, f"{operation}: round_up")
     if type(target) is Layout:  # through() does the same
-        return need_readable(arrange(divide_plain(target, tiler, round_up)), operation)
+        plain: Any = target
+        return need_readable(arrange(divide_plain(plain, tiler, round_up)), operation)  # type: ignore[return-value]
     return through(lambda plain: need_readable(arrange(divide_plain(plain, tiler, round_up)), operation), target)
 
 

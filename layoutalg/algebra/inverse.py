@@ -70,7 +70,7 @@ def _right_inverse_of(flat: list[IndexedMode]) -> Layout:
     extents: list[Any] = []
     strides: list[Any] = []
     modes: dict[Any, tuple[Any, Any]] = {}
-    next_mode = dict.get
+    next_mode: Callable[..., tuple[Any, Any] | None] = dict.get
     for s, d, index in flat:
         if type(s) is not int or type(d) is not int:
             next_mode = _mode_by_proof
