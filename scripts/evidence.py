@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what the recorded evidence holds: measurements on GPUs, divergences, conformance cases.
+"""Counts what the recorded evidence holds: measurements on GPUs, divergences, CuTe IR's tests, conformance cases.
 
 python3 scripts/evidence.py
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from ended import end  # noqa: E402
 
@@ -90,9 +90,24 @@ def main() -> None:
         f"docs/divergences.md: implementations of the algebra differ on {len(rows)} inputs: on {text} only in the "
         f"text; on {wrong}, an implementation contradicts its own documentation"
     )
+    print(f"tests/vectors/cute_ir.json: {cute_ir_counts()}")
     print(f"tests/vectors/conformance.json: {len(cases):,} cases, {refused} of them refused, with the reason")
     for who, counted in conformance["asked"].items():
         print(f"  {counted['version']}: {agreement(cases, who)}")
+
+
+def cute_ir_counts() -> str:
+    """Return the counts of the recorded CuTe IR tests as text."""
+    from cute_ir import read_cases, table
+
+    counts, _ = table(read_cases())
+    total = {kind: sum(n for (of, _), n in counts.items() if of == kind) for kind in ("static", "dynamic")}
+    agree = {kind: counts[kind, "same"] + counts[kind, "same function"] for kind in total}
+    samples, wrong = counts["dynamic", "same for numbers"], sum(counts[kind, "different"] for kind in total)
+    return (
+        f"NVIDIA's CuTe IR tests: {agree['static']} of {total['static']} static results agree; of {total['dynamic']} "
+        f"with run-time numbers, {agree['dynamic']} agree for all numbers and {samples} for samples of them; {wrong} wrong"
+    )
 
 
 def agreement(cases: list[dict[str, Any]], who: str) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
+import cute_ir  # noqa: E402
 from cases import spelled, spelled_value  # noqa: E402
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
@@ -34,6 +36,36 @@ only if it violates the tool's own documented definition.
 definition by enumeration, and runs the CuTe DSL where it is installed. You can try any line:
 `layoutalg eval "composition((5,3):(7,1), 2:3)"`.
 """
+
+CUTE_IR = """\
+CuTe IR is the open compiler dialect of CUTLASS (`cutlass_compiler/cute_ir`). Its tests contain the operands and the
+result of each operation. `scripts/compare_cute_ir.py` evaluates a recorded part of them (`tests/vectors/cute_ir.json`)
+with the public functions of this package, and lists the cases that do not agree. A text that differs counts as the same
+function only if enumeration shows it. A `?` is a number that is known at run time; it is read as a symbol. *Same for
+numbers* are cases that cannot be decided for all values of the symbols, for example because a coordinate `?` may be
+outside the shape; they agree for each sample of numbers that was tried. The last columns are uses that CuTe IR rejects.
+Those accepted here have a tuple of another kind (`coord`, `shape`, `int_tuple`; all are Python tuples here), or an
+operand that CuTe IR does not support.
+"""
+
+
+def cute_ir_table() -> list[str]:
+    """Return the counts of the CuTe IR cases by group of operations and verdict."""
+    _, compared = cute_ir.table(cute_ir.read_cases())
+    groups: dict[str, Counter[str]] = {}
+    for case, comparison in compared:
+        topic = case["file"].split("/")[-2]
+        kind = cute_ir.group(case)
+        verdict = f"{kind}: {comparison.verdict}" if kind == "rejected" else comparison.verdict
+        groups.setdefault(topic, Counter())[verdict] += 1
+    verdicts = [*cute_ir.ANSWERED, *(f"rejected: {verdict}" for verdict in cute_ir.REJECTED)]
+    total = sum(groups.values(), Counter())
+    shown = [verdict for verdict in verdicts if total[verdict] or verdict in ("refused", "different")]
+    rows = [["operations", *shown]]
+    for topic, counts_of_topic in [*groups.items(), ("all", total)]:
+        rows.append([topic, *(str(counts_of_topic[verdict]) for verdict in shown)])
+    return table(rows)
+
 
 #: The kinds of cells that say how an answer differs from ours.
 KINDS = ("wrong", "imprecise", "outside", "convention", "refuses", "crashes")
@@ -84,6 +116,7 @@ def page(data: dict[str, Any]) -> str:
     lines += [f"- **{name}**: {version}" for name, version in data["peers"].items()]
     lines += ["", "The cells:", ""] + [f"- *{kind}*: {meaning}" for kind, meaning in data["cells"].items()] + [""]
     lines += ["Number of inputs by tool:", "", *counts(data), ""]
+    lines += ["## NVIDIA's CuTe IR tests", "", CUTE_IR, *cute_ir_table(), ""]
     sections = dict.fromkeys(row["section"] for row in data["rows"])
     for section in sections:
         head = ["#", "input", "what the definition gives", "layoutalg", *data["peers"], "what the tools document"]

@@ -58,7 +58,7 @@ def tuple_add(a: IntTuple, b: IntTuple) -> IntTuple:
     >>> tuple_add((1, 2, 3), (4, 5)), tuple_add(((1, 2), 3), 0)
     ((5, 7, 3), ((1, 2), 3))
     """
-    return _sum(a, _checked(b, "tuple_add"), "tuple_add")
+    return _sum(a, _checked(b, "tuple_add"), "tuple_add")  # type: ignore[no-any-return]
 
 
 def tuple_sub(a: IntTuple, b: IntTuple) -> IntTuple:
@@ -75,7 +75,7 @@ def tuple_sub(a: IntTuple, b: IntTuple) -> IntTuple:
     ((4, 6, 3), (7, 6, 5))
     """
     a, b = _checked(a, "tuple_sub"), _checked(b, "tuple_sub")
-    return _sum(a, _negated(b, a), "tuple_sub")
+    return _sum(a, _negated(b, a), "tuple_sub")  # type: ignore[no-any-return]
 
 
 def _negated(value: Any, other: Any) -> Any:
@@ -123,7 +123,7 @@ def shape_div(a: Shape, b: Shape) -> Shape:
     a, b = _checked(a, "shape_div"), _checked(b, "shape_div")
     if type(a) is tuple and type(b) is tuple and len(a) != len(b):
         raise LayoutError(f"shape_div: {safe_text(a)} and {safe_text(b)} have different ranks")
-    return _divided(a, b, _exact_quotient)
+    return _divided(a, b, _exact_quotient)  # type: ignore[no-any-return]
 
 
 def _exact_quotient(a: Any, b: Any) -> Any:
@@ -158,7 +158,7 @@ def ceil_div(target: Shape, tiler: Tiler) -> Shape:
     check_depth(tiler, "ceil_div: the tiler")
     if any(isinstance(leaf, (Layout, ComposedLayout)) or leaf is None for leaf in flatten_tuple(tiler)):  # type: ignore[arg-type]
         return zipped_divide(Layout(target), tiler, round_up=True)[1].shape
-    return _divided(target, _checked(tiler, "ceil_div"), _rounded_quotient)
+    return _divided(target, _checked(tiler, "ceil_div"), _rounded_quotient)  # type: ignore[no-any-return]
 
 
 def _rounded_quotient(number: Any, divisor: Any) -> Any:

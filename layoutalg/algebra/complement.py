@@ -38,7 +38,7 @@ from layoutalg.layouts.flat import Flat, IndexedMode, axes, filtered, from_axes,
 from layoutalg.layouts.layout import Layout, has_basis, need_readable, trusted
 from layoutalg.layouts.modes import AnyLayout, modes_of, need_plain
 from layoutalg.tuples.int_tuple import Shape, check_depth, flatten_tuple, product, safe_text, unflatten
-from layoutalg.tuples.leaf import as_leaf, ceil_div, divides, has_symbols, need_steps
+from layoutalg.tuples.leaf import LIMIT, as_leaf, ceil_div, divides, has_symbols, need_steps
 from layoutalg.tuples.scaled_basis import ScaledBasis
 
 
@@ -72,7 +72,7 @@ def complement(layout: Layout, cotarget: Shape | Layout = 1) -> Layout:
     (2,64):(1@0,1@1)
     """
     plain = need_plain(layout, "complement")
-    extents = _extents(cotarget)
+    extents = cotarget if type(cotarget) is int and 0 < cotarget <= LIMIT else _extents(cotarget)
     return need_readable(gaps(plain, extents if has_basis(plain) else product(extents))[0], "complement")
 
 
@@ -151,7 +151,9 @@ def room(layout: Layout, tiler: Layout) -> Layout:
             counts.append(ceil_div(cosize(tiler), product(tuple(counts))))
         return from_flat(*merge(tuple(counts), tuple(steps)))
     modes = axes(layout, "complement")
-    reach = {path: cosize(from_flat(*_moving(flat))) for path, flat in axes(tiler, "complement").items() if path}
+    reach: dict[tuple[int, ...], Any] = {}
+    if has_basis(tiler):
+        reach = {path: cosize(from_flat(*_moving(flat))) for path, flat in axes(tiler, "complement").items()}
     inner = {path: _inner_modes(_moving(modes.get(path, [])), layout) for path in sorted({**modes, **reach})}
     if not has_basis(tiler):
         others = product(tuple([product(tuple(counts)) for counts, _, _ in list(inner.values())[:-1]]))
@@ -206,7 +208,7 @@ def _extents(cotarget: AnyLayout | Shape) -> Shape:
     leaves = [as_leaf(leaf, "complement: the cotarget") for leaf in flatten_tuple(cotarget)]
     if any(leaf < 1 for leaf in leaves):
         raise LayoutError(f"complement: the cotarget {safe_text(cotarget)} is not positive")
-    return unflatten(leaves, cotarget)
+    return unflatten(leaves, cotarget)  # type: ignore[no-any-return]
 
 
 def _raise_for_stride(stride: Any, period: Any, extents: list[Any], strides: list[Any], layout: Layout) -> NoReturn:

@@ -122,7 +122,7 @@ def with_shape(layout: LayoutKind, shape: Shape) -> LayoutKind:
     >>> print(with_shape(Layout(32, 2), (4, 8)), with_shape(Layout((8, 4), (4, 1)), (2, 16)))
     (4,8):(2,8) (2,(4,4)):(4,(8,1))
     """
-    return composition(layout, Layout(shape))
+    return composition(layout, Layout(shape))  # type: ignore[return-value]  # of the kind of its first operand
 
 
 def compose_swizzle(a: Layout, swizzle: Swizzle) -> ComposedLayout:

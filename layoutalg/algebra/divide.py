@@ -37,6 +37,7 @@ The last tile of 10 rows, divided into tiles of 4, has two rows that are not in 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from layoutalg.algebra.complement import gaps
@@ -78,8 +79,13 @@ def _divided(
 ) -> LayoutKind:
     """Return the logical divide, with its modes rearranged."""
     need_layout(target, operation)
-    check_depth(tiler, f"{operation}: the tiler")
-    round_up = as_flag(round_up, f"{operation}: round_up")
+    if type(tiler) is tuple:
+        check_depth(tiler, f"{operation}: the tiler")
+    if round_up is not False:
+        as_flag(round_up, f"{operation}: round_up")
+    if type(target) is Layout:  # through() does the same
+        plain: Any = target
+        return need_readable(arrange(divide_plain(plain, tiler, round_up)), operation)  # type: ignore[return-value]
     return through(lambda plain: need_readable(arrange(divide_plain(plain, tiler, round_up)), operation), target)
 
 
@@ -88,7 +94,9 @@ def divide_plain(target: Layout, tiler: Tiler, round_up: bool = False) -> Layout
     if tiler is None:
         return target
     if type(tiler) is tuple:
-        return by_mode(target, tiler, lambda mode, tile: divide_plain(mode, tile, round_up), "logical_divide")
+        return by_mode(
+            target, tiler, partial(divide_plain, round_up=True) if round_up else divide_plain, "logical_divide"
+        )
     halves = cut(target, tiler) if type(tiler) is int and tiler > 0 else None
     if halves is not None:  # the most frequent case
         (tile_shape, tile_stride), (rest_shape, rest_stride) = halves

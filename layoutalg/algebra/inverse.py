@@ -61,8 +61,10 @@ def right_inverse(layout: LayoutKind) -> LayoutKind:
 
 def right_inverse_plain(layout: Layout) -> Layout:
     """Return the right inverse of a plain layout; see :func:`right_inverse`."""
-    parts = {path: _right_inverse_of(modes) for path, modes in axes(layout, "right_inverse").items()}
-    return from_axes(parts, trusted(1, 0))
+    modes = axes(layout, "right_inverse")
+    if () in modes:
+        return _right_inverse_of(modes[()])
+    return from_axes({path: _right_inverse_of(flat) for path, flat in modes.items()}, trusted(1, 0))
 
 
 def _right_inverse_of(flat: list[IndexedMode]) -> Layout:
@@ -70,11 +72,12 @@ def _right_inverse_of(flat: list[IndexedMode]) -> Layout:
     extents: list[Any] = []
     strides: list[Any] = []
     modes: dict[Any, tuple[Any, Any]] = {}
+    next_mode: Callable[..., tuple[Any, Any] | None] = dict.get
     for s, d, index in flat:
+        if type(s) is not int or type(d) is not int:
+            next_mode = _mode_by_proof
         modes.setdefault(d, (s, index))
     offset = 1
-    symbolic = has_symbols([leaf for s, d, _ in flat for leaf in (s, d)])  # those of an extent are in the next offset
-    next_mode = _mode_by_proof if symbolic else dict.get
     while (mode := next_mode(modes, offset)) is not None:
         s, index = mode
         extents.append(s)
@@ -115,7 +118,8 @@ def left_inverse(layout: LayoutKind, *, strict: bool = False) -> LayoutKind:
     >>> print(left_inverse(Layout((4, 8), (1, 5))), left_inverse(Layout(4, 2)), left_inverse(Layout((4, 8), (0, 1))))
     (5,8):(1,4) (2,4):(0,1) 8:4
     """
-    strict = as_flag(strict, "left_inverse: strict")
+    if strict is not False:
+        as_flag(strict, "left_inverse: strict")
     if isinstance(need_layout(layout, "left_inverse"), ComposedLayout):
         return _inverse_of_swizzled(layout, "left_inverse", lambda plain: left_inverse_plain(plain, strict))  # type: ignore[return-value]
     plain = need_plain(layout, "left_inverse")
@@ -126,8 +130,10 @@ def left_inverse_plain(layout: Layout, strict: bool = False) -> Layout:
     """Return the quasi-inverse of a plain layout; see :func:`left_inverse`."""
     if strict and product(nullspace(layout).shape) != 1:
         raise NotInjectiveError(f"left_inverse: the layout is not injective: it has stride 0; layout = {layout}")
-    parts = {path: _left_inverse_of(modes, layout, strict) for path, modes in axes(layout, "left_inverse").items()}
-    return from_axes(parts, trusted(1, 0))
+    modes = axes(layout, "left_inverse")
+    if () in modes:
+        return _left_inverse_of(modes[()], layout, strict)
+    return from_axes({path: _left_inverse_of(flat, layout, strict) for path, flat in modes.items()}, trusted(1, 0))
 
 
 def _left_inverse_of(flat: list[IndexedMode], layout: Layout, strict: bool) -> Layout:

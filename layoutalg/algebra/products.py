@@ -282,7 +282,8 @@ def tile_to_shape(
     extents = [product(mode) for mode in modes_of(target)]
     if order is None:
         order = tuple(range(len(extents)))
-    round_up = as_flag(round_up, "tile_to_shape: round_up")
+    if round_up is not False:
+        as_flag(round_up, "tile_to_shape: round_up")
     return through(lambda plain: need_readable(_tiled_to_shape(plain, extents, order, round_up), "tile_to_shape"), atom)
 
 
@@ -309,7 +310,8 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index, round_up: bo
             f"tile_to_shape: order {safe_text(order)} has rank {len(order)}, but the shape has rank {len(counts)}; "
             f"atom = {atom}"
         )
-    if sorted([as_int(number, "tile_to_shape: an order") for number in order]) != list(range(len(counts))):
+    numbers = range(len(counts))
+    if order != (*numbers,) and sorted([as_int(number, "tile_to_shape: an order") for number in order]) != [*numbers]:
         raise LayoutError(
             f"tile_to_shape: order {safe_text(order)} is not a permutation of the numbers of the modes, 0 to "
             f"{len(counts) - 1}; atom = {atom}"

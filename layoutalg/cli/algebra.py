@@ -12,7 +12,16 @@ import click
 
 from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
-from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, record_step, value_text
+from layoutalg.cli.values import (
+    difference,
+    need_few_cells,
+    noted,
+    noted_text,
+    record,
+    record_offsets,
+    record_step,
+    value_text,
+)
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
@@ -24,7 +33,7 @@ from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.messages import Message
-from layoutalg.notation.expression import OPERATIONS, entries, evaluate, hint, operations
+from layoutalg.notation.expression import OPERATIONS, entries, evaluate, evaluate_with_notes, hint, operations
 from layoutalg.notation.tiled import is_around, is_line_of_print, passages
 
 
@@ -44,6 +53,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
     layoutalg eval "((8,16):(1,8))(3,_)"
     layoutalg eval --explain "logical_divide((4,8):(8,1), 8:2)"
     layoutalg eval --check "right_inverse((4,8):(8,1))"
+    layoutalg eval "zipped_divide((10,64):(64,1), (16,16), round_up=True)"
     layoutalg eval --file expressions.txt --json
 
     `layoutalg ops` lists the operations. If a line is refused, the error with the line number goes to standard error,
@@ -64,7 +74,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
     if explained:
         return _explain(text, as_json)
     try:
-        value = evaluate(text)
+        value, notes = evaluate_with_notes(text)
     except LayoutError as error:
         if is_file(text):
             raise LayoutError(f"{error}; use --file {text} to evaluate its lines") from None
@@ -72,7 +82,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
     if type(value) is tuple and passages(text) and not is_around(passages(text)):
         _say_entries(text, as_json)
     else:
-        say(json_text(record(value)) if as_json else value_text(value))
+        say(json_text(noted(value, notes)) if as_json else noted_text(value, notes))
     return Status.ANSWER
 
 
@@ -141,8 +151,8 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
             if "\n" in text:
                 _say_entries(text, as_json, number)
                 continue
-            value = evaluate(text)
-            say(json_text({"line": number, **record(value)}) if as_json else value_text(value))
+            value, notes = evaluate_with_notes(text)
+            say(json_text({"line": number, **noted(value, notes)}) if as_json else noted_text(value, notes))
         except LayoutError as error:
             status = Status.BAD_INPUT
             message = Message.of(error)

@@ -8,13 +8,13 @@ from typing import Any
 from layoutalg import oracle
 from layoutalg.algebra.coalesce import coalesce
 from layoutalg.cli.console import NotThereError, Status, json_text, say
-from layoutalg.cli.values import difference, need_few_cells, record, value_text
+from layoutalg.cli.values import difference, need_few_cells, noted, noted_text, value_text
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.messages import Message
-from layoutalg.notation.expression import evaluate
+from layoutalg.notation.expression import evaluate, evaluate_with_notes
 from layoutalg.oracle.expressions import SymbolError, evaluate_expressions, operations_of, rows_of, syntax
 
 #: Text for each way in which the DSL's answer agrees.
@@ -36,14 +36,17 @@ def evaluate_checked(source: str, as_json: bool) -> Status:
     """
     names = _names(source)
     try:
-        value = evaluate(source)
+        value, notes = evaluate_with_notes(source)
     except NotationError:
         raise  # no expression, and nothing to ask
     except LayoutError as refusal:
         return _refused(source, refusal, names, as_json)
     comparison = beside(value, *_dsl_answer(source), apart=names[:1] in (["()"], ["slice_"]))
     line = _line(comparison, names, f"the algebra gives {comparison['ours']}")
-    say(json_text(record(value) | {"check": comparison}) if as_json else f"{value_text(value)}\n{line}")
+    if as_json:
+        say(json_text(noted(value, notes) | {"check": comparison}))
+    else:
+        say(f"{noted_text(value, notes)}\n{line}")
     return Status.ANSWER if comparison["agrees"] else Status.DIFFERENCE
 
 

@@ -225,7 +225,7 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "banks": [{"wavefronts": int, "conflicts": int, "accesses": ["Access"]}],
     "draw": ["Plate", WRITTEN],
     "eval": [
-        *_beside(["Value"], {"check?": "Check", "line?": int, "label?": str, "steps?": ["Step"]}),
+        *_beside(["Value"], {"check?": "Check", "line?": int, "label?": str, "steps?": ["Step"], "notes?": [str]}),
         {**ERROR, "check?": "Check", "steps?": ["Step"]},
         {**ERROR, "line": int},
         *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),

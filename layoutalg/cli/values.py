@@ -109,6 +109,16 @@ def _mma_fields(mma: TiledMma) -> dict[str, Any]:
     }
 
 
+def noted(value: Any, notes: list[str]) -> dict[str, Any]:
+    """Return a value and the notes about it as plain data."""
+    return record(value) | ({"notes": notes} if notes else {})
+
+
+def noted_text(value: Any, notes: list[str]) -> str:
+    """Return a value and the notes about it as text, each on its line."""
+    return "\n".join([value_text(value), *(f"note: {note}" for note in notes)])
+
+
 def _numbers(value: Any) -> Any:
     """Return an int tuple as nested lists of numbers; basis strides and symbols are text."""
     if isinstance(value, tuple):

@@ -202,7 +202,9 @@ def divide(a: Any, b_shape: Any, b_stride: Any, round_up: bool = False) -> tuple
 def tiles_of(tiler: Any, shape: Any) -> Plain | None:
     """Return the layout of the tiles that cover a shape without gaps, or None if there is none."""
     parts = by_axis(tiler)
-    targets = {(): count(shape)} if () in parts else targets_of(items(shape), tuple(parts))
+    targets: dict[tuple[int, ...], int] = {(): count(shape)}
+    if () not in parts:
+        targets = targets_of(items(shape), tuple(parts))
     rests = {path: tiling(parts.get(path, []), targets.get(path, 1)) for path in {**targets, **parts}}
     return None if None in rests.values() else from_axes(rests)
 
@@ -214,6 +216,8 @@ def beyond(block: Any, tiler: Any) -> Plain | None:
     extended, or each as far as the tiler needs if it has basis strides too.
     """
     parts, reaches = by_axis(block), {path: _reach(leaf_pairs) for path, leaf_pairs in by_axis(tiler).items()}
+    if () in parts:
+        reaches = {(): prod(reaches.values())}
     last = max({*parts, *reaches})
     if () in reaches and last:
         inner = {path: complement(leaf_pairs, 1) for path, leaf_pairs in parts.items() if path != last}
@@ -224,7 +228,7 @@ def beyond(block: Any, tiler: Any) -> Plain | None:
 
 
 def _reach(leaf_pairs: Sequence[Leaf]) -> int:
-    return 1 + sum((extent - 1) * abs(stride) for extent, stride in leaf_pairs)
+    return 1 + sum((extent - 1) * abs(int(stride)) for extent, stride in leaf_pairs)
 
 
 def _copies(parts: Sequence[Leaf], number: int) -> list[Leaf] | None:

@@ -192,7 +192,7 @@ def slice_and_offset(coordinate: Any, source: Any) -> Plan:
 
 def _local(a: Any, tiler: Any, side: int, coordinate: Any, round_up: bool) -> Plan:
     """Return the plan of a zipped divide by a tuple of integers, fixed at a coordinate of its tile (0) or rest (1)."""
-    whole = split(inner(a), tiler, lambda *operands: divide(*operands, round_up))
+    whole = split(inner(a), tiler, lambda part, shape, stride: divide(part, shape, stride, round_up))
     if whole is None:
         raise NoAnswerError
     halves = [modes(mode) for mode in modes(whole)]

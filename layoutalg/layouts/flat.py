@@ -72,18 +72,30 @@ def axes(layout: Layout, operation: str) -> Axes:
     ({(1,): [(4, 1, 1), (3, 5, 8)]}, {(): [(4, 3, 1), (3, 1, 4)]})
     """
     strides = flatten_tuple(layout.stride)
-    basis = has_basis(layout)
-    groups: Axes = {stride.mode: [] for stride in strides if isinstance(stride, ScaledBasis)} if basis else {(): []}
-    index = 1
-    for extent, stride in zip(*merge(flatten_tuple(layout.shape), strides), strict=True):
-        if not basis:
-            groups[()].append((extent, stride, index))
-        elif isinstance(stride, ScaledBasis):
+    extents, steps = merge(flatten_tuple(layout.shape), strides)
+    if not has_basis(layout):
+        return {(): indexed(extents, steps)}
+    groups: Axes = {stride.mode: [] for stride in strides if isinstance(stride, ScaledBasis)}
+    for extent, stride, index in indexed(extents, steps):
+        if isinstance(stride, ScaledBasis):
             groups[stride.mode].append((extent, stride.value, index))
         elif stride != 0:
             raise LayoutError(f"{operation}: the layout has both integer and basis strides; layout = {layout}")
-        index *= extent
     return groups
+
+
+def indexed(extents: list[Any], strides: list[Any]) -> list[IndexedMode]:
+    """Return flat modes with the index of the first step of each.
+
+    >>> indexed([4, 8], [8, 1])
+    [(4, 8, 1), (8, 1, 4)]
+    """
+    modes = []
+    index = 1
+    for extent, stride in zip(extents, strides):  # noqa: B905  parallel
+        modes.append((extent, stride, index))
+        index *= extent
+    return modes
 
 
 def from_axes(parts: Mapping[tuple[int, ...], Layout], missing: Layout) -> Layout:

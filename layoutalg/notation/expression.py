@@ -27,12 +27,13 @@ from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.fragments.fragment_names import fragment
+from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
 from layoutalg.notation.printed import as_notation
 from layoutalg.notation.tiled import Passage, is_around, passages
 from layoutalg.notation.tokens import Token
-from layoutalg.tuples.int_tuple import safe_text
+from layoutalg.tuples.int_tuple import safe_text, text
 
 if TYPE_CHECKING:
     from inspect import BoundArguments
@@ -150,13 +151,25 @@ def evaluate(source: str) -> Any:
     >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
     149
     """
+    return evaluate_with_notes(source)[0]
+
+
+def evaluate_with_notes(source: str) -> tuple[Any, list[str]]:
+    """Return the value of an expression, and a note for each operation that covers more than its tensor.
+
+    >>> value, notes = evaluate_with_notes("zipped_divide((10,64):(64,1), (16,16), round_up=True)")
+    >>> print(notes[0].partition("; ")[0])
+    zipped_divide covers 1024 elements, but the layout has 640
+    """
     parts = passages(source)
     if not parts:
-        return ExpressionParser(source).parse_all()
-    if is_around(parts):
-        return _around_prints(source, parts)
-    values = [value for _, value in entries(source)]
-    return values[0] if len(values) == 1 else tuple(values)
+        parser = ExpressionParser(source)
+    elif is_around(parts):
+        parser = _parser_around_prints(source, parts)
+    else:
+        values = [value for _, value in entries(source)]
+        return values[0] if len(values) == 1 else tuple(values), []
+    return parser.parse_all(), parser.notes
 
 
 def entries(source: str) -> list[tuple[str, Any]]:
@@ -199,8 +212,8 @@ def entries(source: str) -> list[tuple[str, Any]]:
     return listed
 
 
-def _around_prints(source: str, parts: list[Passage]) -> Any:
-    """Return the value of an expression whose operands are prints."""
+def _parser_around_prints(source: str, parts: list[Passage]) -> ExpressionParser:
+    """Return the parser of an expression whose operands are prints."""
     values: dict[str, Any] = {}
     text = source
     for part in parts:
@@ -210,7 +223,7 @@ def _around_prints(source: str, parts: list[Passage]) -> Any:
             text = f"{text[: part.start]}{name.ljust(part.end - part.start)}{text[part.end :]}"  # positions stay
     parser = ExpressionParser(text, values)
     parser.text = source
-    return parser.parse_all()
+    return parser
 
 
 class ExpressionParser(Parser):
@@ -225,6 +238,7 @@ class ExpressionParser(Parser):
 
             plain = re.sub(r"""(["'])([\w.:]*)\1""", r" \2 ", plain)
         super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
+        self.notes: list[str] = []
         self.text = text
         self.tokens = [_restore_bracket(token, plain) for token in self.tokens]
 
@@ -266,7 +280,11 @@ class ExpressionParser(Parser):
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
         """Return the value of an operation."""
-        return apply_operation(name, function, positional, keywords)
+        value = apply_operation(name, function, positional, keywords)
+        if keywords.get("round_up"):
+            bound = bind_operation(name, function, positional, keywords).arguments
+            self.notes += _rounded_note(name, value, *list(bound.values())[:2])
+        return value
 
     def image(self, function: Any, coordinate: list[Any]) -> Any:
         """Return the value of a layout or swizzle at a coordinate."""
@@ -316,6 +334,32 @@ class ExpressionParser(Parser):
         index = self.integer()
         self.expect("]")
         return self.mode(layout, index)
+
+
+def _rounded_note(name: str, value: Any, target: Any, tiler: Any) -> list[str]:
+    """Return a note on how much a result that is rounded up covers; none if it covers no more than its tensor."""
+    functions = operations()
+    if name.startswith("local"):  # one part of a zipped divide
+        if isinstance(tiler, Layout):
+            tiler = functions["product_each"](tiler.shape)
+        name, value = "zipped_divide", functions["zipped_divide"](target, tiler, round_up=True)
+    kind, shape = ("shape", tiler) if name == "tile_to_shape" else ("layout", target.shape)
+    covered, present = functions["size"](value), functions["size"](shape)
+    if covered == present:
+        return []
+    fact = f"{name} covers {covered} elements, but the {kind} has {present}"
+    if name == "tile_to_shape":
+        return [f"{fact}; a coordinate c is inside if elem_less(c, {text(shape)})"]
+    identity = functions["make_identity_layout"](shape)
+    places = f"{name}({identity}, {_operand_text(tiler)}, round_up=True)"
+    return [f"{fact}; {places} gives the coordinate c of each element, which is inside if elem_less(c, {text(shape)})"]
+
+
+def _operand_text(tiler: Any) -> str:
+    """Return a tiler in notation; a tuple of one layout needs a comma."""
+    if type(tiler) is tuple and len(tiler) == 1:
+        return f"({_operand_text(tiler[0])},)"
+    return f"({','.join(map(_operand_text, tiler))})" if type(tiler) is tuple else text(tiler)
 
 
 def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:

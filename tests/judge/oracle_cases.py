@@ -225,6 +225,31 @@ def _composed_text(deck: Deck) -> Arguments:
     return str(composed.outer), composed.offset, str(composed.inner)
 
 
+def _summands(deck: Deck) -> Arguments:
+    shape = deck.shape()
+    other = corpus.like([deck.source.integer(0, 9) for _ in J.leaves(shape)], shape)
+    if isinstance(shape, tuple) and deck.one_in(3):
+        other = other[:-1]
+    return (shape, 0) if deck.one_in(8) else (shape, other)
+
+
+def _divisors(exact: bool) -> Callable[[Deck], Arguments]:
+    """A flat shape: of a nested mode and an integer, the DSL takes the number of tiles as a whole, or refuses."""
+
+    def draw(deck: Deck) -> Arguments:
+        shape = tuple(corpus.extents(deck.source, 96))
+        pools = [[*corpus.divisors(n), 2 * n] if exact else list(range(1, 10)) for n in shape]
+        parts = tuple(deck.source.pick(pool) for pool in pools)
+        return shape, corpus.product_of(parts) if exact and deck.one_in(3) else parts
+
+    return draw
+
+
+def _stepped(deck: Deck) -> Arguments:
+    shape = deck.shape()
+    return corpus.like([deck.source.integer(0, extent - 1) for extent in J.leaves(shape)], shape), shape
+
+
 DRAWERS: dict[str, tuple[int, Callable[[Deck], Arguments]]] = {
     "composition": (16, _composition),
     "with_shape": (2, _with_shape),
@@ -280,6 +305,12 @@ DRAWERS: dict[str, tuple[int, Callable[[Deck], Arguments]]] = {
     "is_congruent": (1, _profiles),
     "is_weakly_congruent": (1, _profiles),
     "leading_dim": (2, _leading),
+    "tuple_add": (1, _summands),
+    "tuple_sub": (1, _summands),
+    "product_each": (1, lambda deck: (deck.shape(),)),
+    "shape_div": (1, _divisors(exact=True)),
+    "ceil_div": (1, _divisors(exact=False)),
+    "increment_coord": (1, _stepped),
     "E": (1, lambda deck: (tuple(deck.source.integer(0, 3) for _ in range(deck.source.integer(1, 3))),)),
 }
 

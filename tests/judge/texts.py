@@ -24,6 +24,7 @@ from layoutalg.laws.points import (
     join,
     leaves,
     modes,
+    nested_like,
     rank_of,
     swizzled,
     under,
@@ -210,6 +211,53 @@ def _identity(shape: Any, path: tuple[int, ...] = ()) -> Any:
 
 
 #: The answer of each of these operations, strides of extent-1 modes aside.
+def _sum(sign: int) -> Callable[..., Any]:
+    """Leaf by leaf; what only one of the tuples has is taken over."""
+
+    def answer(a: Any, b: Any) -> Any:
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            parts = [answer(x, y) for x, y in zip(a, b, strict=False)]
+            if None in parts:
+                return None
+            return (*parts, *a[len(b) :], *b[len(a) :])
+        if isinstance(a, tuple) or isinstance(b, tuple):
+            return a if b == 0 else b if a == 0 and sign > 0 else None
+        return a + sign * b
+
+    return answer
+
+
+def _quotients(quotient: Callable[[int, int], int | None], equal_ranks: bool) -> Callable[..., Any]:
+    """Mode by mode; an integer divides a tuple from left to right."""
+
+    def answer(a: Any, b: Any) -> Any:
+        if not isinstance(a, tuple):
+            return quotient(a, prod(leaves(b)))
+        if isinstance(b, tuple):
+            if len(b) > len(a) or (equal_ranks and len(b) != len(a)):
+                return None
+            parts = [answer(x, y) for x, y in zip(a, b, strict=False)]
+            return None if None in parts else (*parts, *a[len(b) :])
+        parts = []
+        for mode in a:
+            parts.append(answer(mode, b))
+            b = quotient(b, count(mode))
+            if parts[-1] is None or b is None:
+                return None
+        return tuple(parts)
+
+    return answer
+
+
+def _exact_quotient(a: int, b: int) -> int | None:
+    return a // b if a % b == 0 else 1 if b % a == 0 else None
+
+
+def _increment(coordinate: Any, shape: Any) -> Any:
+    following = rank_of(coordinate, shape) + 1
+    return nested_like(iter(digits(following, leaves(shape))), shape)
+
+
 TEXTS: dict[str, Callable[..., Any]] = {
     "text": lambda source: source,
     "call": _call,
@@ -236,4 +284,10 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "make_identity_layout": lambda shape: Plain(shape, _identity(shape)),
     "make_composed_layout": Composite,
     "E": lambda mode: _basis(items(mode)),
+    "tuple_add": _sum(1),
+    "tuple_sub": _sum(-1),
+    "product_each": lambda shape: tuple(map(count, shape)) if isinstance(shape, tuple) else shape,
+    "shape_div": _quotients(_exact_quotient, equal_ranks=True),
+    "ceil_div": _quotients(lambda a, b: -(-a // b), equal_ranks=False),
+    "increment_coord": _increment,
 }

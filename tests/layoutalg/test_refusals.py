@@ -138,7 +138,10 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     "tuple_sub": (Place((1, 2), "tuple_sub", "0 empty"), Place((3, 4), "tuple_sub", "0 empty")),
     "product_each": (Place((2, (3, 4)), "product_each", "8 0 -1 empty"),),
     "shape_div": (Place((8, 10), "shape_div", "0 -1 empty"), Place((2, 5), "shape_div", "8 -1")),
-    "ceil_div": (Place((8, 10), "ceil_div", "8 0 -1 empty"), Place((2, 5), "ceil_div|zipped_divide|logical_divide", "8")),
+    "ceil_div": (
+        Place((8, 10), "ceil_div", "8 0 -1 empty"),
+        Place((2, 5), "ceil_div|zipped_divide|logical_divide", "8"),
+    ),
     "increment_coord": (Place((1, 2), "increment_coord", ""), Place((4, 8), "increment_coord", "empty")),
     "elem_less": (Place((1, 2), "elem_less", "0 empty"), Place((4, 8), "elem_less", "empty")),
     "with_shape": (layout("composition", "swizzle composed"), shape((4, 2), "8")),

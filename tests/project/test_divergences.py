@@ -102,9 +102,8 @@ def test_a_quasi_inverse_of_the_page_satisfies_what_cute_documents(inverse):
 
 
 def test_the_inverses_of_row_78_do_not():
-    for text, inverse in (("(2,4):(2,1)", "(2,2):(2,1)"), ("(2,2,2):(1@0,1@0,1@1)", "(2,2):(2,4)")):
-        layout = decode(text)
-        assert fault("left_inverse", (layout,), decode(inverse)) is not None
+    for source, inverse in (("(2,4):(2,1)", "(2,2):(2,1)"), ("(2,2,2):(1@0,1@0,1@1)", "(2,2):(2,4)")):
+        assert fault("left_inverse", (decode(source),), decode(inverse)) is not None
 
 
 #: Calls of a swizzle, which the DSL does not have; the oracle asks for it in front of an identity layout.

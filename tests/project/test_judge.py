@@ -176,4 +176,4 @@ MOVABLE = ("right_inverse", "left_inverse", "max_common_layout", "nullspace")
 
 
 def test_the_operations_are_those_of_the_algebra():
-    assert len(OPERATIONS) == 55
+    assert len(OPERATIONS) == 61

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import layoutalg as la
-from layoutalg import Layout, LayoutError, NotationError, Swizzle
-from layoutalg.notation.expression import OPERATIONS, evaluate, operations
+from layoutalg import Layout, LayoutError, NotationError, Swizzle, elem_less, size
+from layoutalg.notation.expression import OPERATIONS, evaluate, evaluate_with_notes, operations
 
 
 @each(
@@ -221,3 +221,43 @@ def test_python_eval_is_not_involved() -> None:
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"eval", "exec", "compile", "__import__"}
+
+
+@pytest.mark.parametrize(
+    ("source", "note"),
+    [
+        (
+            "zipped_divide((10,64):(64,1), (16,16), round_up=True)",
+            "zipped_divide covers 1024 elements, but the layout has 640",
+        ),
+        (
+            "logical_divide((10,8):(8,1), (4:2,), round_up=True)",
+            "logical_divide covers 128 elements, but the layout has 80",
+        ),
+        (
+            "tile_to_shape((8,8):(8,1), (20,16), round_up=True)",
+            "tile_to_shape covers 384 elements, but the shape has 320",
+        ),
+        (
+            "local_tile((10,8):(8,1), (4,8), (2,0), round_up=True)",
+            "zipped_divide covers 96 elements, but the layout has 80",
+        ),
+        ("local_partition(10:1, 4:1, 3, round_up=True)", "zipped_divide covers 12 elements, but the layout has 10"),
+    ],
+)
+def test_a_value_that_covers_more_than_its_tensor_comes_with_a_note_and_its_predicate(source, note):
+    (text,) = evaluate_with_notes(source)[1]
+    fact, _, predicate = text.partition("; ")
+    assert fact == note
+    places, found, condition = predicate.partition(
+        " gives the coordinate c of each element, which is inside if elem_less(c, "
+    )
+    if found:
+        shape, coordinates = evaluate(condition.removesuffix(")")), evaluate(places)
+        inside = [index for index in range(size(coordinates)) if elem_less(coordinates(index), shape)]
+        assert len(inside) == int(fact.rsplit(" ", 1)[1])
+
+
+def test_a_value_that_covers_its_tensor_exactly_has_no_note():
+    assert evaluate_with_notes("zipped_divide((8,64):(64,1), (4,16), round_up=True)")[1] == []
+    assert evaluate_with_notes("zipped_divide((8,64):(64,1), (4,16))")[1] == []
