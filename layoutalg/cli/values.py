@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from sys import get_int_max_str_digits
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.errors import LayoutError
-from layoutalg.explanations.step import ExplanationStep
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import text
+
+if TYPE_CHECKING:
+    from layoutalg.explanations.step import ExplanationStep
 
 #: The most offsets of one answer.
 MOST_CELLS = 1 << 20

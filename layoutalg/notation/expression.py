@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.notation.cpp_types import from_cpp
 from layoutalg.notation.parser import Parser
 from layoutalg.notation.printed import as_notation
 from layoutalg.notation.tiled import tiled_print
@@ -137,6 +138,7 @@ class ExpressionParser(Parser):
 
     def __init__(self, text: str) -> None:
         # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
+        text = from_cpp(text)
         plain = as_notation(text)
         super().__init__(plain.translate(_TO_PARENTHESES) if isinstance(plain, str) else plain)
         self.text = text
@@ -155,7 +157,9 @@ class ExpressionParser(Parser):
     def is_symbol(self, name: str) -> bool:
         """Check if a name is the name of a symbol: not of an operation, and not followed by ``(`` or ``=``."""
         following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
-        return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
+        if name in _STRIDE_ORDERS or following in ("(", "="):
+            return False
+        return super().is_symbol(name) and name not in operations()
 
     def parse_name(self) -> Any:
         """Read a constant, a fragment, or an operation with its operands."""
@@ -163,6 +167,8 @@ class ExpressionParser(Parser):
             if self.take(word):
                 return value
         name = self.token
+        if name.text in _STRIDE_ORDERS:
+            self.reject(f"{name.text} is not supported as a stride", f"; {_STRIDE_ORDERS[name.text]}")
         if "." in name.text:
             self.next += 1
             registers = fragment(name.text).layout
@@ -265,6 +271,24 @@ def _arguments_text(positional: list[Any], keywords: dict[str, Any]) -> str:
     return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in keywords.items())])
 
 
+#: Orders of strides in C++, which depend on the shape, and what to write instead.
+_STRIDE_ORDERS = {
+    "LayoutLeft": "give no stride: make_layout(shape) has the first mode fastest",
+    "LayoutRight": "give an order: make_ordered_layout((4,8), (1,0)) has the last mode fastest",
+    "GenColMajor": "give no stride: make_layout(shape) has the first mode fastest",
+    "GenRowMajor": "give an order: make_ordered_layout((4,8), (1,0)) has the last mode fastest",
+}
+#: Names in other programs and books for an operation.
+_OTHER_NAMES = {
+    "S": "S<3,4,3>, or Swizzle",
+    "Sw": "Sw<3,4,3>, or Swizzle",
+    "compose": "composition",
+    "concat": "make_layout",
+    "group": "group_modes",
+    "inverse": "right_inverse or left_inverse",
+    "mode": "get",
+    "tile": "zipped_divide",
+}
 _TO_PARENTHESES = str.maketrans("[]", "()")
 
 
@@ -282,5 +306,5 @@ def hint(name: str, functions: dict[str, Any]) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, functions, n=1)
+    near = [_OTHER_NAMES[name]] if name in _OTHER_NAMES else get_close_matches(name, functions, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
