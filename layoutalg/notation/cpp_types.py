@@ -298,7 +298,7 @@ class _TypeReader:
 
     def _items(self, position: int, read: Callable[[int], tuple[Any, int]]) -> tuple[list[Any], int]:
         """Read items up to the bracket that closes a list."""
-        items = []
+        items: list[Any] = []
         if close := self.match(">", position):
             return items, close.end()
         while True:
