@@ -238,6 +238,10 @@ eval "leading_dim((4,8),(8,2))" --json
 eval "S<3,4,3>" --json
 eval "((8,16):(1,8))(3,_)"
 eval "nosuch(4:1)"
+eval "Layout<Shape<_8,_64>,Stride<_64,_1>>"
+eval --explain "composition((6,2):(1,7), (3,2):(2,3))"
+eval --explain "coalesce((2,(1,6)):(1,(6,2)))" --json
+derive --tile 128x64
 show "(4,(2,4)):(2,(1,8))"
 show "S<2,1,3> o 0 o (8,8):(8,1)" --rows 4 --columns 3
 show "(2,(2,2)):(4,(1,2))" --json

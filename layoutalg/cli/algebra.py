@@ -25,7 +25,6 @@ from layoutalg.cli.values import (
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
-from layoutalg.explanations.explanation import explain
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.fragments.fragment_names import fragment, is_name, names
@@ -48,7 +47,7 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
 
     \b
     layoutalg eval "zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"
-    layoutalg eval "coalesce((2,(1,6)):(1,(6,2)), target_profile=(1,1))"
+    layoutalg eval "size(Layout<Shape<_8,_64>,Stride<_64,_1>>{})"
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
     layoutalg eval --explain "logical_divide((4,8):(8,1), 8:2)"
@@ -56,9 +55,10 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
     layoutalg eval "zipped_divide((10,64):(64,1), (16,16), round_up=True)"
     layoutalg eval --file expressions.txt --json
 
-    `layoutalg ops` lists the operations. If a line is refused, the error with the line number goes to standard error,
-    the other lines are evaluated, and the exit status is 2. If the input is a Triton IR dump, each
-    distinct tensor layout is printed once.
+    `layoutalg ops` lists the operations. EXPRESSION may also be a tensor that CuTe prints, or a message of a C++
+    compiler with one layout in it. If a line is refused, the error with the line number goes to standard error, the
+    other lines are evaluated, and the exit status is 2. If the input is a Triton IR dump, each distinct tensor layout
+    is printed once.
     """
     if (expression is None) == (path is None):
         raise click.UsageError("give one of EXPRESSION, - (lines of standard input) and --file (lines of a file)")
@@ -88,6 +88,8 @@ def eval_(expression: str | None, path: str | None, as_json: bool, explained: bo
 
 def _explain(text: str, as_json: bool) -> Status:
     """Print the value of an expression and its steps, or the steps of a refusal, which is raised after them."""
+    from layoutalg.explanations.explanation import explain  # imported only for --explain
+
     explanation = explain(text)
     steps = {"steps": [record_step(step) for step in explanation.steps]}
     if explanation.error is None:

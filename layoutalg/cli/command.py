@@ -64,7 +64,13 @@ _EPILOG = (
 def command(context: click.Context, version: bool) -> None:
     """Compute with CuTe layouts.
 
-    Layouts are written as CuTe prints them: (8,16):(1,8), S<3,4,3> o 0 o (8,64):(64,1).
+    \b
+    layoutalg eval "zipped_divide((8,8):(8,1), (4,2))"
+    layoutalg eval --explain "composition((6,2):(8,2), (4,3):(3,1))"
+    layoutalg draw "S<3,4,3> o 0 o (8,64):(64,1)"
+
+    Layouts are written as CuTe and the CuTe DSL print them, or as C++ types: (8,16):(1,8), S<3,4,3> o 0 o
+    (8,64):(64,1), Layout<Shape<_8,_64>,Stride<_64,_1>>.
     """
     if version:
         from layoutalg import __version__

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from sys import get_int_max_str_digits
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from layoutalg.algebra.symbols import prove, symbols_of
 from layoutalg.errors import LayoutError
-from layoutalg.explanations.step import ExplanationStep
 from layoutalg.fragments.copy_atoms import CopyAtom
 from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma
@@ -19,6 +18,9 @@ from layoutalg.tuples.int_tuple import text
 
 #: Values in a tuple that have a record of their own.
 _COMPOUND = (Layout, ComposedLayout, Swizzle, TiledCopy, TiledMma, CopyAtom, MmaAtom)
+
+if TYPE_CHECKING:
+    from layoutalg.explanations.step import ExplanationStep
 
 #: The most offsets of one answer.
 MOST_CELLS = 1 << 20

@@ -178,7 +178,9 @@ class _Composition:
         s, d = self.extents[mode], self.strides[mode]
         goes = f"A step of {step} goes around {listed(skipped)} and makes {_steps(t)} in {s}:{d}" if skipped else ""
         if mode == last and count == n:
-            return f"{goes or f'The steps are in the last mode, {s}:{d}'}: stride {t} * {d} = {t * d}."
+            start = goes or f"The steps are in the last mode, {s}:{d}"
+            beyond = " The last mode of A continues beyond its extent." if t * (n - 1) >= s else ""
+            return f"{start}: stride {t} * {d} = {t * d}.{beyond}"
         if t * (n - 1) < s and count == n:
             where = f"{goes}, and" if goes else "All indices stay in the mode"
             tail = f"all {n} stay in it" if goes else f"{s}:{d}"

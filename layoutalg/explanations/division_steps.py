@@ -53,39 +53,45 @@ def explain_complement(board: Board, layout: Any, cotarget: Any = 1) -> Layout:
         if d < period:
             _fail_overlap(board, modes[: number + 1], period)
         if d == period and not compact:
-            board.write(f"The mode {s}:{d} leaves no gap: its stride is {period}, the period of the modes below it.")
+            why = f"its stride is {period}, where the modes below it end" if number else "its stride is 1"
+            board.write(f"The mode {s}:{d} leaves no gap: {why}.")
         elif d != period:
-            counts.append(d // period)
+            copies = d // period
+            counts.append(copies)
             steps.append(period)
-            left = f", and {d % period} offsets stay unused" if d % period else ""
             used = "the offset 0" if period == 1 else f"offsets below {period}"
-            times = f"{d // period} times below {d}, the stride of {s}:{d}{left}"
-            board.write(
-                f"The modes so far use {used}. That fits {times}: add {d // period}:{period}.",
-                "complement",
-                (below, d // period * period),
-                from_flat(*merge(tuple(counts), tuple(steps))),
-            )
+            left = f", which leaves {_plural(d % period, 'offset')} unused" if d % period else ""
+            sentence = f"The modes so far use {used}. That fits {_times(copies)} below {d}, the stride of {s}:{d}{left}"
+            result = from_flat(*merge(tuple(counts), tuple(steps)))
+            added = f"add {copies}:{period}" if copies > 1 else "nothing is added"
+            board.write(f"{sentence}: {added}.", "complement", (below, copies * period), result)
         period = d * s
     count = -(-target // period)
     result = from_flat(*merge((*counts, count), (*steps, period)))
     if count == 1:
-        sentence = f"One period of {_offsets(period)} covers {target}, so nothing is added above."
+        sentence = f"One period of {_plural(period, 'offset')} covers {target}, so nothing is added above."
     else:
-        sentence = f"One period has {_offsets(period)}, and {count} of them cover {target}: add {count}:{period}."
+        sentence = (
+            f"One period has {_plural(period, 'offset')}, and {count} of them cover {target}: add {count}:{period}."
+        )
     return board.write(sentence, "complement", (layout, target), result)  # type: ignore[no-any-return]
 
 
-def _offsets(number: int) -> str:
-    return "1 offset" if number == 1 else f"{number} offsets"
+def _plural(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _fail_overlap(board: Board, modes: list[tuple[int, int]], period: int) -> None:
     """Write the step of a stride that is less than the period of the modes below it."""
     d, s = modes[-1]
-    below = Layout(tuple([n for _, n in modes[:-1]]), tuple([step for step, _ in modes[:-1]]))
+    below = from_flat([n for _, n in modes[:-1]], [step for step, _ in modes[:-1]])
     board.fail(
-        f"The stride of {s}:{d} lies inside the period of the modes below it, {below}: one period ends at {period}.",
+        f"The stride of {s}:{d} lies inside the period of the modes below it, {below}, which ends at {period}.",
         f"{d} >= {period}",
     )
 
@@ -197,9 +203,10 @@ def _reach(board: Board, block: Layout, copies: int) -> int:
         board.write(f"The copies need N = {elements} offsets.", condition=f"{copies} * {size(block)} = {elements}")
         return elements
     periods = -(-copies // inside)
+    room = "1 copy" if inside == 1 else f"{inside} copies"
     board.write(
-        f"A is padded: one period of {period} offsets has room for {inside} copies, so {copies} copies need {periods} "
-        f"periods, {period * periods} offsets.",
+        f"A is padded: one period of {period} offsets has room for {room}, so the copies need N = {period * periods} "
+        f"offsets, which are {_plural(periods, 'period')}.",
         condition=f"{periods} * {inside} = {periods * inside} >= {copies}",
     )
     return period * periods

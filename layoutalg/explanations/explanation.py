@@ -217,7 +217,9 @@ def explain_call(
 
 def _without_steps(operation: str, operands: tuple[Any, ...], value: Any, error: LayoutError | None) -> ExplanationStep:
     """Return the one step of an operation without an explanation: its result or its refusal."""
-    sentence = _OPERATIONS[operation][0] if operation in _OPERATIONS else f"Evaluate {operation}."
+    sentence = f"No steps are shown for {operation}."
+    if operation in _OPERATIONS:
+        sentence = f"{_OPERATIONS[operation][0]} No steps are shown for these operands."
     if error is None:
         return ExplanationStep(sentence, operation, operands, value)
     fact = str(error).partition("; ")[0].partition(": ")[2]

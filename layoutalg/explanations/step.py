@@ -61,13 +61,16 @@ class ExplanationStep:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self, number: str = "", defined: set[str] | None = None, above: str = "") -> Iterator[str]:
-        """Yield the lines of the step and of the steps below it, which have numbers, at most 80 columns of words wide.
+    def lines(
+        self, number: str = "", defined: set[str] | None = None, above: str = "", width: int = 80
+    ) -> Iterator[str]:
+        """Yield the lines of the step and of the steps below it, which have numbers.
 
         Args:
             number: the number of the step; the steps below it have this number and their own.
             defined: definitions of operations that are not printed again.
             above: the formula of the step above, which is not printed again.
+            width: the columns that a sentence fills. A formula is not wrapped.
         """
         defined = set() if defined is None else defined
         head = f"{number} " if number else ""
@@ -83,22 +86,20 @@ class ExplanationStep:
             paragraphs, formula = [formula, *paragraphs], ""
         if formula == above:
             formula = ""
-        for line in [line for part in filter(None, paragraphs) for line in _wrapped(part, _WIDTH - len(head))]:
+        for line in [line for part in filter(None, paragraphs) for line in _wrapped(part, width - len(head))]:
             yield head + line
             head = " " * len(head)
         if formula:
             yield head + formula
         for position, step in enumerate(steps, 1):
             below = f"{number.rstrip('.')}.{position}" if number else f"{position}."
-            yield from ((f"  {line}" if number else line) for line in step.lines(below, defined, self.formula))
+            margin = "  " if number else ""
+            for line in step.lines(below, defined, self.formula, width - len(margin)):
+                yield margin + line
 
     @property
     def _condition_line(self) -> str:
         return self.condition if self.holds or not self.condition else f"needed: {self.condition}, which is false"
-
-
-#: The columns of a terminal that a sentence fills.
-_WIDTH = 80
 
 
 def _wrapped(paragraph: str, width: int) -> list[str]:

@@ -59,12 +59,15 @@ _POINTERS = {"smem_ptr": "smem_", "gmem_ptr": "gmem_", "tmem_ptr": "tmem_", "rme
 _LAYOUTS = ("Layout", "ComposedLayout", "Tensor", "Swizzle")
 _NAMESPACE = r"(?:[A-Za-z_]\w*\s*::\s*)*"
 _TEMPLATE = rf"(?<![\w.:]){_NAMESPACE}(?P<name>{'|'.join((*_LAYOUTS, *_TUPLES, *_INTEGERS, 'ScaledBasis', 'E'))})\s*<"
-#: Other parts of a C++ expression: an integer with its namespace or braces, functions that make tuples, namespaces.
+#: Other parts of a C++ expression: integers, functions that make tuples, orders of strides, the name of the package.
 _REST = (
     rf"(?<![\w.:]){_NAMESPACE}_(?P<digits>\d+)\s*\{{\s*\}}|(?<![\w.:])cute\s*::\s*_(?P<qualified>\d+)\b"
     r"|(?<![\w.:])(?:cute\s*::\s*)?make_(?:shape|stride|coord|step|tile|tuple)\s*(?P<tuple>\()"
-    r"|(?<![\w.:])(?P<space>cute\s*::\s*)(?=[a-z])"
+    rf"|(?<![\w.:]){_NAMESPACE}(?P<order>Layout(?:Left|Right)|Gen(?:Row|Col)Major)\s*(?:\{{\s*\}})?"
+    r"|(?<![\w.:!])(?P<package>cute\s*(?:::|\.)\s*)(?=[a-z_]+\s*\()"
 )
+#: Strings of which a text with a C++ type or a name of the DSL contains at least one, for a quick check.
+_SIGNS = ("<", "::", "{", "make_", "cute.")
 #: Signs of a compiler's message: none of them is in an expression.
 _MESSAGE = (
     r"^\s*\d*\s*\||\b(?:error|warning|note)\b|\bwith\s+\w+\s*=|\binstantiat|\brequired from|[‘’'\"&;]|\bconst\b"
@@ -82,7 +85,7 @@ def from_cpp(text: str) -> str:
     >>> from_cpp("ComposedLayout<Swizzle<3,4,3>, smem_ptr_flag_bits<16>, Layout<Shape<_8,_64>, Stride<_64,_1>>>")
     'Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)'
     """
-    if not isinstance(text, str) or not ("<" in text or "::" in text or "{" in text or "make_" in text):
+    if not isinstance(text, str) or not any(sign in text for sign in _SIGNS):
         return text
     if _pattern(_TEMPLATE).search(text) and _pattern(_MESSAGE).search(text):
         return _layout_of_message(text)
@@ -112,7 +115,7 @@ def _replaced(text: str) -> str:
             parts.append(f"({inside}{'' if _has_comma(inside) or not inside.strip() else ','})")
             position = end + 1
         else:
-            parts.append(match["digits"] or match["qualified"] or "")
+            parts.append(match["digits"] or match["qualified"] or match["order"] or "")
     return "".join([*parts, text[position:]])
 
 
@@ -295,7 +298,7 @@ class _TypeReader:
 
     def _items(self, position: int, read: Callable[[int], tuple[Any, int]]) -> tuple[list[Any], int]:
         """Read items up to the bracket that closes a list."""
-        items = []
+        items: list[Any] = []
         if close := self.match(">", position):
             return items, close.end()
         while True:

@@ -29,6 +29,7 @@ from layoutalg.errors import LayoutError, NotationError
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.notation.cpp_types import from_cpp
 from layoutalg.notation.parser import Parser
 from layoutalg.notation.printed import as_notation
 from layoutalg.notation.tiled import Passage, is_around, passages
@@ -232,6 +233,7 @@ class ExpressionParser(Parser):
     def __init__(self, text: str, values: dict[str, Any] | None = None) -> None:
         self.values = values or {}
         # The tokenizer of the notation does not support brackets: they are tokenized as parentheses, then restored.
+        text = from_cpp(text)
         plain = as_notation(text)
         if isinstance(plain, str) and any(f"{name}(" in plain for name in _WITH_TEXTS):  # names in quotation marks
             import re
@@ -255,7 +257,9 @@ class ExpressionParser(Parser):
     def is_symbol(self, name: str) -> bool:
         """Check if a name is the name of a symbol: not of an operation, and not followed by ``(`` or ``=``."""
         following = self.tokens[min(self.next + 1, len(self.tokens) - 1)].text
-        return super().is_symbol(name) and name not in operations() and following not in ("(", "=")
+        if name in _STRIDE_ORDERS or following in ("(", "="):
+            return False
+        return super().is_symbol(name) and name not in operations()
 
     def parse_name(self) -> Any:
         """Read a constant, a fragment, or an operation with its operands."""
@@ -266,6 +270,8 @@ class ExpressionParser(Parser):
         if name.text in self.values:
             self.next += 1
             return self.values[name.text]
+        if name.text in _STRIDE_ORDERS:
+            self.reject(f"{name.text} is not supported as a stride", f"; {_STRIDE_ORDERS[name.text]}")
         if "." in name.text:
             self.next += 1
             registers = fragment(name.text).layout
@@ -413,6 +419,24 @@ _WITH_TEXTS = frozenset(
     "make_tiled_copy_C_atom make_tiled_copy_S make_tiled_copy_D make_cotiled_copy make_tiled_mma owners".split()
 )
 
+#: Orders of strides in C++, which depend on the shape, and what to write instead.
+_STRIDE_ORDERS = {
+    "LayoutLeft": "give no stride: make_layout(shape) has the first mode fastest",
+    "LayoutRight": "give an order: make_ordered_layout((4,8), (1,0)) has the last mode fastest",
+    "GenColMajor": "give no stride: make_layout(shape) has the first mode fastest",
+    "GenRowMajor": "give an order: make_ordered_layout((4,8), (1,0)) has the last mode fastest",
+}
+#: Names in other programs and books for an operation.
+_OTHER_NAMES = {
+    "S": "S<3,4,3>, or Swizzle",
+    "Sw": "Sw<3,4,3>, or Swizzle",
+    "compose": "composition",
+    "concat": "make_layout",
+    "group": "group_modes",
+    "inverse": "right_inverse or left_inverse",
+    "mode": "get",
+    "tile": "zipped_divide",
+}
 _TO_PARENTHESES = str.maketrans("[]", "()")
 
 
@@ -430,5 +454,5 @@ def hint(name: str, functions: dict[str, Any]) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, functions, n=1)
+    near = [_OTHER_NAMES[name]] if name in _OTHER_NAMES else get_close_matches(name, functions, n=1)
     return f" (did you mean {near[0]}?)" if near else ""

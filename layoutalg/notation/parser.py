@@ -10,10 +10,10 @@ The parser creates the values while it reads, without a syntax tree. The grammar
     factor = integer | symbol ["**" integer]
 
 ``str`` of a value is the notation that the CuTe DSL prints. The parser also accepts the notation of C++
-(``Sw<3,4,3>``, ``(_8,_64):(_64,_1)``, tilers in ``<...>``). A symbol is a name for a positive integer
-(``(8*m,64):(64,1)``); a sum must contain a symbol. Parentheses around one layout group it (write ``(4:1,)`` for a tiler
-of one mode); parentheses around integers are a tuple. A tensor as CuTe prints it is read as its layout
-(:mod:`layoutalg.notation.printed`).
+(``Sw<3,4,3>``, ``(_8,_64):(_64,_1)``, tilers in ``<...>``) and C++ types (:mod:`layoutalg.notation.cpp_types`). A
+symbol is a name for a positive integer (``(8*m,64):(64,1)``); a sum must contain a symbol. Parentheses around one
+layout group it (write ``(4:1,)`` for a tiler of one mode); parentheses around integers are a tuple. A tensor as CuTe
+prints it is read as its layout (:mod:`layoutalg.notation.printed`).
 
 Invariant: ``parse_layout(str(x)) == x`` for every layout, composed layout and swizzle. A subclass of :class:`Parser`
 may change the values that are created and the meaning of names, but does not change the grammar above.
@@ -32,6 +32,7 @@ from layoutalg.errors import NotationError
 from layoutalg.layouts.composed import MOST_LEVELS, ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
+from layoutalg.notation.cpp_types import from_cpp
 from layoutalg.notation.printed import as_notation
 from layoutalg.notation.tokens import Token, quoted, tokenize
 from layoutalg.tuples.int_tuple import Coord, IntTuple, congruent, safe_text, tuple_depth
@@ -46,8 +47,8 @@ class Parser:
     """A recursive-descent parser of the grammar above. A subclass may add parts by overriding :meth:`parse_name`."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = tokenize(as_notation(text))
+        self.text = from_cpp(text)
+        self.tokens = tokenize(as_notation(self.text))
         self.next = 0
         self.depth = 0
 
@@ -72,29 +73,31 @@ class Parser:
         if not self.take(mark):
             self.fail(repr(mark))
 
-    def fail(self, expected: str) -> NoReturn:
+    def fail(self, expected: str, way_out: str = "") -> NoReturn:
         """Raise a NotationError that names what is expected, and the next token."""
         token = self.token
         actual = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
         raise NotationError(
-            f"notation: expected {expected}, found {actual}; text = {quoted(self.text, token.position)}",
+            f"notation: expected {expected}, found {actual}; text = {quoted(self.text, token.position)}{way_out}",
             self.text,
             token.position,
         )
 
-    def reject(self, fact: str) -> NoReturn:
+    def reject(self, fact: str, way_out: str = "") -> NoReturn:
         """Raise a NotationError that states a fact about the text before the next token."""
         token = self.token
         place = f"position {token.position}" if token.kind != "end" else "the end of the text"
         raise NotationError(
-            f"notation: {fact}, at {place}; text = {quoted(self.text, token.position)}", self.text, token.position
+            f"notation: {fact}, at {place}; text = {quoted(self.text, token.position)}{way_out}",
+            self.text,
+            token.position,
         )
 
     def parse_all(self) -> Any:
         """Read one value that is the whole text."""
         value = self.parse_value()
         if self.token.kind != "end":
-            self.fail("the end of the text")
+            self.fail("the end of the text", _WAYS_OUT.get(self.token.text, ""))
         if type(value) is tuple and tuple_depth(value) > MAX_DEPTH:
             self.reject(_TOO_DEEP)
         return value
@@ -256,7 +259,8 @@ class Parser:
         self.next += 1
         numbers = [self.integer()]
         for _ in range(2):
-            self.expect(",")
+            if not self.take(","):
+                self.reject("a swizzle has three numbers, S<bits,base,shift>")
             numbers.append(self.integer())
         # The DSL 4.8.1 prints a swizzle with a negative shift without its closing bracket.
         if not self.take(">") and not (numbers[2] < 0 and (self.token.kind == "end" or self.token.text == "o")):
@@ -275,6 +279,12 @@ class Parser:
         return self.grouped(items[0]) if len(items) == 1 and not comma else tuple(items)
 
 
+#: What to write instead of a text that goes on with one of these marks.
+_WAYS_OUT = {
+    "(": "; write ((4,8):(8,1))(2,3) with parentheses around a layout to apply it to a coordinate",
+    "[": "; write ((4,8):(8,1))[0] with parentheses around a layout to get a mode",
+    ",": "; write (4,8):(8,1) with parentheses around each tuple",
+}
 #: Parts of messages.
 _PART = "a number, '(', 'S<' or '_'"
 _TOO_DEEP = f"the nesting has more than {MAX_DEPTH} levels"

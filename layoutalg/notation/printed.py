@@ -208,10 +208,10 @@ def _pointer_of(encoding: Encoding) -> Pointer | None:
 
 
 def as_notation(text: str) -> str:
-    """Convert every printed tensor and every C++ type in a text to notation.
+    """Convert every printed tensor in a text to notation.
 
     The length of the text stays the same, except that a start coordinate that is a number takes two more characters,
-    and that C++ types and the encoding of another compiler are replaced by their layouts.
+    and that the encoding of another compiler is replaced by its layout.
 
     Raises:
         NotationError: if a swizzle or an address splits an element, or a pointer was printed without its swizzle.
@@ -227,7 +227,6 @@ def as_notation(text: str) -> str:
         if re.match(_CALL, text[:start], re.ASCII):
             return f"{text[:start]}{encoding.layout}{text[end:]}"
         return str(encoding.layout)
-    text = from_cpp(text)
     if (plain := _match_whole(_PLAIN, text, ("tensor<", "layout<", "Arith"))) is not None:
         return _extract_layout(plain, _origin(plain.groupdict().get("start") or "0"))
     while (match := _find_pointer(text)) is not None:

@@ -210,6 +210,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     "parse_pointer": (Place("ptr[16b](unset)", "notation", "text"),),
     "Pointer": (Place(16, "Pointer", "8"), Place("smem", "Pointer", "text"), Place(0x400, "Pointer", "8 0 None")),
     "evaluate": (Place("size(4:1)", "notation", "text"),),
+    "explain": (Place("size(4:1)", "notation", "text"),),
     "substitute": (Place(PLAIN, "substitute", ANYTHING.replace("nested bottomless", "")), Place({}, "substitute")),
     "symbols_of": (Place(PLAIN, "symbols_of", ANYTHING.replace("nested bottomless", "")),),
     "to_f2": (layout("to_f2", "composed swizzle"), Place(6, "to_f2", "8 None")),
@@ -338,7 +339,19 @@ for operand in "ABC":
         f"thrfrg_{operand}": (Place(MMA, f"thrfrg_{operand}"), layout(f"thrfrg_{operand}", good=Layout((16, 16)))),
     }
 #: Public names that take any number, values that are answers, and types to annotate with.
-ANSWERS = {"Access", "Encoding", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES", "Scene"}
+ANSWERS = {
+    "Access",
+    "Encoding",
+    "Explanation",
+    "ExplanationStep",
+    "Figure",
+    "LayoutPicture",
+    "Picture",
+    "Polynomial",
+    "Proof",
+    "SWIZZLE_MODES",
+    "Scene",
+}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
 ANSWERS |= {"Feed", "Held"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import corpus
+import pytest
+from each import each
 from hypothesis import given
 from strategies import any_layouts, composition_pairs, drawn, layouts, tiled, tiled_whole
 
-from layoutalg import Layout, LayoutError, broken_law, explain, law_names
+from layoutalg import Layout, LayoutError, NotationError, broken_law, evaluate, explain, law_names, size
 from layoutalg.explanations.step import ExplanationStep
 from layoutalg.notation.expression import operations
 
@@ -154,3 +156,60 @@ def test_products(pair: tuple[Layout, Layout]) -> None:
 def test_products_mode_by_mode(pair: tuple[Any, Any]) -> None:
     check("logical_product", *pair)
     check("zipped_product", *pair)
+
+
+def _atom_and_shape(source: corpus.Source) -> tuple[Any, ...]:
+    atom = corpus.layout(source, 24)
+    rank = len(atom) + source.integer(0, 1)
+    sizes = [size(mode) for mode in atom] + [1] * (rank - len(atom))
+    shape = tuple(part * source.integer(1, 3) + (source.integer(0, 9) == 9) for part in sizes)
+    return (atom, shape) if source.integer(0, 1) else (atom, shape, tuple(corpus.shuffled(source, rank)))
+
+
+@given(drawn(_atom_and_shape))
+def test_tile_to_shape(operands: tuple[Any, ...]) -> None:
+    check("tile_to_shape", *operands)
+
+
+def test_each_operation_of_an_expression_is_explained_in_the_order_of_evaluation() -> None:
+    explanation = explain("size(coalesce((2,4):(1,2))) ")
+    assert [step.operation for step in explanation.steps] == ["coalesce", "size"]
+    assert explanation.value == 8
+
+
+def test_a_refusal_ends_the_expression() -> None:
+    explanation = explain("coalesce(complement((4,4):(1,3), 24))")
+    assert [step.operation for step in explanation.steps] == ["complement"]
+    assert "is not injective" in str(explanation.error) and explanation.value is None
+
+
+@each(
+    "source",
+    ["coalesce((8*m,64):(64,1))", "composition((4,8):(1@0,1@1), 4:2)", "upcast((8,64):(64,1), 4)", "cosize(8:2)"],
+)
+def test_what_has_no_steps_says_so_and_has_its_result(source: str) -> None:
+    explanation = explain(source)
+    (step,) = explanation.steps
+    assert step.result == explanation.value == evaluate(source)
+    assert "No steps are shown for" in step.text and not step.steps
+
+
+def test_a_composed_layout_is_kept_and_its_layout_is_looked_for() -> None:
+    explanation = explain("(6,2):(8,2) o (4,3):(3,1)")
+    assert explanation.value == evaluate("(6,2):(8,2) o (4,3):(3,1)")
+    assert explanation.steps[-1].result == evaluate("composition((6,2):(8,2), (4,3):(3,1))")
+
+
+def test_a_call_of_a_layout_is_the_sum_of_coordinates_times_strides() -> None:
+    (step,) = explain("((4,8):(8,1))(11)").steps
+    assert step.condition == "3*8 + 2*1 = 26" and step.result == 26
+
+
+def test_a_text_that_is_no_expression_is_refused() -> None:
+    with pytest.raises(NotationError):
+        explain("coalesce(4:1")
+
+
+def test_lines_of_words_fit_into_a_terminal() -> None:
+    text = str(explain("tile_to_shape((8,64):(64,1), (128,128), (1,0))"))
+    assert max(len(line) for line in text.splitlines() if line.endswith(".")) <= 80

@@ -69,6 +69,8 @@ TENSOR = (
         ),
         ("cute::make_layout(make_shape(_8{}, _8{}), make_stride(_8{}, _1{}))", A),
         ("size(Layout<Shape<_8,_8>>{})", 64),
+        ("cute.make_layout((8,8), stride=(8,1))", A),
+        ("cute.size(cute.make_layout((8,8), stride=(8,1)))", 64),
         ("Layout<Shape<_8,_8>>{}(3, 2)", 19),
     ],
 )
@@ -153,6 +155,7 @@ def test_the_type_of_a_tensor_has_its_pointer() -> None:
         ("Layout<>", "Layout has 0 parameters", 0),
         ("Swizzle<3>", "Swizzle has 1 parameters instead of 3", 0),
         ("C<x>", "expected an integer, found 'x>'", 2),
+        ("make_layout(make_shape(8, 4), LayoutRight{})", "LayoutRight is not supported as a stride", 20),
         ("make_shape(8, 4", "the '(' at position 10 is not closed", 10),
         (TENSOR.replace("half_t", "my_t"), "the width of the element type my_t", 13),
     ],
@@ -185,3 +188,19 @@ def test_a_tiled_layout_of_a_message_is_derived_by_descriptors(capsys: pytest.Ca
     layout = FLAGGED.replace("cute::C<16>", "cute::C<8>")
     assert main(["derive", "--layout", f"error: ‘{layout}’", "--dtype", "f16", "--mma", "64x16", "--arch", "sm90"]) == 0
     assert "stored as  S<3,3,3> o 0 o ((8,8),(64,1)):((64,512),(1,0))" in capsys.readouterr().out
+
+
+@each(
+    ("source", "way_out"),
+    [
+        ("(4,8):(8,1)(2,3)", "write ((4,8):(8,1))(2,3) with parentheses"),
+        ("4,8:8,1", "write (4,8):(8,1) with parentheses"),
+        ("S<3,4>", "a swizzle has three numbers"),
+        ("inverse(4:1)", "did you mean right_inverse or left_inverse?"),
+        ("make_layout((4,8), LayoutRight)", "make_ordered_layout((4,8), (1,0))"),
+    ],
+)
+def test_a_refusal_says_what_to_write(source: str, way_out: str) -> None:
+    with pytest.raises(NotationError) as refused:
+        evaluate(source)
+    assert way_out in str(refused.value)
