@@ -123,7 +123,7 @@ class Mbarrier:
         self.next_published |= published
 
     def note(self, bit: int) -> None:
-        """Add an arrival or a copy to the phase; a thread that waits for the phase knows of it."""
+        """Add an arrival or a copy to the phase; a thread that waits for the phase learns it."""
         self.events |= 1 << bit
         self.learn(1 << bit, 0)
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
-from descriptors.errors import DescriptorError
+from descriptors.smem.emitters.recipe import check_identifier
 
 #: The options of the files; each is 0 if a plan does not set it.
 OPTIONS = (
@@ -71,11 +71,7 @@ def assemble(name: str, pieces: Mapping[str, str], options: Mapping[str, int], k
     text = re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
     if kernel == "gemm":
         return text
-    if _is_used(kernel, text):
-        raise DescriptorError(
-            f"emit: {kernel} cannot be the name of the kernel; C++, CUDA or the program uses this name for something "
-            f"else; use another name, for example gemm_{kernel.strip('_')}"
-        )
+    check_identifier(kernel, "C++, CUDA or the program", lambda name: _is_used(name, text))
     return re.sub(r"\bgemm\b", kernel, text)
 
 
