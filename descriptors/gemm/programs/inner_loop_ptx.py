@@ -66,7 +66,7 @@ def frame(
     version = max(version, _SPARSE_VERSION, key=as_version) if sparse else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
-    inputs = ", ".join(f".param .{kind} {name}_{what}" for kind, what in map(str.split, parameters))
+    inputs = ", ".join(f".param .{kind} {name}_{parameter}" for kind, parameter in map(str.split, parameters))
     return f"""// {title}
 .version {version}
 .target {target}
