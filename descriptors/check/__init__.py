@@ -1,4 +1,4 @@
-"""What is wrong with a kernel, or with the order in which it uses tensor memory: PTX read, one protocol, its rules."""
+"""Check kernels: parse PTX, and verify instruction forms, descriptors, protocols and an execution of each kernel."""
 
 #: The open modules of this wing, and what they give other wings. From its other modules, other wings import only the
 #: public names of `descriptors`.

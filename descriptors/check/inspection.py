@@ -329,7 +329,7 @@ def _descriptor_findings(mmas: list[Multiplication], forms: Iterable[Finding]) -
         if mma.use is not None and mma.use.kind in INSTRUCTION_DESCRIPTORS:
             shown = " or ".join(f"{word:#010x}" for word in mma.idescs[:2])
             for fact in (*common_complaints(mma.idescs, mma.use)[0], *_lookup_table_violations(mma)):
-                yield finding(mma.line, "word-idesc", f"instruction descriptor {shown}: {fact}", mma.opcode)
+                yield finding(mma.line, "word-idesc", f"{fact}; the instruction descriptor is {shown}", mma.opcode)
         for operand in mma.operands:
             for name, fact in smem_findings(operand) if f"descriptor of {operand.matrix}" not in class_fact else ():
                 yield finding(mma.line, name, fact, mma.opcode)

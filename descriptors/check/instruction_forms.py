@@ -107,7 +107,7 @@ def _later_features(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _mma_violations(instruction: Instruction) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the opcode, with the number of operands, and with each operand."""
+    """Yield the violations of the opcode, of the number of operands, and of each operand."""
     opcode, view = wgmma_opcode(instruction), wgmma(instruction)
     illegal = [] if opcode is None else illegal_multiplication(opcode)
     yield from illegal

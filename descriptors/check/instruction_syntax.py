@@ -526,7 +526,7 @@ _STORED_IN = {"b": "abfsux", "f": "bf", "s": "bsu", "u": "bsu"}
 
 
 def _value_violation(operand: Operand, length: int, words: tuple[str, ...], class_of: ClassOf) -> Violation | None:
-    """Return what is wrong with a value, or with a vector of values, of the type among the qualifiers."""
+    """Return the violation of a value, or a vector of values, of the type among the qualifiers; None without one."""
     dtype = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
     if not dtype:
         return None

@@ -6,7 +6,7 @@ lines of a swizzled K-major operand are rows of MN with several K blocks side by
 instructions of one accumulation read different K blocks of a tile. The possible advances are:
 
 * *along a line* (K-major): whole K blocks, up to the end of the line;
-* *to other lines*: either none of them is a line of another instruction, or all are, with another K block;
+* *to other lines*: either no line is a line of another instruction, or all are, with another K block;
 * *to the same lines as other rows* is not an advance along K. A convolution does this with all of its K blocks, and
   with one operand only, since the other has the weights. Everything else is a mistake.
 
@@ -85,7 +85,7 @@ class Lines:
         span: bytes of a line.
         rows: number of lines of a swizzle pattern.
         block: bytes of a K block in a line; 0 if MN runs along the line.
-        dense: bytes from the K of one instruction to the next if K is dense; 0 if the descriptor does not tell.
+        dense: bytes from the K of one instruction to the next if K is dense; 0 if the descriptor does not determine it.
     """
 
     starts: tuple[tuple[int, int], ...]

@@ -1,6 +1,6 @@
 r"""The report of a kernel check: findings, undecided items, and a verdict for each property of the kernel.
 
-The verdict of a property is *clean* (all of it was checked, and there is no error), *wrong* (it has an error),
+The verdict of a property is *clean* (all items were checked, and there is no error), *wrong* (it has an error),
 *incomplete* (some items are undecided, and the report lists each) or *absent* (the kernel has nothing of this kind).
 A property that was not checked is therefore never clean. Each part of the check returns a ``Judgement`` of the
 properties that it decides.
@@ -14,7 +14,7 @@ Invariant: the rule of a finding is a row of the table of rules.
 >>> finding(7, "form-shape", "wgmma has no shape m64n7k16").rule in ALL_RULES.values()
 True
 
-Invariant: a property is clean only if all of it was checked, nothing is undecided, and there is no error.
+Invariant: a property is clean only if all items were checked, no item is undecided, and there is no error.
 
 >>> def verdict(number, looked_at, undecided=(), findings=()):
 ...     scopes = (Scope("forms", number, "instruction", looked_at),)
@@ -103,7 +103,7 @@ class Finding:
 
     @property
     def fact(self) -> str:
-        """The clause that states what is the case."""
+        """The detail up to the first note."""
         return self.found.partition("; ")[0]
 
     @property
@@ -131,7 +131,7 @@ class Undecided:
     """An item that a check could not decide.
 
     Args:
-        property: the property that is incomplete because of it, one of ``PROPERTIES``.
+        property: the property that this item leaves incomplete, one of ``PROPERTIES``.
         line: its line, from 1.
         what: the operand, the value or the instructions.
         why: why it is not known, for example where the value comes from.

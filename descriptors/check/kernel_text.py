@@ -46,6 +46,8 @@ from layoutalg.messages import Message
 #: Terminal styles (SGR codes) of a place, secondary text, what is right, and what is undecided; and of each level.
 _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
 _LIT = {Level.ERROR: "1;31", Level.ASKS: "1;33", Level.PERFORMANCE: "1;35"}
+#: The word for each level in a finding.
+_LEVEL_WORDS = {Level.ERROR: "error", Level.ASKS: "warning", Level.PERFORMANCE: "performance"}
 #: Findings of one rule that are printed before the rest is only counted, because one mistake may show in many places.
 MOST = 3
 #: Largest number of lines with undecided items, and of characters of a message.
@@ -128,16 +130,16 @@ def tell_summary(reports: Sequence[Report], refused: int, uncompiled: int = 0, c
     )
     parts = [(f"{number} {label}", style) for label, number, style in files if number]
     errors = sum(len(report.errors) for report in reports)
-    remarks = sum(len(report.findings) for report in reports) - errors
-    counts = [counted(number, label) for number, label in ((errors, "error"), (remarks, "remark")) if number]
-    for label, number in (("known", sum(len(report.known) for report in reports)),
+    warnings = sum(len(report.findings) for report in reports) - errors
+    counts = [counted(number, label) for number, label in ((errors, "error"), (warnings, "warning")) if number]
+    for label, number in (("in the baseline", sum(len(report.known) for report in reports)),
                          ("left out", sum(report.left_out for report in reports))):  # fmt: skip
         counts += [f"{number} {label}"] if number else []
     ends = [f"{text}{',' if part < len(parts) else '.'}" for part, (text, _) in enumerate(parts, 1)]
     line = [(f"{counted(len(reports) + refused, 'file')}:", _PLACE)]
     line += [(text, style) for text, (_, style) in zip(ends, parts, strict=True)]
     line += [(f"{', '.join(counts)}.", "")] if counts else []
-    line += [(f"{counted(uncompiled, '.cu file')} passed by: nvcc is not on the path.", _OPEN)] if uncompiled else []
+    line += [(f"{counted(uncompiled, '.cu file')} skipped: nvcc is not on the path.", _OPEN)] if uncompiled else []
     return _wrap_parts(line, color)
 
 
@@ -260,12 +262,14 @@ def _format_verdict(report: Report, name: str, color: bool) -> list[str]:
 def _summarize(report: Report, color: bool) -> str:
     """Return the verdict of a file in a few words."""
     incomplete = sum(verdict.verdict == "incomplete" for verdict in report.properties)
-    remarks = len(report.findings) - len(report.errors)
-    words = [counted(n, label) for n, label in ((len(report.errors), "error"), (remarks, "remark")) if n]
+    warnings = len(report.findings) - len(report.errors)
+    words = [counted(n, label) for n, label in ((len(report.errors), "error"), (warnings, "warning")) if n]
     if incomplete:
         words.append(f"{incomplete} {'property' if incomplete == 1 else 'properties'} incomplete")
     words = words or [report.verdict]
-    hidden = [f"{n} {label}" for n, label in ((len(report.known), "known"), (report.left_out, "left out")) if n]
+    hidden = [
+        f"{n} {label}" for n, label in ((len(report.known), "in the baseline"), (report.left_out, "left out")) if n
+    ]
     right = "" if hidden else _RIGHT
     style = _LIT[Level.ERROR] if report.errors else _OPEN if report.verdict == "incomplete" else right
     return _style(", ".join([*words, *hidden]), style, color)
@@ -298,8 +302,8 @@ def _checked_count(verdict: Verdict) -> str:
 
 def _other_counts(verdict: Verdict) -> str:
     """Return the other counts of a property."""
-    counts = [counted(verdict.remarks, "remark")] if verdict.remarks else []
-    named = ((verdict.undecided, "undecided"), (verdict.known, "known"), (verdict.left_out, "left out"))
+    counts = [counted(verdict.remarks, "warning")] if verdict.remarks else []
+    named = ((verdict.undecided, "undecided"), (verdict.known, "in the baseline"), (verdict.left_out, "left out"))
     return ", ".join([*counts, *(f"{number} {name}" for number, name in named if number)])
 
 
@@ -336,7 +340,7 @@ def _level_text(rule: Rule, color: bool) -> str:
     """Return the level and the name of a rule; with color, the name links to its page if it is published (OSC 8)."""
     address = page_address(rule) if color else ""
     name = f"\x1b]8;;{address}\x1b\\[{rule.name}]\x1b]8;;\x1b\\" if address else f"[{rule.name}]"
-    return f"{_style(str(rule.level), _LIT[rule.level], color)}{name}:"
+    return f"{_style(_LEVEL_WORDS[rule.level], _LIT[rule.level], color)}{name}:"
 
 
 def rules_text() -> str:
@@ -425,10 +429,10 @@ def _format_kernel(kernel: Kernel) -> list[str]:
         lines.append(f"  {len(numbers)} x {opcode}, {lines_text}")
     if kernel.waits:
         waits = ", ".join(f"{n} (line {line})" for line, n in kernel.waits)
-        lines.append(f"  {counted(kernel.commits, 'commit')}, waits for all groups but the newest {waits}")
+        lines.append(f"  {counted(kernel.commits, 'commit')}, waits for all groups except the newest {waits}")
         lines.append(f"  at most {counted(kernel.in_flight, 'group')} in flight where one is issued")
     if kernel.columns:
-        columns = ", ".join("a register's" if size is None else str(size) for size in kernel.columns)
+        columns = ", ".join("an unknown number of" if size is None else str(size) for size in kernel.columns)
         lines.append(f"  tensor memory: {columns} columns allocated of 512")
     if kernel.loads or kernel.stores:
         lines.append(f"  {kernel.loads} tcgen05.ld, {kernel.stores} tcgen05.st")
@@ -467,11 +471,11 @@ def _format_accumulation(number: int, accumulation: Accumulation) -> list[str]:
         f"line {accumulation.lines[0]}" if count == 1 else f"lines {accumulation.lines[0]}..{accumulation.lines[-1]}"
     )
     shape = (
-        f"{extents_text(accumulation.shape)}, together {extents_text((m, n, k * count))}"
-        if k
-        else "of a shape not known"
+        f"{extents_text(accumulation.shape)}, together {extents_text((m, n, k * count))}" if k else "of unknown shape"
     )
-    starts = {True: "adds to D", False: "starts from zero", None: "starts as a predicate says"}[accumulation.first_adds]
+    starts = {True: "adds to D", False: "starts from zero", None: "a predicate decides whether it adds to D"}[
+        accumulation.first_adds
+    ]
     lines = [
         f"  {number}. {count} x {accumulation.opcode}",
         f"     {place}{', in a loop' if accumulation.in_loop else ''}: {shape}; {starts}",

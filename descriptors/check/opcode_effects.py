@@ -26,7 +26,7 @@ _ACCESS = ("proxies", "reuse")
 
 
 class Effect(Enum):
-    """How an execution treats an opcode."""
+    """The treatment of an opcode in an execution."""
 
     EXECUTED = "it is executed, with its effect on barriers and memory"
     NONE = "it has no effect on barriers, shared memory or tensor memory"

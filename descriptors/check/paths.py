@@ -85,7 +85,7 @@ def path_breaches(
 def path_undecided(
     function: Function, values: Values, variables: Mapping[str, int], graph: list[Block] | None = None
 ) -> Iterator[tuple[int, str, str, str, str]]:
-    """Yield the doubts: index of the instruction, property, what is undecided, why, and what would decide it.
+    """Yield the doubts: index of the instruction, property, undecided item, reason, and deciding information.
 
     Args:
         function: the function.

@@ -1,21 +1,21 @@
 """The rules of the kernel checker, as one table: requirement, level, fix, source and evidence of each rule.
 
-Multiplications of tensor cores are asynchronous. An instruction is issued, and what it reads and writes belongs to it
+Multiplications of tensor cores are asynchronous. The operands and the result of an issued instruction belong to it
 until the program waits for it. A kernel therefore follows a protocol, of which an assembler checks little. There are
 three protocols. Each is a state that events change, and a set of rules that compare an event with the state before it:
 
 * *registers of a warpgroup* (``wgmma``): idle, fenced, or in flight in a group of some age;
-* *tensor memory* (``tcgen05``): which columns are allocated, and what an instruction may touch;
-* *completion* (``tcgen05``): what is issued, committed to an mbarrier and waited for.
+* *tensor memory* (``tcgen05``): which columns are allocated, and which cells an instruction may access;
+* *completion* (``tcgen05``): which operations are issued, committed to an mbarrier and waited for.
 
 Other rules are about *form* (what an assembler accepts) and *words* (the content of descriptors).
 
 A rule is a row of this table. The code that detects a violation is in the module with the state: ``wgmma``,
 ``tcgen05``, ``instruction_forms``, ``kernel_words``, ``execution``. There are three levels, ``Level``.
 
-The detail of a violation (``found``) is ``FACT; NOTE; NOTE``. FACT is a clause that states what is the case, with the
-names and numbers of the kernel ("this wait on [b] never completes: phase 0 has 0 of 128 arrivals") and without "; ".
-The report prints FACT first. Each NOTE, the requirement and source of the rule, and its fix follow in separate lines.
+The detail of a violation (``found``) is ``FACT; NOTE; NOTE``. FACT is a clause about the kernel, with its names and
+numbers ("this wait on [b] never completes: phase 0 has 0 of 128 arrivals") and without "; ". The report prints FACT
+first. Each NOTE, the requirement and source of the rule, and its fix follow in separate lines.
 
 Invariant: the name of a rule begins with its family.
 
@@ -40,10 +40,10 @@ from layoutalg.frozen import frozen
 
 
 class Level(Enum):
-    """How certain and how serious a finding is.
+    """A level of findings: how certain and how serious they are.
 
     >>> print(Level.ASKS, "-", Level.ASKS.meaning)
-    asks - the PTX manual asks for it, and compilers in use leave it out without harm seen
+    asks - the PTX manual requires it, but compilers in use omit it and no failure is known
     """
 
     ERROR = "error"
@@ -61,7 +61,7 @@ class Level(Enum):
 
 _MEANINGS = {
     Level.ERROR: "an assembler rejects it, or the hazard is there whenever the code runs",
-    Level.ASKS: "the PTX manual asks for it, and compilers in use leave it out without harm seen",
+    Level.ASKS: "the PTX manual requires it, but compilers in use omit it and no failure is known",
     Level.PERFORMANCE: "the code is right, but slow",
 }
 
@@ -119,7 +119,7 @@ class Doubt:
 
     Args:
         property: ``order`` or ``tensor memory``.
-        what: what is undecided.
+        what: the undecided item.
         why: why it is undecided.
         decides: the information that would decide it.
     """
@@ -149,8 +149,8 @@ _DECIDED_BY: Mapping[str, tuple[str, ...]] = {
 
 #: The evidence of rules that are not about tensor memory.
 MANUAL = "documented"
-ASSEMBLER = "NVIDIA's code: what ptxas takes, refuses and says"
-COMPUTED = "computed here, from what the words address"
+ASSEMBLER = "NVIDIA's code: what ptxas accepts, rejects and prints"
+COMPUTED = "computed here, from the addresses that the descriptors select"
 
 _FENCE = "PTX ISA 9.1, wgmma.fence"
 _ASYNC = "PTX ISA 9.1, wgmma.mma_async, and Async Proxy"
@@ -174,7 +174,7 @@ _ROWS = (
     ),
     Rule(
         "form-version", _E, _FORMS, "the .version must support the instruction",
-        "use the .version that is named, or a later one", "ptxas 13.5, asked with every .version from 8.3 on",
+        "use the .version that is named, or a later one", "ptxas 13.5, run with every .version from 8.3 on",
         ASSEMBLER,
     ),
     Rule(
@@ -223,24 +223,24 @@ _ROWS = (
     ),
     Rule(
         "word-idesc", _E, _WORDS, "an instruction descriptor must describe the instruction that uses it",
-        "build the word with descriptors idesc",
+        "build the descriptor with descriptors idesc",
         "PTX ISA 9.1, tcgen05, Instruction descriptor; descriptors decode-idesc", NVIDIA, "idesc",
     ),
     Rule(
         "word-smem", _E, _WORDS, "a shared-memory descriptor must describe an operand that the instruction reads",
-        "derive the word with descriptors derive", "descriptors decode; PTX ISA 9.1, matrix descriptors", MANUAL,
+        "derive the descriptor with descriptors derive", "descriptors decode; PTX ISA 9.1, matrix descriptors", MANUAL,
     ),
     Rule(
         "word-unused-bits", _A, _WORDS, "bits of a shared-memory descriptor outside of its fields must be 0",
         "clear them", "PTX ISA 9.1, matrix descriptors", MANUAL,
     ),
     Rule(
-        "word-version", _A, _WORDS, "bits [46,49) of an sm100 word must be 1",
+        "word-version", _A, _WORDS, "bits [46,49) of an sm100 descriptor must be 1",
         "set bit 46", "PTX ISA 9.1, tcgen05, Shared memory descriptor (Table 40); Triton 3.5.0 leaves them 0", MANUAL,
     ),
     Rule(
         "word-suspect", _A, _WORDS, "a shared-memory descriptor should not look like a mistake",
-        "compare the word with descriptors derive", "descriptors decode (warnings)", COMPUTED,
+        "compare the descriptor with the one that descriptors derive prints", "descriptors decode (warnings)", COMPUTED,
     ),
     Rule(
         "word-advance", _E, _WORDS,
@@ -266,7 +266,7 @@ _ROWS = (
     Rule(
         "word-start", _E, _WORDS,
         "the start address of a descriptor must be a shared-memory address in units of 16 bytes",
-        "shift the address right by 4 before it becomes the low 14 bits of the word",
+        "shift the address right by 4 before it becomes the low 14 bits of the descriptor",
         "PTX ISA 9.1, matrix descriptors (matrix-start-address)", MANUAL,
     ),
     Rule(

@@ -300,7 +300,8 @@ def _launch_note(function: Function, judgement: RunJudgement) -> str:
     validity = "".join(_validity_text(function, counts) for counts in judgement.closed)
     assumed = f"; assumes {', '.join(judgement.assumed)}" if judgement.assumed else ""
     name = _shorten_name(function)
-    values = f"; scalar parameters: {'; '.join(parameter_values)}" if parameter_values else ""
+    each = ", one execution for each value" if len(judgement.executed) > 1 else ""
+    values = f"; scalar parameters{each}: {'; '.join(parameter_values)}" if parameter_values else ""
     unfinished = "" if judgement.ended else "; no execution was completed"
     return f"{name} was executed with {', '.join(parts)}{values}{unfinished}{validity}{assumed}"
 
@@ -317,7 +318,7 @@ def _parameter_values(function: Function, judgement: RunJudgement) -> Iterator[s
     )
     if not free:
         return
-    all_names = ", ".join(_parameter_name(function, key) for key in free)
+    all_names = " = ".join(_parameter_name(function, key) for key in free)
     if len(free) > NAMED:
         all_names = f"all {len(free)} that are not given"
     rows: dict[tuple[str, str], dict[str, None]] = {}

@@ -3,9 +3,9 @@
 The state is that of one CTA as one of its threads sees it. It has two parts.
 
 *Memory*: the live allocations. Their sizes must be legal and never larger than an earlier one, freed or not. After the
-permit is relinquished, nothing is allocated. All allocations must be freed, and only allocated columns may be accessed.
-If columns are short, the hardware waits; a CTA that holds the missing columns itself waits forever. The hardware
-chooses the columns of an allocation, so addresses are relative to it.
+permit is relinquished, no allocation may follow. All allocations must be freed, and only allocated columns may be
+accessed. If columns are short, the hardware waits; a CTA that holds the missing columns itself waits forever. The
+hardware chooses the columns of an allocation, so addresses are relative to it.
 
 *Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves. A commit to an
 mbarrier covers all operations that the thread issued before it. A wait on the mbarrier of any later commit completes an
@@ -584,7 +584,7 @@ def _check_early_dealloc(state: TensorState, event: Dealloc) -> _Findings:
     if unfinished and state.quiet:
         fact = f"tensor memory is deallocated without a wait for the tcgen05.{unfinished[0].name} that uses it"
         yield broken("tcgen05-dealloc-early", fact)
-    elif unread := state.loaded - state.used:  # a use without a wait is a remark of its own, tcgen05-wait-ld
+    elif unread := state.loaded - state.used:  # a use without a wait has a finding of its own, tcgen05-wait-ld
         fact = "tensor memory is deallocated without a tcgen05.wait::ld for the tcgen05.ld that reads it"
         yield broken("tcgen05-dealloc-early", fact, tuple(sorted(unread)[:4]))
 

@@ -56,7 +56,7 @@ def tensor_forms() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _move_forms(shape: str, counts: list[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Loads and stores of a shape."""
+    """Yield the forms of the loads and stores of a shape."""
     words, offset = f"{_ALIGNED} {shape} ", _OFFSET.get(shape, "")
     all_counts, from_two, from_four = ("|".join(counts[first:]) for first in range(3))
     yield "tcgen05.ld", f"{words}{all_counts} [pack::16b] b32", f"vR, [*]{offset}", ""

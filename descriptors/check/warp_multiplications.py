@@ -207,7 +207,7 @@ def _fragment_registers(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int
     """Return the number of registers of D, A, B and C per thread."""
     (m, n, k), (d, _, _, c) = view.shape, view.types[:4]
     accumulator = {"f16": 16, "f64": 64}
-    if view.shape == QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
+    if view.shape == QUAD and "f64" not in view.types:  # each quad pair has a multiplication of its own
         return (4 if d == "f16" else 8), 2, 2, (4 if c == "f16" else 8)
     stored_k = k // 2 if view.sparse else k
     return (

@@ -4,7 +4,7 @@ A descriptor may come from memory or from the caller. The start address of an op
 check does not follow. A descriptor does not store the major, so a single instruction may read a tile of either major.
 Source: ours; the rows have the form of every part of a check.
 
-Invariant: a descriptor that is known, and whose major follows from the advance between instructions, has no row.
+Invariant: a known descriptor whose major follows from the advance between instructions has no row.
 
 >>> from descriptors.check.ptx.constant_folding import fold, observed
 >>> from descriptors.check.ptx.control_flow import blocks
@@ -84,7 +84,7 @@ def words_undecided(function: Function, mmas: list[Multiplication], graph: list[
 
 
 def _instruction_descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
-    """Yield what is undecided about the instruction descriptor of a multiplication: what, why, what would decide it."""
+    """Yield the undecided items about an instruction descriptor: item, reason, and information that would decide it."""
     if mma.use is None:
         return
     if mma.use.kind not in INSTRUCTION_DESCRIPTORS:
@@ -108,7 +108,7 @@ def _instruction_descriptor_items(mma: Multiplication) -> Iterator[tuple[str, st
 
 
 def _descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
-    """Yield what is undecided about the shared-memory descriptors of a multiplication."""
+    """Yield the undecided items about the shared-memory descriptors of a multiplication."""
     for operand in mma.operands:
         name = f"descriptor of {operand.matrix}"
         if not operand.checked:
@@ -144,7 +144,7 @@ def _descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
 
 
 def _accumulation_items(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]]:
-    """Yield what is undecided about the advance and the major of the operands of an accumulation."""
+    """Yield the undecided items about the advance and the major of the operands of an accumulation."""
     for matrix in ("A", "B"):
         row = [(mma.index, operand) for mma in chain for operand in mma.operands if operand.matrix == matrix]
         row = [(index, operand) for index, operand in row if operand.checked and operand.dtype]
@@ -162,7 +162,12 @@ def _accumulation_items(chain: list[Multiplication]) -> Iterator[tuple[int, str,
                 other = "a K-major" if group[0][1].major == "MN" else "an MN-major"
                 missing = "instruction" if len(group) == 1 else "advance"
                 why = f"its accumulation has no other {missing}, and its descriptor is also valid for {other} operand"
-                yield group[0][0], f"major of {matrix}", why, "the copy that fills the tile, or another K block of it"
+                yield (
+                    group[0][0],
+                    f"major of {matrix}",
+                    why,
+                    "the copy that fills the tile, or an instruction for another K block",
+                )
 
 
 def _base_text(operand: SmemOperand) -> str:

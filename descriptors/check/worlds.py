@@ -3,7 +3,7 @@ r"""States of a protocol along the paths of a function, separate for different o
 If paths meet, their states stay separate as long as the known conditions differ. A *world* is the set of known values
 of the conditions that more than one branch or guard depends on; each world has a state. So a wait after a branch
 belongs to the multiplication after another branch on the same condition. A guarded instruction runs in the worlds in
-which its guard holds; if that is not known, the world splits. The predicate of a wait on an mbarrier tells whether the
+which its guard holds; if that is not known, the world splits. The predicate of a wait on an mbarrier is true if the
 phase was complete. There are at most ``MOST`` worlds at a place. If there are more, the condition that is used least is
 dropped, and the states of equal worlds meet.
 Source: PTX ISA 9.1, Predicated Execution; mbarrier.try_wait.

@@ -158,10 +158,10 @@ def check(
     of shared memory. Each property is clean, has errors, is incomplete (with the list of what is undecided), or does
     not occur. Launch values that the file does not contain are assumed and reported; the launch options set them.
 
-    There are three levels of findings: error (an assembler rejects it, or the hazard is certain), asks (the PTX manual
-    requires it, and common code omits it), and performance. To suppress a finding, write // descriptors: ignore RULE on
-    its line. Exit status: 0 if there is no error, 1 if there is one, 2 if a file cannot be checked, 3 if nvcc is
-    missing; the highest of all files.
+    There are three levels of findings: error (an assembler rejects it, or the hazard is certain), asks (printed as
+    warning: the PTX manual requires it, and common code omits it), and performance. The comment
+    // descriptors: ignore RULE on a line suppresses a finding. Exit status: 0 if there is no error, 1 if there is one,
+    2 if a file cannot be checked, 3 if nvcc is missing; the highest of all files.
 
     A .toml file lists what a project relies on: sections [operand.NAME] with arguments of descriptors derive, or
     [plan.NAME] with those of descriptors plan. Each section has a table `expect`, whose keys are those of --json. check

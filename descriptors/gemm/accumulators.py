@@ -104,7 +104,7 @@ class TensorColumns:
             number: number of the set.
 
         Returns:
-            Pairs of the index of an accumulator and a load of it, and the number of loads of shared columns.
+            Pairs of the index of an accumulator and one of its loads, and the number of loads of shared columns.
         """
         firsts, width = self.of(number).firsts, self.readout.move.columns
         loads = [(i, load) for i in range(len(firsts)) for load in self.readout.loads if load.warp == 0]
@@ -270,7 +270,7 @@ def _with_narrow_loads(columns: TensorColumns, loop: MainLoop) -> TensorColumns:
     if shared_loads == len(loads):
         raise DescriptorError(
             f"plan: the two sets of accumulators share {len(columns.shared)} of {columns.columns} columns, so that "
-            "every load reads a shared one and nothing is multiplied while a set is read",
+            "every load reads a shared one and no multiplication runs while a set is read",
             proposals=[Advice({"accumulators": 1}), *roomier(loop)],
         )
     return narrow

@@ -80,9 +80,9 @@ class Disagreement:
     Args:
         element: coordinate of the element in the tile.
         left, right: names of the two links.
-        lies: where the left link leaves the element, as text; "" if nowhere.
+        lies: the location where the left link leaves the element, as text; "" if there is none.
         expected: where the right link expects the element, as text.
-        other: the element that is there; "" if none is.
+        other: the element at that location; "" if there is none.
         text: both locations in one sentence.
     """
 
@@ -219,14 +219,16 @@ def _together(legs: Sequence[LegReport]) -> Iterator[str]:
 
 
 def _proved(leg: LegReport) -> str:
-    """Return the number of proved elements and the links that they go through; "" if none was compared."""
+    """Return the number of proved elements and the links that they go through; "" if no element was compared."""
     compared = [i for i, link in enumerate(leg.links) if link.verdict == "proved"]
     if not compared:
         return ""
     names = ", ".join(link.name for link in leg.links[: compared[-1] + 1])
-    whole = leg.tile[0] * leg.tile[1]
+    tile_elements = leg.tile[0] * leg.tile[1]
     count = (
-        counted(whole, "element") if leg.elements == whole else f"{leg.elements} of {whole} elements, which are there,"
+        counted(tile_elements, "element")
+        if leg.elements == tile_elements
+        else f"{leg.elements} of {tile_elements} elements, which are there,"
     )
     shared = f", of which {leg.sharing} share an address with another one," if leg.sharing else ""
     return f"{count}{shared} through {names}"
@@ -316,8 +318,8 @@ class _Walk:
         except UndecidedLinkError:
             raise
         except LayoutError as error:
-            where, noun = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}", self.leg.links[index].noun
-            raise DescriptorError(f"chain: {where}, {noun}: {str(error).removeprefix(f'{noun}: ')}") from None
+            place, noun = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}", self.leg.links[index].noun
+            raise DescriptorError(f"chain: {place}, {noun}: {str(error).removeprefix(f'{noun}: ')}") from None
 
     def _link(self, index: int, link: Link, after: Home | None) -> LinkReport:
         """Follow the elements through one link, and return the verdict on it.
@@ -332,8 +334,8 @@ class _Walk:
         if remark is not None and remark(tile):
             self.remarks.append(remark(tile))
         if isinstance(link, Words):
-            where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
-            self.warnings += [f"{where}, {_name(link)}: {warning}" for warning in link.warnings(tile)]
+            place = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
+            self.warnings += [f"{place}, {_name(link)}: {warning}" for warning in link.warnings(tile)]
         # If a link has a move and then a home, the home judges the move.
         compared, first, differing, verdict = 0, None, 0, "moves"
         last: tuple[Move, Contents] | None = None
@@ -347,8 +349,8 @@ class _Walk:
                 verdict = "begins"
                 self._begin(step)
                 continue
-            wrong, kept = self._compared(step)
-            compared, verdict = compared + int(kept.sum()), "wrong" if verdict == "wrong" else "proved"
+            wrong, was_compared = self._compared(step)
+            compared, verdict = compared + int(was_compared.sum()), "wrong" if verdict == "wrong" else "proved"
             if wrong.any():
                 verdict, differing = "wrong", differing + int(wrong.sum())
                 first = first or self._disagreement(link, step, wrong, last)
@@ -386,13 +388,13 @@ class _Walk:
         """Take the locations of a home as those of the elements, with which the next link is compared."""
         import numpy as np
 
-        kept = self.carried[home.elements]
-        _, first, sharing = np.unique(home.places[kept], return_index=True, return_inverse=True)
+        is_carried = self.carried[home.elements]
+        _, first, sharing = np.unique(home.places[is_carried], return_index=True, return_inverse=True)
         if len(first) < len(sharing) and home.space in (SHARED, GLOBAL):
-            elements = home.elements[kept]
+            elements = home.elements[is_carried]
             self.stored_with = np.arange(self.tile.size) if self.stored_with is None else self.stored_with
             self.stored_with[elements] = self.stored_with[elements[first][sharing]]
-        contents = Contents.of(home.space, home.places[kept], home.elements[kept])
+        contents = Contents.of(home.space, home.places[is_carried], home.elements[is_carried])
         self.tile = replace(self.tile, contents=contents)
 
     def _contents(self, move: Move) -> Contents:
@@ -417,12 +419,12 @@ class _Walk:
         if home.clips:
             self.carried &= covered
             self._check_inside()
-        kept = self.carried[home.elements]
+        is_compared = self.carried[home.elements]
         if (self.carried & ~covered).any():
             missing = int(np.flatnonzero(self.carried & ~covered)[0])
             raise DescriptorError(f"it does not have element {self.tile.named(missing)} of the tile")
-        wrong: Numbers = (self._stored_as(contents.at(home.places)) != self._stored_as(home.elements)) & kept
-        return wrong, kept
+        wrong: Numbers = (self._stored_as(contents.at(home.places)) != self._stored_as(home.elements)) & is_compared
+        return wrong, is_compared
 
     def _stored_as(self, elements: Numbers) -> Numbers:
         """Return each element, or the first of those that share its address; -1 stays -1."""

@@ -180,8 +180,8 @@ def _leg(
         try:
             read_links.append(_link(link, read_links, block))
         except LayoutError as error:
-            where = f"{name + ', ' if name else ''}link {number}"
-            raise DescriptorError(f"chain: {where}: {error}") from None
+            place = f"{name + ', ' if name else ''}link {number}"
+            raise DescriptorError(f"chain: {place}: {error}") from None
     if tile[0] * tile[1] > MOST_VALUES:
         raise DescriptorError(f"chain: the tile of {tile[0]}x{tile[1]} has more than {MOST_VALUES} elements")
     return Leg(name, (tile[0], tile[1]), element, tuple(read_links))
@@ -213,12 +213,12 @@ def _link(link: object, before: Sequence[Link], block: tuple[int, int] | None) -
     if head not in _LINKS:
         names = [*(name for name in _LINKS if name not in ("matrix", "tcgen05")), "ldmatrix.x4", "tcgen05.ld.32x32b.x8"]
         raise ChoiceError("a link", noun, names)
-    build, known = _LINKS[head]
+    build, allowed_options = _LINKS[head]
     if head == "tma":
-        known = (*known, *ARGUMENTS)
+        allowed_options = (*allowed_options, *ARGUMENTS)
     for name in options:
-        if name not in known and not (head == "tma" and name.casefold() in _MAP_NAMES):
-            raise ChoiceError(f"{noun}: an option", name, known)
+        if name not in allowed_options and not (head == "tma" and name.casefold() in _MAP_NAMES):
+            raise ChoiceError(f"{noun}: an option", name, allowed_options)
     return build(noun, argument, options, before, block)
 
 
@@ -309,8 +309,8 @@ def _matrix(noun: str, argument: str, options: dict[str, str], _: object, __: ob
 
 
 def _fragment(_: str, argument: str, options: dict[str, str], __: object, ___: object) -> Link:
-    what = "a name, or (thread, value) to row + rows * column"
-    return FragmentLink(_required(argument, "fragment", what), _groups(options), _raked(options))
+    form = "a name, or (thread, value) to row + rows * column"
+    return FragmentLink(_required(argument, "fragment", form), _groups(options), _raked(options))
 
 
 def _thread_copy(noun: str, argument: str, options: dict[str, str], _: object, __: object) -> Link:
@@ -432,7 +432,7 @@ def _raked(options: dict[str, str]) -> bool:
     return tiling == "raked"
 
 
-def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
+def _extents(subject: str, value: object, count: int) -> tuple[int, ...]:
     numbers = value
     if isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value.strip("()")):
         numbers = [int(number) for number in re.split("[x,]", value.strip("()"))]
@@ -443,35 +443,35 @@ def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
         or not all(type(number) is int and 0 < number <= 1 << 20 for number in numbers)
     ):
         example = {2: "128x64", 3: "128x128x64"}.get(count, "8x56x56x64")
-        raise DescriptorError(f"chain: {what} {brief(value)} is not {count} extents like {example}")
+        raise DescriptorError(f"chain: {subject} {brief(value)} is not {count} extents like {example}")
     return tuple(numbers)
 
 
-def _signed(what: str, text: str) -> tuple[int, ...]:
-    return tuple(_int(what, number, signed=True) for number in text.strip().strip("()").split(","))
+def _signed(subject: str, text: str) -> tuple[int, ...]:
+    return tuple(_int(subject, number, signed=True) for number in text.strip().strip("()").split(","))
 
 
-def _one_or_two(what: str, text: str) -> tuple[int, ...]:
+def _one_or_two(subject: str, text: str) -> tuple[int, ...]:
     """Return one number, or the numbers along H and W."""
-    return tuple(_int(what, number) for number in re.split("[x,]", text.strip("() ")))
+    return tuple(_int(subject, number) for number in re.split("[x,]", text.strip("() ")))
 
 
 def _number(options: dict[str, str], name: str) -> int:
     return _int(name, options.get(name, "0"))
 
 
-def _int(what: str, text: str, *, signed: bool = False) -> int:
+def _int(subject: str, text: str, *, signed: bool = False) -> int:
     bare = text.strip()
     if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,20}" + (r"|-\d{1,20}" if signed else ""), bare, re.ASCII):
         number = int(bare, 16) if bare[:2].casefold() == "0x" else int(bare)
-        if what == "word" or abs(number) < FARTHEST:
+        if subject == "word" or abs(number) < FARTHEST:
             return number
-    raise DescriptorError(f"{what} {brief(text)} is not a number below {FARTHEST}")
+    raise DescriptorError(f"{subject} {brief(text)} is not a number below {FARTHEST}")
 
 
-def _required(argument: str, noun: str, what: str) -> str:
+def _required(argument: str, noun: str, form: str) -> str:
     if not argument:
-        raise DescriptorError(f"{noun}: its value is missing; write {what} after it")
+        raise DescriptorError(f"{noun}: its value is missing; write {form} after it")
     return argument
 
 

@@ -90,9 +90,9 @@ class Expectation:
     where: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        at = "".join(f"[{index}]" for index in self.where)
+        index_text = "".join(f"[{index}]" for index in self.where)
         stated, actual = (_at(value, self.where) for value in (self.stated, self.actual))
-        return f"{self.section}: {self.key}{at} is {_text(stated)}; the derived value is {_text(actual)}"
+        return f"{self.section}: {self.key}{index_text} is {_text(stated)}; the derived value is {_text(actual)}"
 
 
 @frozen
@@ -147,8 +147,8 @@ def check_contract(text: str) -> ContractReport:
         for path, stated in _flat(expected):
             line = lines.get(f"{section}.expect.{path}", lines.get(f"{section}.expect", lines.get(section, 0)))
             value = _value(section, answer, path, line)
-            where = _difference(stated, value)
-            values.append(Expectation(section, path, line, stated, value, where is None, where or ()))
+            difference = _difference(stated, value)
+            values.append(Expectation(section, path, line, stated, value, difference is None, difference or ()))
     if not count:
         raise DescriptorError(_NO_SECTION)
     if not values:
@@ -281,7 +281,7 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
     level: list[Any] = [tables]
     for _ in range(MOST_DEPTH):
         level = [
-            inner for one in level for inner in (one.values() if isinstance(one, dict) else one)
+            inner for container in level for inner in (container.values() if isinstance(container, dict) else container)
             if isinstance(inner, dict | list)
         ]  # fmt: skip
     if level:
@@ -327,15 +327,15 @@ def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> di
     for key, value in table.items():
         if key == "expect":
             continue
-        where = f"check: line {lines.get(f'{section}.{key}', lines.get(section, 0))}: {section}.{key}"
+        place = f"check: line {lines.get(f'{section}.{key}', lines.get(section, 0))}: {section}.{key}"
         if key not in _KEYS[kind]:
             near = get_close_matches(key, _KEYS[kind], n=1)
             hint = f" (did you mean {near[0]}?)" if near else f"; the arguments are {', '.join(_KEYS[kind])}"
-            raise DescriptorError(f"{where} is not an argument of {_DOORS[kind].__name__}{hint}")
+            raise DescriptorError(f"{place} is not an argument of {_DOORS[kind].__name__}{hint}")
         if key in _EXTENTS and isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value):
-            value = tuple(int(one) for one in re.split("[x,]", value))
+            value = tuple(int(number) for number in re.split("[x,]", value))
         elif not isinstance(value, (str, int, bool, list)):
-            raise DescriptorError(f"{where} is {brief(value)}, not text, a number, true, false or a list")
+            raise DescriptorError(f"{place} is {brief(value)}, not text, a number, true, false or a list")
         arguments[key] = tuple(value) if isinstance(value, list) else value
     return arguments
 
@@ -343,9 +343,9 @@ def _arguments(section: str, table: dict[str, Any], lines: dict[str, int]) -> di
 def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Yield name, arguments and expected values of every section."""
     for kind, group in read(text).items():
-        where = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
+        place = f"check: line {lines.get(kind, 0)}: " if kind in lines else "check: "
         if kind not in ("operand", "plan") or not isinstance(group, dict):
-            raise DescriptorError(f"{where}{brief(kind)} is not a section [operand.NAME] or [plan.NAME]")
+            raise DescriptorError(f"{place}{brief(kind)} is not a section [operand.NAME] or [plan.NAME]")
         for name, table in group.items():
             section = f"{kind}.{name}"
             if not isinstance(table, dict):
@@ -358,24 +358,24 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
 
 def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """Return the JSON of the operand or plan of a section."""
-    door = _DOORS[_kind(section, arguments)]
-    if door is mma_plan:
+    function = _DOORS[_kind(section, arguments)]
+    if function is mma_plan:
         arguments.setdefault("instruction", None)  # the only one of the type
     lacking = [
-        name for name, parameter in signature(door).parameters.items()
+        name for name, parameter in signature(function).parameters.items()
         if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         and name not in arguments
     ]  # fmt: skip
-    where = f"check: line {lines.get(section, 0)}: [{section}]"
+    place = f"check: line {lines.get(section, 0)}: [{section}]"
     if lacking:
-        raise DescriptorError(f"{where}: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing")
+        raise DescriptorError(f"{place}: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing")
     try:
         if section.startswith("plan."):
-            return dict(answers.record(door(**arguments)))
+            return dict(answers.record(function(**arguments)))
         base = arguments.pop("base", 0)
         return dict(answers.record(derive(**arguments), base=base))
     except (LayoutError, TypeError) as error:  # TypeError: Python rejects the type of an argument
-        raise DescriptorError(f"{where}: {error}") from None
+        raise DescriptorError(f"{place}: {error}") from None
 
 
 def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -390,10 +390,10 @@ def _value(section: str, answer: dict[str, Any], path: str, line: int) -> Any:
     """Return the value at a path of the JSON."""
     value: Any = answer
     for step in (SHORT.get(path, path) if section.startswith("operand.") else path).split("."):
-        known = _steps(value)
-        if step not in known:
-            near = get_close_matches(step, [*known, *(SHORT if value is answer else ())], n=1)
-            hint = f" (did you mean {near[0]}?)" if near else f"; the keys are {', '.join(known[:12])}" if known else ""
+        keys = _steps(value)
+        if step not in keys:
+            near = get_close_matches(step, [*keys, *(SHORT if value is answer else ())], n=1)
+            hint = f" (did you mean {near[0]}?)" if near else f"; the keys are {', '.join(keys[:12])}" if keys else ""
             raise DescriptorError(
                 f"check: line {line}: {section}.expect.{path} is not in the section's JSON, which has no {step}{hint}"
             )
@@ -413,8 +413,8 @@ def _difference(stated: Any, actual: Any) -> tuple[int, ...] | None:
     if isinstance(stated, (list, tuple)) and isinstance(actual, (list, tuple)):
         if len(stated) != len(actual):
             return ()
-        for i, (one, other) in enumerate(zip(stated, actual, strict=True)):
-            inner = _difference(one, other)
+        for i, (first, second) in enumerate(zip(stated, actual, strict=True)):
+            inner = _difference(first, second)
             if inner is not None:
                 return (i, *inner)
         return None

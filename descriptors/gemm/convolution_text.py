@@ -68,8 +68,8 @@ def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
     for box in side.boxes:
         row, k = side.first_row(box), box.origin[1]
         letter = "M" if side.matrix == "A" else "N"
-        what = f"from output pixel {letter} + {row}" if window else f"tap, filter {letter} + {row}"
-        yield f"              channel + {k}, {what} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
+        start_text = f"from output pixel {letter} + {row}" if window else f"tap, filter {letter} + {row}"
+        yield f"              channel + {k}, {start_text} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
 
 
 def step_lines(plan: Plan) -> Iterator[str]:

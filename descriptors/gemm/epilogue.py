@@ -68,7 +68,7 @@ _MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: S
 
 @frozen
 class Pieces:
-    """The buffers of C in shared memory: pieces of accumulators on their way to global memory.
+    """The buffers of C in shared memory: pieces of accumulators that are copied to global memory.
 
     Args:
         type: type of a stored element.
@@ -164,7 +164,7 @@ class Pieces:
 
 @frozen
 class Epilogue:
-    """How a program stores C.
+    """The store of C by a program.
 
     Args:
         c: the type of C.
@@ -267,9 +267,9 @@ def epilogue_of(
     chosen_store = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
     if chosen_store == "registers":
         if needed:
-            what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
+            subject = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
             raise DescriptorError(
-                f"plan: {what} cannot be stored from registers, only through shared memory",
+                f"plan: {subject} cannot be stored from registers, only through shared memory",
                 proposals=[Advice({"store": "tma"})],
             )
         return Epilogue(kind, terms=chosen_terms)
@@ -286,10 +286,10 @@ def epilogue_of(
         wide = 128 // BITS[stored]
         if values is not None and (loop.extents[0], loop.cta_group) == (128, 2):
             wide *= 2  # a thread has only half of a row
-        what = "a row of an accumulator" if values is None else "the part of a row that one load gives a thread"
+        subject = "a row of an accumulator" if values is None else "the part of a row that one load gives a thread"
         raise DescriptorError(
-            f"plan: {what} is {counted(width, 'element')} of {stored}, {width * BITS[stored] // 8} bytes; TMA stores "
-            "multiples of 16 bytes",
+            f"plan: {subject} is {counted(width, 'element')} of {stored}, {width * BITS[stored] // 8} bytes; TMA "
+            "stores multiples of 16 bytes",
             proposals=[
                 Advice({"instruction": (m, columns, k), "tile": (loop.tile[0], times * columns, loop.tile[2])})
                 for columns in (n // wide * wide, -(-n // wide) * wide)
@@ -312,10 +312,10 @@ def check_columns(epilogue: Epilogue, filters: int) -> None:
     """
     if epilogue.staged is None or not filters * BITS[epilogue.staged.type] % 128:
         return
-    whole = 128 // BITS[epilogue.staged.type]
+    unit = 128 // BITS[epilogue.staged.type]
     raise DescriptorError(
         f"plan: {filters} filters make a row of C {filters * BITS[epilogue.staged.type] // 8} bytes of "
-        f"{epilogue.staged.type}; TMA stores multiples of 16 bytes, such as {-(-filters // whole) * whole} filters",
+        f"{epilogue.staged.type}; TMA stores multiples of 16 bytes, such as {-(-filters // unit) * unit} filters",
         proposals=[Advice({"store": "registers"})],
     )
 

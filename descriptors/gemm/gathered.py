@@ -123,7 +123,7 @@ class _Side:
         import numpy as np
 
         box, _, channel = self.places
-        begin = np.array([one.origin[1] for one in self.side.boxes])
+        begin = np.array([box_of_side.origin[1] for box_of_side in self.side.boxes])
         channels = np.where(box < 0, _NOTHING, begin[box] + channel)
         wrong = np.argwhere(channels != np.arange(channels.shape[1]))
         if self.map.extents[0] != self.implicit.convolution.channels:

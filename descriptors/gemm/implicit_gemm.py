@@ -34,7 +34,7 @@ _OPERANDS: tuple[Matrix, Matrix] = ("A", "B")
 
 @frozen
 class ImplicitGemm:
-    """How the copies of a main loop gather the operands of a convolution.
+    """The copies by which a main loop gathers the operands of a convolution.
 
     Args:
         convolution: the convolution.

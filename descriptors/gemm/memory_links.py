@@ -118,9 +118,9 @@ class BulkCopy:
         """Yield what the link moves."""
         import numpy as np
 
-        for what, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
+        for field, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
             if number % BULK_BYTES:
-                raise DescriptorError(f"bulk: {what} is {number}, which is not a multiple of {BULK_BYTES}")
+                raise DescriptorError(f"bulk: {field} is {number}, which is not a multiple of {BULK_BYTES}")
         limit = shared_bytes(tile.arch or "sm90")
         if not 0 < self.bytes <= limit:
             raise DescriptorError(f"bulk: the number of bytes is {self.bytes}, not 16 to {limit}")
@@ -279,8 +279,8 @@ class TensorCopy:
         pitch = self.map.row_pitch_bytes * prod(landing[1:])
         boxes = []
         for number, (i, j) in enumerate(every(range(counts[0]), range(counts[1]))):
-            at = (origin[0] + i * landing[0], origin[1] + j * landing[1] * steps[1])
-            boxes.append((at, self.base + number * pitch))
+            coordinate = (origin[0] + i * landing[0], origin[1] + j * landing[1] * steps[1])
+            boxes.append((coordinate, self.base + number * pitch))
         return tuple(boxes)
 
     def _places(self, tile: Tile) -> tuple[Numbers, Any, Numbers]:
@@ -299,11 +299,11 @@ class TensorCopy:
         else:
             element = np.zeros_like(index)
         if isinstance(self.map.box, Im2colWindow):
-            coordinates = self._gathered([at for at, _ in boxes], self.map.box, index)
+            coordinates = self._gathered([box_coordinates for box_coordinates, _ in boxes], self.map.box, index)
         else:
             coordinates = []
             for i, (extent, step) in enumerate(zip(landing, self.map.steps, strict=True)):
-                start = np.array([at[i] for at, _ in boxes], dtype=np.int64)[:, None]
+                start = np.array([box_coordinates[i] for box_coordinates, _ in boxes], dtype=np.int64)[:, None]
                 coordinates.append(start + index // prod(landing[:i]) % extent * step)
         places, inside = self._addresses(coordinates)
         return (places + element * bits).ravel(), inside.ravel(), shared.ravel()
@@ -321,17 +321,17 @@ class TensorCopy:
         channels = 0 if apart is None else apart  # the dimension other than those along which pixels advance
         others = [i for i in range(rank) if i != channels]
         extents, steps = ([of[i] for i in others[:-1]] for of in (self.map.extents, self.map.element_strides))
-        starts = np.array([[at[i] for i in others] for at in boxes], dtype=np.int64)
+        starts = np.array([[box_coordinates[i] for i in others] for box_coordinates in boxes], dtype=np.int64)
         pixels = im2col_coordinates(extents, window.lower, window.upper, steps, starts, window.pixels)
-        offsets_ = np.array([at[rank:] or (0,) * (rank - 2) for at in boxes], dtype=np.int64)
+        offsets_ = np.array([box_coordinates[rank:] or (0,) * (rank - 2) for box_coordinates in boxes], dtype=np.int64)
         pixels[..., :-1] += offsets_[:, None]
         count = window.channels if apart is None else 1
-        first = np.array([at[channels] for at in boxes], dtype=np.int64)[:, None]
+        first = np.array([box_coordinates[channels] for box_coordinates in boxes], dtype=np.int64)[:, None]
         coordinates = [pixels[:, index // count, i] for i in range(rank - 1)]
         return [*coordinates[:channels], first + index % count, *coordinates[channels:]]
 
     def _addresses(self, coordinates: list[Any]) -> tuple[Any, Any]:
-        """Return the global place of each coordinate, and whether it is inside the tensor."""
+        """Return the global place of each coordinate, and True if it is inside the tensor."""
         unit = 8 * self.map.slice_bytes or self.map.data_type.bits
         place, inside = coordinates[0] * unit + 8 * self.map.address, coordinates[0] >= 0
         for coordinate, stride in zip(coordinates[1:], self.map.strides, strict=True):
@@ -623,13 +623,13 @@ def _check_two_lists(advance: str, counts: tuple[int, int]) -> None:
     )
 
 
-def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
+def table_of(layout: object, extents: tuple[int, int], subject: str) -> Any:
     """Return the offsets of a layout with two modes of the given sizes, as an array.
 
     Args:
         layout: the layout, or its notation.
         extents: the required sizes of the two modes.
-        what: the subject of messages.
+        subject: the subject of messages.
 
     Raises:
         DescriptorError: if it is not such a layout, or an offset exceeds ``FARTHEST``.
@@ -642,11 +642,11 @@ def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
     value: Any = evaluated(layout) if isinstance(layout, str) else layout
     modes = [int(size(value, mode=[i])) for i in range(2)] if _has_two_modes(value) else []
     if modes != list(extents):
-        found = f"has modes of {modes[0]} and {modes[1]} elements, not" if modes else "does not have two modes,"
-        raise DescriptorError(f"{what}: {value} {found} of {extents[0]} and {extents[1]}")
+        mismatch = f"has modes of {modes[0]} and {modes[1]} elements, not" if modes else "does not have two modes,"
+        raise DescriptorError(f"{subject}: {value} {mismatch} of {extents[0]} and {extents[1]}")
     table: Any = offsets(value).astype(np.int64).reshape(extents)
     if table.size and int(np.abs(table).max()) > FARTHEST:
-        raise DescriptorError(f"{what}: {value} has offsets above {FARTHEST}")
+        raise DescriptorError(f"{subject}: {value} has offsets above {FARTHEST}")
     return table
 
 

@@ -1,6 +1,6 @@
 """Compress 2:4 sparse matrices, and pack the metadata that give the position of each stored element.
 
-Of every four elements of a row of A along K, at most two are not zero; of tf32, one of every two. A sparse instruction
+At most two of every four elements of a row of A along K are not zero; for tf32, at most one of every two. A sparse instruction
 gets only the stored elements, half of K, and four bits of metadata for each group: the positions of its two stored
 elements, two bits each, with the first in the low bits (codes 4, 8, 9, c, d, e). For tf32 the code is 4 or e for the
 first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four pairs,
@@ -214,19 +214,19 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
         )
     groups, unit = matrix.reshape(len(matrix), -1, packing.group), packing.together
     units = (groups != 0).reshape(*groups.shape[:2], -1, unit).any(3)
-    many = np.argwhere(units.sum(2) > packing.stored // unit)
-    if len(many):
-        row, group = (int(x) for x in many[0])
-        what = "elements" if unit == 1 else "pairs of elements"
+    overfull = np.argwhere(units.sum(2) > packing.stored // unit)
+    if len(overfull):
+        row, group = (int(x) for x in overfull[0])
+        unit_name = "elements" if unit == 1 else "pairs of elements"
         raise DescriptorError(
-            f"compress: in row {row}, {int(units[row, group].sum())} of the {packing.group // unit} {what} from column "
-            f"{group * packing.group} on are not zero, more than {packing.stored // unit}; dtype = "
+            f"compress: in row {row}, {int(units[row, group].sum())} of the {packing.group // unit} {unit_name} from "
+            f"column {group * packing.group} on are not zero, more than {packing.stored // unit}; dtype = "
             f"{as_element_type(dtype)}"
         )
     first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : packing.stored // unit], axis=2)
-    kept = (unit * first[..., None] + np.arange(unit)).reshape(*groups.shape[:2], -1)
-    values = np.take_along_axis(groups, kept, 2)
-    return values.reshape(len(matrix), -1), kept.reshape(len(matrix), -1).astype(np.uint8)
+    positions = (unit * first[..., None] + np.arange(unit)).reshape(*groups.shape[:2], -1)
+    values = np.take_along_axis(groups, positions, 2)
+    return values.reshape(len(matrix), -1), positions.reshape(len(matrix), -1).astype(np.uint8)
 
 
 def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any]:
@@ -277,14 +277,14 @@ def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") 
     import numpy as np
 
     packing = arrangement(dtype, arch)
-    kept = _positions(positions, packing, "pack_metadata")
-    units = kept[:, :: packing.together] // packing.together
+    checked = _positions(positions, packing, "pack_metadata")
+    units = checked[:, :: packing.together] // packing.together
     codes = np.array(_CODES_OF_TWO)[units] if packing.stored == 1 else units[:, ::2] | units[:, 1::2] << 2
     nibbles = np.zeros(codes.size, np.uint32)
-    nibbles[_places(len(kept), 2 * kept.shape[1], dtype, packing)] = codes
+    nibbles[_places(len(checked), 2 * checked.shape[1], dtype, packing)] = codes
     words = (nibbles.reshape(-1, 8) << (4 * np.arange(8, dtype=np.uint32))).sum(1, dtype=np.uint32)
     result: NDArray[Any] = words.reshape(
-        len(kept) // packing.rows, 2 * kept.shape[1] // packing.covered, *_pack(packing)
+        len(checked) // packing.rows, 2 * checked.shape[1] // packing.covered, *_pack(packing)
     )
     return result
 
@@ -316,18 +316,18 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
     rows, depth = array.shape[0] * packing.rows, array.shape[1] * packing.covered
     codes = nibbles[_places(rows, depth, dtype, packing)]
     if packing.stored == 1:
-        legal, kept = np.isin(codes, _CODES_OF_TWO), codes >> 3
+        legal, unit_positions = np.isin(codes, _CODES_OF_TWO), codes >> 3
     else:
         legal = (codes & 3) < (codes >> 2)
         units = np.stack([codes & 3, codes >> 2], 2).reshape(rows, -1, 1)
-        kept = (packing.together * units + np.arange(packing.together)).reshape(rows, -1)
+        unit_positions = (packing.together * units + np.arange(packing.together)).reshape(rows, -1)
     if not legal.all():
         row, group = (int(x) for x in np.argwhere(~legal)[0])
         raise DescriptorError(
             f"unpack_metadata: {int(codes[row, group]):x}, in row {row} from column {group * packing.group} on, is not "
             f"a code; the codes are {'4, e' if packing.stored == 1 else '4, 8, 9, c, d, e'}"
         )
-    positions: NDArray[Any] = kept.astype(np.uint8)
+    positions: NDArray[Any] = unit_positions.astype(np.uint8)
     return positions
 
 
@@ -344,29 +344,30 @@ def _places(m: int, k: int, dtype: str | ElementType, packing: Arrangement) -> N
     return places
 
 
-def _matrix(value: Any, what: str) -> NDArray[Any]:
+def _matrix(value: Any, subject: str) -> NDArray[Any]:
     """Return a caller's value as an array after checking that it is a matrix of numbers."""
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iufV":  # V: the narrow types of ml_dtypes
-        raise DescriptorError(f"{what} have shape {array.shape} of {array.dtype}, not M x K numbers")
+        raise DescriptorError(f"{subject} have shape {array.shape} of {array.dtype}, not M x K numbers")
     return array
 
 
-def _positions(value: Any, packing: Arrangement, where: str) -> NDArray[Any]:
+def _positions(value: Any, packing: Arrangement, operation: str) -> NDArray[Any]:
     """Return the positions as an array after checking that each group is complete and its positions increase."""
     import numpy as np
 
-    array = _matrix(value, f"{where}: the positions")
-    whole = array.dtype.kind in "iu" and array.shape[1] % packing.stored == 0
-    if not whole or (array.size and (array.min() < 0 or array.max() >= packing.group)):
+    array = _matrix(value, f"{operation}: the positions")
+    is_complete = array.dtype.kind in "iu" and array.shape[1] % packing.stored == 0
+    if not is_complete or (array.size and (array.min() < 0 or array.max() >= packing.group)):
         raise DescriptorError(
-            f"{where}: the positions are not whole groups of {packing.stored} integers from 0 to {packing.group - 1}"
+            f"{operation}: the positions are not whole groups of {packing.stored} integers from 0 to "
+            f"{packing.group - 1}"
         )
     if packing.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
-        raise DescriptorError(f"{where}: the positions of 4-bit elements are not those of pairs, 2 i and 2 i + 1")
+        raise DescriptorError(f"{operation}: the positions of 4-bit elements are not those of pairs, 2 i and 2 i + 1")
     units = array[:, :: packing.together]
     if packing.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
         row, group = (int(x) for x in np.argwhere(units[:, ::2] >= units[:, 1::2])[0])
         both = array[row, packing.stored * group : packing.stored * (group + 1)].tolist()
-        raise DescriptorError(f"{where}: the positions {both} of a group in row {row} do not increase")
+        raise DescriptorError(f"{operation}: the positions {both} of a group in row {row} do not increase")
     return array.astype(np.uint32)

@@ -147,8 +147,8 @@ class MmaOperand:
             Axes (thread, value, piece along MN, piece along K).
         """
         tile = Layout(self.tile)
-        whole: NDArray[Any] = offsets(self.load.thrfrg_S(tile) if side == "S" else self.load.thrfrg_D(tile))
-        return whole
+        elements: NDArray[Any] = offsets(self.load.thrfrg_S(tile) if side == "S" else self.load.thrfrg_D(tile))
+        return elements
 
     def conflicts(self) -> tuple[int, int]:
         """Return the number of additional wavefronts due to bank conflicts, of the copies and of the loads of a stage.
@@ -159,9 +159,9 @@ class MmaOperand:
         """
         filled, loaded = (
             sum(
-                one.conflicts
+                access.conflicts
                 for part, width in moved
-                for one in accesses(self.layout, group_modes(part, 1, rank(part)), self.bytes, width, store=store)
+                for access in accesses(self.layout, group_modes(part, 1, rank(part)), self.bytes, width, store=store)
             )
             for moved, store in zip(_moved(self), (True, False), strict=True)
         )

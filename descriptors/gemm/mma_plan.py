@@ -76,7 +76,7 @@ class MmaPlan(Told):
 
     @property
     def evidence(self) -> str:
-        """How the models of the hardware are known."""
+        """The evidence for the models of the hardware."""
         return WARP_ARCHITECTURES[self.asked.arch].known
 
     @property

@@ -49,8 +49,8 @@ class MmaProduct(Told):
         stages: number of stages that were multiplied.
         accumulators: number of elements of the product, each of them compared.
         differing: number of elements that differ.
-        first: the first element that differs, or what is wrong with the order; "" if nothing is.
-        evidence: how the models are known.
+        first: the first element that differs, or the first fault of the order; "" if there is none.
+        evidence: the evidence for the models.
     """
 
     tile: tuple[int, int, int]
@@ -137,7 +137,7 @@ def _copy_and_load(sides: tuple[MmaOperand, MmaOperand], ids: list[NDArray[Any]]
 
 
 def _numbers_of(fragments: list[NDArray[Any]], numbers: list[NDArray[Any]], packed: int) -> list[NDArray[Any]]:
-    """Replace each id by the numbers of its unit, along K; bytes to which nothing was copied are not a number."""
+    """Replace each id by the numbers of its unit, along K; bytes that no copy wrote are not a number."""
     import numpy as np
 
     # The row of NaN is the last one, so that _NOT_COPIED, which is -1, selects it.
@@ -207,10 +207,10 @@ def _fragments(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[A
     split = read.reshape(count, -1, LANES, blocks, model.shape[1], each, pieces, depth)
     split = split.transpose(1, 6, 3, 0, 7, 2, 4, 5)  # (warp, piece, block, stage, K block, lane, register, element)
     rows, wide = _ROWS[side.matrix], 8 * each
-    whole = np.full((*split.shape[:5], rows, wide), _NOT_COPIED)
-    whole[..., model[..., 0], model[..., 1]] = split
-    whole = whole.reshape(len(whole), pieces * blocks, count, depth, rows, wide)
-    return whole.transpose(0, 1, 4, 2, 3, 5).reshape(len(whole), pieces * blocks, rows, -1)
+    ids = np.full((*split.shape[:5], rows, wide), _NOT_COPIED)
+    ids[..., model[..., 0], model[..., 1]] = split
+    ids = ids.reshape(len(ids), pieces * blocks, count, depth, rows, wide)
+    return ids.transpose(0, 1, 4, 2, 3, 5).reshape(len(ids), pieces * blocks, rows, -1)
 
 
 def _registers(memory: NDArray[Any], side: MmaOperand, stages: int) -> NDArray[Any]:
@@ -256,7 +256,7 @@ def _accumulator_model() -> NDArray[Any]:
 
 
 def _misplaced(side: MmaOperand) -> str:
-    """Return what is wrong with the position of narrow elements in their bytes; "" if nothing is."""
+    """Return the fault of the position of narrow elements in their bytes; "" if it is right."""
     padded = side.element.storage_bits == 8
     bit = container_bit(side.element.bits) if padded else 0
     if side.shift == bit:
@@ -302,7 +302,7 @@ def _element(number: int, ids: list[NDArray[Any]], packed: int) -> str:
 
 
 def misordered(stages: int, pending: int) -> str:
-    """Return what is wrong with the order of a loop; "" if nothing is.
+    """Return the first fault of the order of a loop; "" if there is none.
 
     Args:
         stages: number of stages: the loop copies one tile fewer ahead.

@@ -2,7 +2,7 @@
 
 One warp executes the instruction. It has 16 x 8 accumulators and reads 32 bytes along K of each row of A and B, for all
 element types. Instructions with half of that K are refused, because ``ldmatrix.x4`` fills whole ones. The table in
-:mod:`descriptors.check.warp_multiplications` says which types an architecture supports together.
+:mod:`descriptors.check.warp_multiplications` lists which types an architecture supports together.
 
 Invariant: the chosen warps divide the tile, and no thread has more than ``MOST_REGISTERS`` accumulator registers.
 
@@ -141,14 +141,18 @@ B; tile = 128x100x32
         scale_vector = name.settle("scale_vector", name.scale_vector, scale_vector, "plan")
     a, b, extents = _types(name, dtype, b_dtype)
     scale_dtype, scale_vector = _factors(scale_dtype, scale_vector)
-    whole = three(tile, "the tile")
+    tile_extents = three(tile, "the tile")
     d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
     c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
     named = _kind(a, b, kind, scale_dtype, scale_vector, extents[2])
-    of = _architecture(arch if name is None or name.arch is None else name.settle_arch(arch, "plan"), a, b, named)
-    _check_tile(whole, extents, a)
+    architecture_name = _architecture(
+        arch if name is None or name.arch is None else name.settle_arch(arch, "plan"), a, b, named
+    )
+    _check_tile(tile_extents, extents, a)
     scale = _scale(named, kind, a, b, extents[2], scale_dtype, scale_vector)
-    loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major), named, scale)
+    loop = MmaLoop(
+        architecture_name, extents, tile_extents, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major), named, scale
+    )
     _check_instruction(loop)
     if c not in RESULTS.get(d, ()) or BITS[c] < 16:
         legal = ", ".join(name for name in RESULTS.get(d, ()) if BITS[name] >= 16)
@@ -273,7 +277,11 @@ def _architecture(arch: object, a: ElementType, b: ElementType, kind: str) -> st
             f"plan: mma.sync is not planned for {name}; supported: {names}",
             proposals=[Advice({"arch": arch}) for arch in WARP_ARCHITECTURES],
         )
-    return choose("plan: arch", name if name in WARP_ARCHITECTURES else arch, {one: one for one in WARP_ARCHITECTURES})
+    return choose(
+        "plan: arch",
+        name if name in WARP_ARCHITECTURES else arch,
+        {known_name: known_name for known_name in WARP_ARCHITECTURES},
+    )
 
 
 def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: ElementType) -> None:

@@ -48,8 +48,8 @@ def tell_mma(plan: MmaPlan, proof: MmaProduct | None = None, because: str = "") 
        A       K-major, swizzle S<2,4,3>: 16 bytes of 128 threads; 1 ldmatrix.x4 for a K block
     """
     loop = plan.asked
-    what = f"{loop.name}, {loop.a} by {loop.b} into {loop.d} ({loop.arch})"
-    title = f"{what}: a tile of {extents_text(loop.tile)}, {counted(plan.stages, 'stage')}"
+    instruction_text = f"{loop.name}, {loop.a} by {loop.b} into {loop.d} ({loop.arch})"
+    title = f"{instruction_text}: a tile of {extents_text(loop.tile)}, {counted(plan.stages, 'stage')}"
     lines = [title, *aligned(_head(plan, because), indent=3)]
     return "\n".join([*lines, *_proof_lines(proof)])
 
@@ -151,25 +151,25 @@ def _operand_lines(side: MmaOperand) -> Iterator[str]:
 
 
 def _tile(tiler: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(int(one) for one in tiler)
+    return tuple(int(mode_size) for mode_size in tiler)
 
 
 def _order(plan: MmaPlan) -> list[tuple[str, str, str]]:
     """Return the order of issue: role, operation and reason."""
     ahead, sent = counted(plan.stages - 1, "tile"), f"the tile {counted(plan.stages - 1, 'step')} on"
-    done, before = "its copies are done, the stage before is read", "into the stage before"
+    ready_note, target_note = "its copies are done, the stage before is read", "into the stage before"
     if plan.by_engine:
         copies = [
             ("thread 0", f"expect_tx {plan.transaction_bytes} and the boxes of {ahead}", "before the loop"),
             *([("all", "ld.global of scale factors", "of the tile")] if plan.scales else []),
-            ("all", "mbarrier.try_wait on full[s], bar.sync", done),
-            ("thread 0", f"expect_tx and the boxes of {sent}", before),
+            ("all", "mbarrier.try_wait on full[s], bar.sync", ready_note),
+            ("thread 0", f"expect_tx and the boxes of {sent}", target_note),
         ]
     else:
         copies = [
             ("all", f"cp.async of {ahead}, a commit_group each", "before the loop"),
-            ("all", f"cp.async.wait_group {plan.pending}, bar.sync", done),
-            ("all", f"cp.async of {sent}, commit_group", before),
+            ("all", f"cp.async.wait_group {plan.pending}, bar.sync", ready_note),
+            ("all", f"cp.async of {sent}, commit_group", target_note),
         ]
     load = "ld.shared" if plan.a.by_element and plan.b.by_element else "ldmatrix"
     return [

@@ -39,8 +39,8 @@ def as_cluster(value: Sequence[int] | None, cta_group: int) -> tuple[int, int]:
     """
     if value is None:
         return 1, 1
-    whole = isinstance(value, (tuple, list)) and len(value) == 2
-    if not whole or not all(type(count) is int and count > 0 for count in value):
+    is_pair = isinstance(value, (tuple, list)) and len(value) == 2
+    if not is_pair or not all(type(count) is int and count > 0 for count in value):
         raise DescriptorError(f"plan: the cluster is {brief(value)}, not CTAs along M x CTAs along N")
     along_m, along_n = value
     if along_m * along_n > MOST_CTAS:
@@ -56,54 +56,54 @@ def as_cluster(value: Sequence[int] | None, cta_group: int) -> tuple[int, int]:
     return along_m, along_n
 
 
-def cut(whole: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
+def cut(plan: TmaPlan, ctas: int, matrix: Matrix) -> TmaPlan:
     """Return the copies of a tile, with boxes cut so that the CTAs can share them evenly.
 
     Args:
-        whole: the copies of the tile.
+        plan: the copies of the tile.
         ctas: number of CTAs that share them.
         matrix: ``"A"`` or ``"B"``, for messages.
 
     Raises:
         DescriptorError: if a box cannot be cut into as many pieces.
     """
-    count = sum(box.stage == 0 for box in whole.boxes)
+    count = sum(box.stage == 0 for box in plan.boxes)
     pieces = ctas // gcd(ctas, count)
     if pieces == 1:
-        return whole
-    slow = whole.dimensions[-1]
+        return plan
+    slow = plan.dimensions[-1]
     remainder = slow.box % pieces
-    if remainder or whole.box_bytes // pieces % DESTINATION_BYTES:
+    if remainder or plan.box_bytes // pieces % DESTINATION_BYTES:
         raise DescriptorError(
-            f"plan: {ctas} CTAs cannot share the copies of {matrix} evenly; a box of {whole.box_bytes} bytes with "
+            f"plan: {ctas} CTAs cannot share the copies of {matrix} evenly; a box of {plan.box_bytes} bytes with "
             f"{slow.box} steps along its slowest dimension does not split into {pieces} pieces of a multiple of "
             f"{DESTINATION_BYTES} bytes; use a smaller cluster or a larger tile"
         )
-    return in_pieces(whole, pieces)
+    return in_pieces(plan, pieces)
 
 
-def in_pieces(whole: TmaPlan, pieces: int) -> TmaPlan:
+def in_pieces(plan: TmaPlan, pieces: int) -> TmaPlan:
     """Return the copies with each box cut into ``pieces`` equal parts along its slowest dimension.
 
     >>> from descriptors import derive, tma_plan
     >>> in_pieces(tma_plan(derive((128, 64), "bf16", "K", "128B", (64, 16))), 2).box
     (64, 64)
     """
-    slow = whole.dimensions[-1]
+    slow = plan.dimensions[-1]
     each = slow.box // pieces
-    boxes = [_piece(box, whole, i, each, pieces) for box in whole.boxes for i in range(pieces)]
-    return replace(whole, dimensions=(*whole.dimensions[:-1], replace(slow, box=each)), boxes=tuple(boxes))
+    boxes = [_piece(box, plan, i, each, pieces) for box in plan.boxes for i in range(pieces)]
+    return replace(plan, dimensions=(*plan.dimensions[:-1], replace(slow, box=each)), boxes=tuple(boxes))
 
 
-def _piece(box: Box, whole: TmaPlan, index: int, each: int, pieces: int) -> Box:
+def _piece(box: Box, plan: TmaPlan, index: int, each: int, pieces: int) -> Box:
     """Return the index-th piece of a box. The bytes of a box are contiguous in shared memory."""
-    slow = whole.dimensions[-1]
+    slow = plan.dimensions[-1]
     moved = [first + index * each * slow.step * (mode == slow.mode) for mode, first in enumerate(box.origin)]
     return replace(
         box,
         origin=(moved[0], moved[1]),
         coordinates=(*box.coordinates[:-1], box.coordinates[-1] + index * each),
-        offset_bytes=box.offset_bytes + index * whole.box_bytes // pieces,
+        offset_bytes=box.offset_bytes + index * plan.box_bytes // pieces,
     )
 
 

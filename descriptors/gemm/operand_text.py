@@ -62,8 +62,10 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
         several = side.run < d.tile[0]
         first, each = f"{2 * side.run} j + " * several, f", for each {letter} block j" * several
         yield f"   half       CTA v of the pair holds {letter} from {first}{side.run} v on, {side.run} of them{each}"
-    where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
-    yield f"   memory     {where}"
+    memory_text = (
+        f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
+    )
+    yield f"   memory     {memory_text}"
     yield f"   layout     {d.smem_tile}"
     if side.matrix == "A" and plan.loads is not None:
         yield from _loads(plan.loads)
@@ -79,10 +81,12 @@ def _copies(side: StagedOperand) -> Iterator[str]:
     arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
     half = " / 2" if side.sparse else ""
-    names = ", ".join(dimension_name(side.matrix, one).replace("K", f"K{half}") for one in side.tma.dimensions)
+    names = ", ".join(
+        dimension_name(side.matrix, dimension).replace("K", f"K{half}") for dimension in side.tma.dimensions
+    )
     for box in side.boxes:
-        at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
-        yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
+        box_text = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
+        yield f"              {box_text} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
 
 
 def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
@@ -92,14 +96,14 @@ def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
     own = side.own_boxes
     issued = f"box {other}" if own == 1 else f"boxes {own} {other} to {own} {other} + {own - 1}"
     yield f"   multicast  the {side.ctas} CTAs of one {same} need this tile; CTA (x, y) issues {issued}, to all of them"
-    sent = [f"{mask:#x} for {same} {at}" for at, mask in enumerate(masks(side.matrix, plan.asked.cluster))]
+    sent = [f"{mask:#x} for {same} {position}" for position, mask in enumerate(masks(side.matrix, plan.asked.cluster))]
     yield f"              with ctaMask {', '.join(sent)}; rank of a CTA: x + {plan.asked.cluster[0]} y"
 
 
 def _words(side: StagedOperand) -> Iterator[str]:
     yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
-    for what, steps in word_steps(side):
-        yield f"              {steps_text(steps)} for {what} 0 to {len(steps) - 1}"
+    for loop_variable, steps in word_steps(side):
+        yield f"              {steps_text(steps)} for {loop_variable} 0 to {len(steps) - 1}"
     reach, field = side.derivation.advance_report(side.base), side.derivation.descriptor.word["start_address"]
     verdict = (
         "none: the last start is" if reach.fits_field else f"out of the {field.bits}-bit field: the last start would be"
@@ -128,7 +132,11 @@ def scales_lines(plan: Plan) -> Iterator[str]:
         ("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True
     ):
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
-        words = [word_text(word) for word, at in scales.copies() if column <= at < column + factors.columns]
+        words = [
+            word_text(word)
+            for word, target_column in scales.copies()
+            if column <= target_column < column + factors.columns
+        ]
         yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
         yield from wrapped(" " * 14, some_texts(words), ", ")
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
@@ -164,7 +172,7 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
         yield f"              tcgen05.cp.128x128b, a stage adds {metadata.bytes // 16} to"
         yield from wrapped(" " * 14, words, ", ")
         places = [(word_text(column, 32), str(selector)) for column, selector in map(metadata.place, range(k))]
-        rows = [("K block", "%e_tmem", "selector"), *((str(i), *at) for i, at in enumerate(places))]
+        rows = [("K block", "%e_tmem", "selector"), *((str(i), *texts) for i, texts in enumerate(places))]
         yield from aligned(rows if packed.selectors > 1 else [row[:2] for row in rows], indent=3)
         if metadata.blocks > 1:
             columns = some(i * metadata.block_columns for i in range(metadata.blocks))

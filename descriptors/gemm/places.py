@@ -1,4 +1,4 @@
-"""Locations of elements in five memories as plain numbers: where a link of a chain has elements, and what it moves.
+"""Locations of elements in five memories as plain numbers: where a link of a chain has elements, and the moves of a link.
 
 The elements of a tile are numbered row by row, ``row * columns + column``. A place is a number that encodes a location
 in its memory:
@@ -44,7 +44,7 @@ THREAD_BITS = 48
 
 
 class Home(NamedTuple):
-    """Where a link states that elements are. An element may have several places.
+    """The locations at which a link states that elements are. An element may have several places.
 
     Args:
         space: the memory.
@@ -60,7 +60,7 @@ class Home(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What a link moves, independent of the elements that are there.
+    """A move by a link, independent of the elements at its source.
 
     Args:
         source, target: the memories.
@@ -110,13 +110,13 @@ class Contents(NamedTuple):
     def moved(self, move: Move) -> Contents:
         """Return the contents of the target memory after a move."""
         elements = self.at(move.takes)
-        kept = elements >= 0
-        return Contents.of(move.target, move.leaves[kept], elements[kept])
+        is_present = elements >= 0
+        return Contents.of(move.target, move.leaves[is_present], elements[is_present])
 
 
 @frozen
 class Tile:
-    """The tile that a chain moves, and what a link needs to know about its neighbors.
+    """The tile that a chain moves, and the properties that a link needs of its neighbors.
 
     Args:
         rows, columns: extents: MN x K of an operand, M x N of a result.

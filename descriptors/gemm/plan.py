@@ -136,9 +136,9 @@ class BlackwellPlan(Plan):
         """
         if self.scales is not None:
             sides = (("factors_a", self.scales.a), ("factors_b", self.scales.b))
-            each = [(what, factors) for what, factors in sides for _ in factors.steps]
-            for (what, factors), (word, column) in zip(each, self.scales.copies(), strict=True):
-                yield ColumnCopy(what, factors.copy, word, factors.bytes // 16, column)
+            each = [(source, factors) for source, factors in sides for _ in factors.steps]
+            for (source, factors), (word, column) in zip(each, self.scales.copies(), strict=True):
+                yield ColumnCopy(source, factors.copy, word, factors.bytes // 16, column)
         if self.metadata is not None:
             step = self.metadata.bytes // 16
             yield from (ColumnCopy("metadata", COPY, word, step, column) for word, column in self.metadata.copies())

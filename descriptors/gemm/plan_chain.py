@@ -109,13 +109,13 @@ def _factor_legs(plan: PlannedLoop, scales: Scales) -> Iterator[Leg]:
         first = index * len(scales.a.steps)
         for stage in range(plan.stages):
             copies = scales.copies(stage)[first : first + len(factors.steps)]
-            at = stage * factors.bytes
+            stage_offset = stage * factors.bytes
             words = Words(copies[0][0], (1, 1), ((0,), tuple(word - copies[0][0] for word, _ in copies)), Major.K)
             copy = CellCopy(tmem_copy(factors.copy), words, tuple(to for _, to in copies), len(copies))
             links: tuple[Link, ...] = (
-                FactorPlaces("tensor", factors.memory, factors.vector, at),
-                BulkCopy(factors.bytes, at, base + at),
-                FactorPlaces("layout", factors.memory, factors.vector, base + at),
+                FactorPlaces("tensor", factors.memory, factors.vector, stage_offset),
+                BulkCopy(factors.bytes, stage_offset, base + stage_offset),
+                FactorPlaces("layout", factors.memory, factors.vector, base + stage_offset),
                 copy,
                 FactorPlaces("cells", factors.cells.layout, factors.vector, column),
                 reads,
@@ -186,7 +186,10 @@ def _coordinates(side: StagedOperand, index: int, cta: int) -> tuple[int, ...]:
     """Return the coordinates of a box in the tensor, in which the stages follow one another along K."""
     box, k = side.tma.boxes[index], side.derivation.tile[1]
     pairs = zip(side.tma.dimensions, side.coordinates(box, cta), strict=True)
-    return tuple(at + (box.stage * k // one.step if one.mode == 1 and one.extent is None else 0) for one, at in pairs)
+    return tuple(
+        position + (box.stage * k // dimension.step if dimension.mode == 1 and dimension.extent is None else 0)
+        for dimension, position in pairs
+    )
 
 
 def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) -> TensorMap:

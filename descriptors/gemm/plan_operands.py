@@ -272,29 +272,29 @@ def row_of(local: int, cta: int, run: int) -> int:
     return local + (local // run + cta) * run
 
 
-def within(whole: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
+def within(plan: TmaPlan, run: int, matrix: Matrix) -> TmaPlan:
     """Return the copies with boxes cut so that no box has rows of two runs, which are not adjacent in the tile.
 
     Args:
-        whole: the copies.
+        plan: the copies.
         run: number of consecutive rows of the tile in a CTA.
         matrix: ``"A"`` or ``"B"``, for messages.
 
     Raises:
         DescriptorError: if a box cannot be cut there.
     """
-    along = [dimension for dimension in whole.dimensions if dimension.mode == 0]
+    along = [dimension for dimension in plan.dimensions if dimension.mode == 0]
     rows = max(dimension.box * dimension.step for dimension in along)
     pieces = rows // gcd(rows, run)
     if pieces == 1:
-        return whole
-    slow = whole.dimensions[-1]
+        return plan
+    slow = plan.dimensions[-1]
     if slow.mode != 0 or slow.box % pieces:
         raise DescriptorError(
             f"plan: a box of {matrix} has {rows} rows, which cannot be cut into runs of {run} rows; each CTA of a pair "
-            f"has half of every N block; {matrix} is {whole.major}-major, swizzle {whole.swizzle}"
+            f"has half of every N block; {matrix} is {plan.major}-major, swizzle {plan.swizzle}"
         )
-    return in_pieces(whole, pieces)
+    return in_pieces(plan, pieces)
 
 
 def dimension_name(matrix: Matrix, dimension: Dimension) -> str:

@@ -149,7 +149,7 @@ def main_loop(
     M 64, K 16; the nearest shapes are m64n96k16, m64n104k16 (PTX ISA 9.1, wgmma.mma_async (matrix shape; register
     fragments and shared-memory layout))
     """
-    name, whole = named_instruction(instruction), three(tile, "the tile")
+    name, tile_extents = named_instruction(instruction), three(tile, "the tile")
     extents = name.extents
     if is_mma(name.text, arch):
         raise DescriptorError(f"plan: {name.text or extents} is an instruction of mma.sync, which mma_plan plans")
@@ -164,32 +164,33 @@ def main_loop(
     pair = 1 if pair is None else as_integer(pair, "plan: cta_group", minimum=1, maximum=2)
     kind = name.settle("kind", name.kind, kind, "plan")
     newer = pair == 2 or kind is not None or scaled
-    of = name.settle_arch(arch, "plan") or architecture(assumed_architecture(m=None if newer else extents[0]))
+    target = name.settle_arch(arch, "plan") or architecture(assumed_architecture(m=None if newer else extents[0]))
     mode = choose("plan: legality", legality, MODES)
-    named = kind_of_request(of, a, b, kind, scale_dtype, vector)
+    named = kind_of_request(target, a, b, kind, scale_dtype, vector)
     d = name.settle("d_dtype", name.d, d_dtype, "plan")
     d = ("s32" if named in ("i8", "ti16") else "f32") if d is None else d
     majors = as_major(a_major), as_major(b_major)
     place = choose("plan: a_source", a_source, SOURCES)
-    if place == "rmem" and not has_wgmma(of):
-        raise DescriptorError(f"plan: A in registers is not supported on {of}, only on sm90 (wgmma)")
+    if place == "rmem" and not has_wgmma(target):
+        raise DescriptorError(f"plan: A in registers is not supported on {target}, only on sm90 (wgmma)")
     zeros_left_out = as_flag(sparse, "plan: sparse") or name.sparse
-    usual = dense_k(of, named) * (1 + zeros_left_out)
-    check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
-    row = _shape(of, named, extents, pair, mode, place, zeros_left_out, whole)
+    usual = dense_k(target, named) * (1 + zeros_left_out)
+    check_types(target, named, a, b, d, wide=extents[2] > usual, legality=mode)
+    row = _shape(target, named, extents, pair, mode, place, zeros_left_out, tile_extents)
     stored_k = extents[2] // (1 + zeros_left_out)
     # A in registers is loaded from a tile of either major, because the instruction defines the register order.
     operands = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in operands:
-        check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
+        check_operand(target, named, element, major, _any_swizzle(element, major, target), legality=mode)
     check_transposed_b(
-        of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, m=extents[0], a_source=place,
+        target, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, m=extents[0], a_source=place,
         sparse=zeros_left_out, legality=mode,
     )  # fmt: skip
+    scale = _scale(target, named, stored_k, scale_dtype, vector, mode, zeros_left_out)
     loop = MainLoop(
-        arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(of, named, stored_k, scale_dtype, vector, mode, zeros_left_out),
-        legality=mode, row=row, a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
+        arch=target, kind=named, extents=extents, tile=tile_extents, a=a, b=b, d=d.casefold(), a_major=majors[0],
+        b_major=majors[1], cta_group=pair, scale=scale, legality=mode, row=row, a_source=place,
+        cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
     if loop.scale == REPEATED:
@@ -233,12 +234,12 @@ def types_of(
     return a, a if b is None else as_element_type(b)
 
 
-def three(value: object, what: str, maximum: int = 1 << 16) -> tuple[int, int, int]:
+def three(value: object, subject: str, maximum: int = 1 << 16) -> tuple[int, int, int]:
     """Return M, N and K from a caller's value.
 
     Args:
         value: a tuple or list of three extents.
-        what: the subject of messages, such as ``"the tile"``.
+        subject: the subject of messages, such as ``"the tile"``.
         maximum: the largest allowed extent.
 
     Raises:
@@ -248,9 +249,11 @@ def three(value: object, what: str, maximum: int = 1 << 16) -> tuple[int, int, i
     (128, 128, 64)
     """
     if not isinstance(value, (tuple, list)) or len(value) != 3:
-        note = "; a tile of one operand (MN x K) is an argument of `descriptors derive`" if what == "the tile" else ""
-        raise DescriptorError(f"plan: {what} is {brief(value)}, not M x N x K{note}")
-    m, n, k = (as_integer(extent, f"plan: an extent of {what}", minimum=1, maximum=maximum) for extent in value)
+        note = (
+            "; a tile of one operand (MN x K) is an argument of `descriptors derive`" if subject == "the tile" else ""
+        )
+        raise DescriptorError(f"plan: {subject} is {brief(value)}, not M x N x K{note}")
+    m, n, k = (as_integer(extent, f"plan: an extent of {subject}", minimum=1, maximum=maximum) for extent in value)
     return m, n, k
 
 
@@ -270,11 +273,13 @@ def kind_of_request(
     """
     vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     if has_wgmma(arch):
-        known = kind_of(arch, a, b)
-        promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
+        implied = kind_of(arch, a, b)
+        promoted = implied == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
         scaled = not promoted and (scale_dtype is not None or vector is not None)
-        if kind not in (None, known) or scaled:
-            factors = {"scale_dtype": scale_dtype, "scale_vector": vector} if kind in (None, known) else {"kind": kind}
+        if kind not in (None, implied) or scaled:
+            factors = (
+                {"scale_dtype": scale_dtype, "scale_vector": vector} if kind in (None, implied) else {"kind": kind}
+            )
             names = " with ".join(f"{name} {brief(value)}" for name, value in factors.items() if value is not None)
             raise DescriptorError(
                 f"plan: {names} is not supported for {a} by {b} on {arch}",
@@ -283,7 +288,7 @@ def kind_of_request(
                     Advice({"kind": None, "scale_vector": None, "scale_dtype": None}),
                 ],
             )
-        return known
+        return implied
     scale = "ue8m0" if scale_dtype is None and vector in (32, REPEATED[1]) else scale_dtype
     if vector == REPEATED[1]:
         named = as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=32, arch=arch)
@@ -352,8 +357,8 @@ def _shape(
     """
 
     def advise(near: tuple[int, int, int]) -> Advice:
-        whole = tuple(-(-extent // part) * part for extent, part in zip(tile, near, strict=True))
-        return Advice({"instruction": near, "tile": whole})
+        tile_extents = tuple(-(-extent // part) * part for extent, part in zip(tile, near, strict=True))
+        return Advice({"instruction": near, "tile": tile_extents})
 
     return check_extents(
         arch, kind, extents, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality, advise=advise
@@ -380,8 +385,8 @@ def _check_sparse(loop: MainLoop) -> None:
             f"plan: M of the sparse instruction is {loop.extents[0]}, and on {loop.arch} only 128 rows per CTA are "
             f"supported; CUTLASS defines the metadata of those only; cta_group = {loop.cta_group}",
             proposals=[
-                Advice({"instruction": (rows, *loop.extents[1:]), "tile": (whole, *loop.tile[1:])})
-                for whole in (loop.tile[0], *multiples(loop.tile[0], rows))
+                Advice({"instruction": (rows, *loop.extents[1:]), "tile": (tile_m, *loop.tile[1:])})
+                for tile_m in (loop.tile[0], *multiples(loop.tile[0], rows))
             ],
         )
 
@@ -422,17 +427,17 @@ def smaller(tile: tuple[int, int, int], parts: tuple[int, int, int]) -> list[Adv
 def resized(tile: tuple[int, int, int], mode: int, part: int) -> list[Advice]:
     """Return the tiles with a multiple of ``part`` in one mode, the nearest first."""
     near = multiples(tile[mode], part)
-    return [Advice({"tile": replaced(tile, mode, whole)}) for whole in (*near, near[-1] + part, near[-1] + 2 * part)]
+    return [Advice({"tile": replaced(tile, mode, extent)}) for extent in (*near, near[-1] + part, near[-1] + 2 * part)]
 
 
 def _check_tile(loop: MainLoop) -> None:
     about = f"tile = {extents_text(loop.tile)}, instruction = {loop.name}"
-    for mode, (letter, whole, part) in enumerate(zip("MNK", loop.tile, loop.extents, strict=True)):
-        if whole % part:
+    for mode, (letter, extent, part) in enumerate(zip("MNK", loop.tile, loop.extents, strict=True)):
+        if extent % part:
             m, n, k = loop.tile
             tiles = resized(loop.tile, mode, part)
             raise DescriptorError(
-                f"plan: tile {letter} is {whole}, which is not a multiple of the instruction's {letter} ({part}); "
+                f"plan: tile {letter} is {extent}, which is not a multiple of the instruction's {letter} ({part}); "
                 f"{about}",
                 proposals=[*tiles[:2], Advice({"tile": (m, k, n)}, "if you wrote M x K x N"), *tiles[2:]],
             )

@@ -68,8 +68,8 @@ def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> st
        B       0x8000000000010200  K-major 64B, LBO 16, SBO 0, transpose bit 0
     """
     loop = plan.asked
-    what = f"{'sparse ' * loop.sparse}{loop.name}, {loop.a} by {loop.b} into {loop.d} ({loop.arch})"
-    title = f"{what}: a tile of {extents_text(loop.tile)}"
+    instruction_text = f"{'sparse ' * loop.sparse}{loop.name}, {loop.a} by {loop.b} into {loop.d} ({loop.arch})"
+    title = f"{instruction_text}: a tile of {extents_text(loop.tile)}"
     lines = [f"{title}, {counted(plan.stages, 'stage')}", *aligned(_head(plan, because), indent=3)]
     return "\n".join([*lines, *([] if proof is None else list(_proof_lines(proof))[-1:])])
 
@@ -161,8 +161,8 @@ def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
         )
         return
     offsets = f"LBO {d.descriptor.leading_byte_offset}, SBO {d.descriptor.stride_byte_offset}"
-    what = f"{d.major}-major {d.swizzle}, {offsets}, transpose bit {side.transposed}"
-    yield side.matrix, f"{word_text(side.word)}  {what}"
+    description = f"{d.major}-major {d.swizzle}, {offsets}, transpose bit {side.transposed}"
+    yield side.matrix, f"{word_text(side.word)}  {description}"
     steps = [f"{steps_text(row)} for {name} 0 to {len(row) - 1}" for name, row in word_steps(side)]
     if steps:
         yield "", f"add {'; '.join(steps)}"

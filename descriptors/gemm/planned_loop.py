@@ -59,12 +59,12 @@ class PlannedLoop(Told):
 
     @property
     def loads(self) -> LoadedOperand | None:
-        """How A is loaded into registers; None if the instruction reads A by a descriptor."""
+        """The loads of A into registers; None if the instruction reads A by a descriptor."""
         return None
 
     @property
     def promotion(self) -> Promotion | None:
-        """How accumulators are scaled every 128 of K; None if they are not."""
+        """The scaling of accumulators every 128 of K; None if they are not."""
         return None
 
     @property

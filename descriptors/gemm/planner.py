@@ -102,8 +102,8 @@ def plan(
 
     Args:
         instruction: its shape, ``"m64n128k16"`` or (M, N, K); M over both CTAs if ``cta_group`` is 2. A name may
-            state more, as in PTX: ``"tcgen05.mma.cta_group::2.kind::f16.m256n128k16"``. What it states is used, and
-            must agree with the other arguments.
+            state more, as in PTX: ``"tcgen05.mma.cta_group::2.kind::f16.m256n128k16"``. These properties are
+            used, and must agree with the other arguments.
         dtype: element type of A.
         tile: M, N and K of one stage, over both CTAs, in elements.
         stages: number of stages; by default as many as fit, at most 8.
@@ -316,24 +316,31 @@ def propose(
     >>> print(proposals.headline)
     9 plans of a tile of 128x256x64, best m64n256k16
     """
-    of, whole = architecture(assumed_architecture() if arch is None else arch), three(tile, "the tile")
+    architecture_name, tile_extents = (
+        architecture(assumed_architecture() if arch is None else arch),
+        three(tile, "the tile"),
+    )
     most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     arguments = {name: value for name, value in options.items() if value is not None}
     a = as_element_type(dtype)
     b = as_element_type(arguments.get("b_dtype", a))
-    kind = kind_of_request(of, a, b, arguments.get("kind"), arguments.get("scale_dtype"), arguments.get("scale_vector"))
+    kind = kind_of_request(
+        architecture_name, a, b, arguments.get("kind"), arguments.get("scale_dtype"), arguments.get("scale_vector")
+    )
     for name in ("a_swizzle", "b_swizzle"):
         as_swizzle_mode(arguments.get(name, SwizzleMode.NONE))
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
     sparse = as_flag(arguments.get("sparse", False), "plan: sparse")
-    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", of, kind) if row.sparse == sparse and not row.ws]
-    across = has("K = 96", targets.architecture(of).target)
+    rows: list[ShapeRow] = [
+        row for row in rows_of("SHAPES", architecture_name, kind) if row.sparse == sparse and not row.ws
+    ]
+    across = has("K = 96", targets.architecture(architecture_name).target)
     rows = [row for row in rows if row.cta_group in groups and (row.k != 96 or across)]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
-    dividing = sorted(one for one in legal if not any(map(mod, whole, one[1:])))
+    dividing = sorted(shape_row for shape_row in legal if not any(map(mod, tile_extents, shape_row[1:])))
     fits, refused = list[Plan](), list[tuple[str, str]]()
-    arguments |= {"dtype": a, "tile": whole, "arch": of, "verify": False}
+    arguments |= {"dtype": a, "tile": tile_extents, "arch": architecture_name, "verify": False}
     for shape in reversed(dividing):
         _try(shape, arguments, fits, refused)
     if fits:
@@ -344,12 +351,16 @@ def propose(
             if not any(name in arguments and as_major(arguments[name]) is not major for name, major in names.items()):
                 _try(shape, {**arguments, **names}, fits, refused)
     if not fits:
-        why = "; ".join(f"{name}: {reason}" for name, reason in refused[:2]) or _none(legal, whole)
-        raise DescriptorError(f"plan: no {of} instruction fits the tile {extents_text(whole)}; {why}")
+        why = "; ".join(f"{name}: {reason}" for name, reason in refused[:2]) or _none(legal, tile_extents)
+        raise DescriptorError(
+            f"plan: no {architecture_name} instruction fits the tile {extents_text(tile_extents)}; {why}"
+        )
     ranked = sorted(fits, key=_rank)
     for ranked_plan in ranked[:most]:
         prove_plan(ranked_plan)
-    return Proposals(whole, tuple(ranked[:most]), len(fits), tuple(_by_reason(refused)), len(legal) - len(dividing))
+    return Proposals(
+        tile_extents, tuple(ranked[:most]), len(fits), tuple(_by_reason(refused)), len(legal) - len(dividing)
+    )
 
 
 def _by_reason(refused: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ products and 20 e4m3 ones. Nothing was fitted to an H100, whose memory is slower
 
 A convolution is the product of its pixels and filters over taps and channels, whose activations are in memory once.
 Nothing was fitted to convolutions. Of six bf16 convolutions that were timed, the model predicts times from 2 % less to
-20 % more, in the right order. :attr:`TileProposals.evidence` says which of these cases a choice belongs to.
+20 % more, in the right order. :attr:`TileProposals.evidence` states which of these cases a choice belongs to.
 
 Invariant: the chosen plans are proved, and the model predicts no shorter time for another candidate that has a plan.
 
@@ -89,7 +89,7 @@ class Estimate:
 
     @property
     def bound(self) -> str:
-        """Which of ``multiply``, ``shared`` and ``copies`` limits a stage."""
+        """The part that limits a stage: ``multiply``, ``shared`` or ``copies``."""
         names = ("multiply", "shared", "copies")
         return max(names, key=lambda name: float(getattr(self, name)))
 
@@ -348,9 +348,11 @@ def _ragged(matrix: str, letter: str, extent: int, element: str, bits: int) -> D
 
 def _padded(extents: tuple[int, int, int], bits: int) -> list[Advice]:
     """Return the products with some extents padded to multiples of 16 bytes, those with the fewest changes first."""
-    whole = [-(-extent * bits // 128) * 128 // bits for extent in extents]
-    subsets = [some for count in (1, 2, 3) for some in combinations((2, 1, 0), count)]
-    return [Advice({"problem": tuple(whole[i] if i in some else extents[i] for i in range(3))}) for some in subsets]
+    padded = [-(-extent * bits // 128) * 128 // bits for extent in extents]
+    subsets = [subset for count in (1, 2, 3) for subset in combinations((2, 1, 0), count)]
+    return [
+        Advice({"problem": tuple(padded[i] if i in subset else extents[i] for i in range(3))}) for subset in subsets
+    ]
 
 
 def _candidates(

@@ -136,8 +136,8 @@ def multiply(plan: PlannedLoop, seed: int = 1) -> Product:
     for index, side in enumerate((plan.a, plan.b)):
         arrays = []
         for cta in range(pair):
-            got, cause = _read(plan, side, index, cta, numbers)
-            arrays.append(got)
+            elements, cause = _read(plan, side, index, cta, numbers)
+            arrays.append(elements)
             causes += cause
         table = np.concatenate([[np.nan], stored[0].ravel(), stored[1].ravel()])
         read.append(table[joined(arrays, loop.blocks[1] if index else 1, axis=1)])
@@ -147,15 +147,15 @@ def multiply(plan: PlannedLoop, seed: int = 1) -> Product:
     if plan.scales is not None:
         read, operands = _scaled(plan, plan.scales, read, operands, rng, causes)
     if plan.promotion is not None and isinstance(plan.accumulators, Registers):
-        expected, seen = _promoted(plan, plan.promotion, plan.accumulators.fragment, read, operands, rng)
+        expected, actual = _promoted(plan, plan.promotion, plan.accumulators.fragment, read, operands, rng)
     else:
         expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
         rows = m // pair
-        seen = np.concatenate([_accumulated(plan, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
-    differs = ~(seen == expected)  # missing elements are NaN, which differs from every number
+        actual = np.concatenate([_accumulated(plan, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+    differs = ~(actual == expected)  # missing elements are NaN, which differs from every number
     differing = int(np.count_nonzero(differs))
     proofs = _operand(plan, plan.a, numbers[0]), verify(plan.b.derivation, bases=(plan.b.base,))
-    first = _first(differs, expected, seen, causes)
+    first = _first(differs, expected, actual, causes)
     return Product(loop.tile, stages, expected.size, differing, first, _weakest_evidence(proofs), proofs)
 
 
@@ -232,20 +232,20 @@ def _scaled(
     import numpy as np
 
     pair, words = plan.asked.cta_group, word_format(plan.asked.arch)
-    counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
+    counts = [(len(operand), operand.shape[1], operand.shape[2] // scales.vector) for operand in values]
     ids = _numbered(*counts)
-    table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
+    table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, numbers.size) for numbers in ids)])
     factor_arrays: list[list[Any]] = [[], []]
     for stage in range(counts[0][0]):
         ctas = []
         for cta in range(pair):
             rows = counts[0][1] // pair
             ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage, words))
-        factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
+        factor_arrays[0].append(np.concatenate([of_cta[0] for of_cta in ctas]))
         factor_arrays[1].append(ctas[-1][1])
     each = max(1, len(scales.pointers) // counts[0][2])  # K blocks that use the same factor
-    for name, got, placed in zip("AB", factor_arrays, ids, strict=True):
-        wrong = np.argwhere(np.array(got) != placed.repeat(each, 2))
+    for name, reached, placed in zip("AB", factor_arrays, ids, strict=True):
+        wrong = np.argwhere(np.array(reached) != placed.repeat(each, 2))
         if len(wrong):
             stage, row, q = (int(x) for x in wrong[0])
             causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
@@ -267,8 +267,8 @@ def _with_zeros(
     # Elements of 4 bits are stored in pairs, of which a group has four.
     group, pair = {4: (8, 2), 32: (2, 1)}.get(loop.a.storage_bits, (4, 1))
     drawn = rng.random((stages, rows, loop.tile[2] // group, group // pair)).argsort(axis=3)
-    kept = np.sort(drawn[..., : group // pair // 2], axis=3)
-    positions = (pair * kept[..., None] + np.arange(pair)).reshape(*kept.shape[:3], -1)
+    chosen = np.sort(drawn[..., : group // pair // 2], axis=3)
+    positions = (pair * chosen[..., None] + np.arange(pair)).reshape(*chosen.shape[:3], -1)
     placed = (positions + group * np.arange(loop.tile[2] // group)[:, None]).reshape(stages, rows, count)
     selected = np.stack([_selected(plan, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)])
     wrong = np.argwhere(selected != placed)
@@ -293,13 +293,13 @@ def _selected(plan: PlannedLoop, metadata: Metadata, stage: int, positions: NDAr
         cells = _metadata_cells(metadata, words, stage, word_format(loop.arch)) if has_tcgen05(loop.arch) else None
         along_k = []
         for k in range(loop.blocks[2]):
-            at, selector = metadata.place(k)
+            register_or_column, selector = metadata.place(k)
             if cells is not None:
                 selector_bits = plan.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
-                columns = [at + i * metadata.block_columns for i in range(metadata.blocks)]
+                columns = [register_or_column + i * metadata.block_columns for i in range(metadata.blocks)]
                 rows = [tcgen05_selected(cells, column, packing.bits, selector_bits) for column in columns]
             else:
-                rows = [wgmma_selected(block[at], packing.bits, selector) for block in words]
+                rows = [wgmma_selected(block[register_or_column], packing.bits, selector) for block in words]
             along_k.append(np.concatenate(rows) + k * depth)
         blocks.append(np.concatenate(along_k, axis=1))
     return np.concatenate(blocks)
@@ -314,11 +314,13 @@ def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int, of: str
     shared[first : first + metadata.bytes] = words.astype("<u4").reshape(-1).view(np.uint8)
     cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.uint8)
     for word, column in metadata.copies(stage):
-        landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing("128x128b", lane=0, column=column)])
+        landed = np.array(
+            [(r, w, lane, target_column) for r, w, (lane, target_column) in landing("128x128b", lane=0, column=column)]
+        )
         read = read_addresses(word, of, dtype="u8", major="K", shape=(128, 16))
         cells[landed[:, 2], landed[:, 3]] = shared[read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]]
-    whole: NDArray[Any] = cells.view("<u4")[..., 0]
-    return whole
+    result: NDArray[Any] = cells.view("<u4")[..., 0]
+    return result
 
 
 def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
@@ -340,11 +342,11 @@ def _accumulated(plan: PlannedLoop, product: NDArray[Any]) -> NDArray[Any]:
         block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
         into = total[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
         if isinstance(accumulators, Registers):
-            at = wgmma_elements(n)
-            _put(accumulators.fragment, plan.epilogue.staged, block[at[..., 0], at[..., 1]], into)
+            coordinates = wgmma_elements(n)
+            _put(accumulators.fragment, plan.epilogue.staged, block[coordinates[..., 0], coordinates[..., 1]], into)
         else:
-            at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
-            cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
+            coordinates = tcgen05_cells(loop.extents[0], n, loop.cta_group)
+            cells[coordinates[..., 0], accumulators.firsts[index] + coordinates[..., 1]] = block
             _read_out(cells, accumulators, accumulators.firsts[index], plan.epilogue.staged, into)
     return total
 
@@ -386,9 +388,9 @@ def _promoted(
     a_factors = np.zeros((stages * each, -(-m // 4) * 4))  # rows are adjacent and padded to a multiple of 16 bytes
     a_factors[:, :m] = factors[0]
     memory = a_factors.ravel(), np.ascontiguousarray(factors[1].T).ravel()
-    at, (rows, columns) = wgmma_elements(loop.extents[1]), loop.extents[:2]
+    coordinates, (rows, columns) = wgmma_elements(loop.extents[1]), loop.extents[:2]
     elements = offsets(fragment.layout)
-    expected, seen = np.zeros((m, n)), np.full((m, n), np.nan)
+    expected, actual = np.zeros((m, n)), np.full((m, n), np.nan)
     spans = [(s, slice(g * depth, (g + 1) * depth)) for s in range(stages) for g in range(each)]
     partial = []
     for (s, span), a, b in zip(spans, *factors, strict=True):
@@ -403,9 +405,9 @@ def _promoted(
         total = np.zeros(elements.shape)
         for group, part in enumerate(partial):
             a, b = (_read_factors(memory[side], places[side] + group * steps[side]) for side in (0, 1))
-            total += part[block][at[..., 0], at[..., 1]] * a * b
-        _put(fragment, plan.epilogue.staged, total, seen[block])
-    return expected, seen
+            total += part[block][coordinates[..., 0], coordinates[..., 1]] * a * b
+        _put(fragment, plan.epilogue.staged, total, actual[block])
+    return expected, actual
 
 
 def _read_factors(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
@@ -441,10 +443,10 @@ def _first(differs: Any, expected: Any, actual: Any, causes: list[str]) -> str:
     """Describe the first element that differs, with the cause if an operand was read wrong."""
     import numpy as np
 
-    where = np.argwhere(differs)
-    if not len(where):
+    differences = np.argwhere(differs)
+    if not len(differences):
         return ""
-    m, n = (int(x) for x in where[0])
+    m, n = (int(x) for x in differences[0])
     actual_text = "no number" if np.isnan(actual[m, n]) else f"{actual[m, n]:g}"
     because = f": {causes[0]}" if causes else ": its operands are read right, the accumulator is not"
     return f"D({m},{n}) is {actual_text} instead of {expected[m, n]:g}{because}"
@@ -512,9 +514,9 @@ def register_reads(memory: NDArray[Any], side: StagedOperand, loads: LoadedOpera
     import numpy as np
 
     places = register_bytes(loads, side) * 8 // _PLACE_BITS
-    registers, at = memory[places], wgmma_a_elements(loads.each)
+    registers, coordinates = memory[places], wgmma_a_elements(loads.each)
     elements = np.zeros((*registers.shape[:3], ROWS, side.derivation.mma[1]), dtype=np.int64)
-    elements[..., at[..., 0], at[..., 1]] = registers
+    elements[..., coordinates[..., 0], coordinates[..., 1]] = registers
     stages, blocks, k, rows, columns = elements.shape
     return elements.transpose(0, 1, 3, 2, 4).reshape(stages, blocks * rows, k * columns)
 
@@ -534,11 +536,13 @@ def register_bytes(loaded: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
     if loaded.loads == 1:
         row, column = np.array([loaded.pointer(t) for t in range(loaded.fragment.threads)]).T
         trans = ".trans" in loaded.move
-        at = tiles[:, row, :, column].transpose(3, 1, 2, 0)  # (stage, M block, K block, thread)
-        return np.array([[[ldmatrix_bytes(k, loaded.each, trans=trans) for k in m] for m in stage] for stage in at])
+        addresses = tiles[:, row, :, column].transpose(3, 1, 2, 0)  # (stage, M block, K block, thread)
+        return np.array(
+            [[[ldmatrix_bytes(k, loaded.each, trans=trans) for k in m] for m in stage] for stage in addresses]
+        )
     elements = offsets(loaded.fragment.layout)
-    at = tiles[:, elements % ROWS, :, elements // ROWS].transpose(4, 2, 3, 0, 1)
-    return at.reshape(*at.shape[:4], -1, loaded.each)
+    addresses = tiles[:, elements % ROWS, :, elements // ROWS].transpose(4, 2, 3, 0, 1)
+    return addresses.reshape(*addresses.shape[:4], -1, loaded.each)
 
 
 def addresses(side: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
@@ -571,29 +575,36 @@ def factors(
 
     shared = np.zeros(_MEMORY, dtype=np.int64)
     parts = list(zip((scales.a, scales.b), scales.bases, numbers, strict=True))
-    for one, base, ids in parts:
-        places = offsets(one.memory)[: one.mn, : one.k : one.vector]
+    for factor_layout, base, ids in parts:
+        places = offsets(factor_layout.memory)[: factor_layout.mn, : factor_layout.k : factor_layout.vector]
         for each in range(len(ids)):
-            shared[base + each * one.bytes + places] = ids[each]
+            shared[base + each * factor_layout.bytes + places] = ids[each]
     cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.int64)
-    copies = [one.copy for one in (scales.a, scales.b) for _ in one.steps]
+    copies = [factor_layout.copy for factor_layout in (scales.a, scales.b) for _ in factor_layout.steps]
     for copy, (word, column) in zip(copies, scales.copies(stage), strict=True):
-        landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing(copy, lane=0, column=column)])
+        landed = np.array(
+            [(r, w, lane, target_column) for r, w, (lane, target_column) in landing(copy, lane=0, column=column)]
+        )
         read = read_addresses(word, words, dtype="u8", major="K", shape=(int(landed[:, 0].max()) + 1, 16))
         source = read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]
         cells[landed[:, 2], landed[:, 3]] = shared[source]
     arrays = []
-    for index, (one, _, ids) in enumerate(parts):
+    for index, (factor_layout, _, ids) in enumerate(parts):
         count = max(1, ids.shape[2] // len(scales.pointers))  # factors of a row that one instruction reads
         blocks, halves = len(scales.steps[index]), bool(index) and scales.halves
-        rows, rows_of_bytes = one.mn // blocks, []
+        rows, rows_of_bytes = factor_layout.mn // blocks, []
         for k in range(len(scales.pointers)):
             reached = [scales.pointer_at(index, block, k) for block in range(blocks)]
             rows_of_bytes.append(
-                np.concatenate([factor_bytes(at, rows, count, group=one.group, halves=halves) for at in reached])
+                np.concatenate(
+                    [
+                        factor_bytes(target_column, rows, count, group=factor_layout.group, halves=halves)
+                        for target_column in reached
+                    ]
+                )
             )
-        where = np.concatenate(rows_of_bytes, axis=1)
-        arrays.append(cells[where[..., 0], where[..., 1], where[..., 2]])
+        cell_indices = np.concatenate(rows_of_bytes, axis=1)
+        arrays.append(cells[cell_indices[..., 0], cell_indices[..., 1], cell_indices[..., 2]])
     return tuple(arrays)
 
 

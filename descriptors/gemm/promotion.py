@@ -44,7 +44,7 @@ GROUP, PADDED = 128, 4
 
 @frozen
 class Promotion:
-    """How accumulators are promoted every 128 of K.
+    """The promotion of accumulators every 128 of K.
 
     Args:
         fragment: (thread, value) of a warpgroup -> element of one accumulator.
@@ -102,8 +102,8 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
             f"plan: N of the instruction is {n} and N of the tile {loop.tile[1]}; each must divide {GROUP} or be its "
             "multiple, so that an N block has one factor",
             proposals=[
-                Advice({"instruction": (loop.extents[0], width, k), "tile": (loop.tile[0], whole, loop.tile[2])})
-                for whole in (loop.tile[1], GROUP)
+                Advice({"instruction": (loop.extents[0], width, k), "tile": (loop.tile[0], tile_n, loop.tile[2])})
+                for tile_n in (loop.tile[1], GROUP)
                 for width in (GROUP, 64, 32, 16, 8)
             ],
         )
@@ -201,12 +201,12 @@ def unpack_a_scales(packed: Any, m: int) -> NDArray[Any]:
     return np.ascontiguousarray(array[:, :rows].T)
 
 
-def _numbers(value: Any, where: str) -> NDArray[Any]:
+def _numbers(value: Any, operation: str) -> NDArray[Any]:
     import numpy as np
 
     array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iuf":
         raise DescriptorError(
-            f"{where}: the factors have shape {array.shape} of {array.dtype}, not a matrix of numbers"
+            f"{operation}: the factors have shape {array.shape} of {array.dtype}, not a matrix of numbers"
         )
     return array.astype(np.float32)

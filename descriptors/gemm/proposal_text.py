@@ -92,32 +92,32 @@ def _side(letter: str) -> Row:
     return Row(TEXT, label=letter, text=lambda plan: "{0.major} {0.swizzle}".format(_sides(plan)[letter]))
 
 
-def plan_command(one: Plan) -> str:
+def plan_command(plan: Plan) -> str:
     """Return the command that prints a plan, without options that have their defaults; ``--arch`` is always given.
 
     >>> from descriptors.gemm.planner import plan
     >>> plan_command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_swizzle="32B", verify=False))
     'descriptors plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2 --b-swizzle 32B'
     """
-    loop = one.asked
+    loop = plan.asked
     words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch}", f"--tile {extents_text(loop.tile)}"]
-    words += [] if one.implicit is None else [_convolution_words(one.implicit.convolution)]
-    words += [f"--stages {one.stages}"] if one.stages != min(one.budget.most_stages, USUAL_STAGES) else []
+    words += [] if plan.implicit is None else [_convolution_words(plan.implicit.convolution)]
+    words += [f"--stages {plan.stages}"] if plan.stages != min(plan.budget.most_stages, USUAL_STAGES) else []
     words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
     words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
-    words += [f"--{name}-major MN" for name, side in (("a", one.a), ("b", one.b)) if side.transposed]
+    words += [f"--{name}-major MN" for name, side in (("a", plan.a), ("b", plan.b)) if side.transposed]
     words += [
-        f"--{side.matrix.lower()}-swizzle {side.derivation.swizzle}" for side in (one.a, one.b) if _chosen(one, side)
+        f"--{side.matrix.lower()}-swizzle {side.derivation.swizzle}" for side in (plan.a, plan.b) if _chosen(plan, side)
     ]
     words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
     words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
     words += ["--sparse"] if loop.sparse else []
     words += ["--a registers"] if loop.a_source == "rmem" else []
-    words += _epilogue_words(one)
-    words += ["--accumulators 2"] if isinstance(one.accumulators, TensorColumns) and one.accumulators.sets > 1 else []
-    if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
-        words.append(f"--warpgroups {one.accumulators.warpgroups}")
-    words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != shared_bytes(loop.arch) else []
+    words += _epilogue_words(plan)
+    words += ["--accumulators 2"] if isinstance(plan.accumulators, TensorColumns) and plan.accumulators.sets > 1 else []
+    if isinstance(plan.accumulators, Registers) and plan.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
+        words.append(f"--warpgroups {plan.accumulators.warpgroups}")
+    words += [f"--smem {plan.budget.capacity}"] if plan.budget.capacity != shared_bytes(loop.arch) else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
     return " ".join([*words, *_kind_words(loop)])
 

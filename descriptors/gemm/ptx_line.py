@@ -84,8 +84,8 @@ def _wgmma(loop: MainLoop) -> PtxLine:
         tail += "".join(f", {int(major is Major.MN)}" for major in majors)
     opcode = f"wgmma.mma_async{'.sp' * loop.sparse}.sync.aligned.{loop.name}.{loop.d}.{loop.a.name}.{loop.b.name}"
     few = names if count <= 4 else [*names[:2], "...", names[-1]]
-    whole, short = (f"{opcode} {{{', '.join(some)}}}, {tail};" for some in (names, few))
-    return PtxLine(whole, short, count, ())
+    full, short = (f"{opcode} {{{', '.join(some)}}}, {tail};" for some in (names, few))
+    return PtxLine(full, short, count, ())
 
 
 def _metadata(loop: MainLoop) -> str:

@@ -50,7 +50,7 @@ def register_places(threads: Any, values: Any) -> Any:
 
 
 def repeated(
-    piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile, threads: int, what: str, raked: bool = False
+    piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile, threads: int, subject: str, raked: bool = False
 ) -> Numbers:
     """Return row and column of the first element of each piece of each group of threads: axes (group, piece, 2).
 
@@ -60,7 +60,7 @@ def repeated(
             registers, along the rows.
         tile: the tile that the pieces cover.
         threads: number of threads of a group.
-        what: the subject of messages.
+        subject: the subject of messages.
         raked: whether the pieces of all groups are adjacent, as in a TiledMMA; otherwise each group has a contiguous
             part.
 
@@ -82,10 +82,10 @@ def repeated(
     ):
         name = "warps" if threads == _WARP else "warpgroups"
         other = "give the layout (thread, value) to row + rows * column"
-        if "matrix" in what:
+        if "matrix" in subject:
             other = "append the rows and elements that the matrices cover together, like ldmatrix.x4.16x16"
         raise DescriptorError(
-            f"{what}: pieces of {piece[0]}x{piece[1]} in {groups[0]}x{groups[1]} {name} do not cover the tile of "
+            f"{subject}: pieces of {piece[0]}x{piece[1]} in {groups[0]}x{groups[1]} {name} do not cover the tile of "
             f"{tile.rows}x{tile.columns}; set {name}=RxC, or {other}"
         )
     counts = (part[0] // piece[0], part[1] // piece[1])
@@ -177,13 +177,13 @@ def thread_values(layout: Layout) -> Numbers:
     return table
 
 
-def tile_elements(one: Fragment, tile: Tile, origins: Numbers) -> Numbers:
+def tile_elements(fragment_of_tile: Fragment, tile: Tile, origins: Numbers) -> Numbers:
     """Return the element of every value of every thread for pieces with the given origins: axes (thread, value)."""
     import numpy as np
 
-    index = thread_values(one.layout)
-    rows = origins[:, None, :, None, 0] + (index % one.shape[0])[None, :, None]
-    columns = origins[:, None, :, None, 1] + (index // one.shape[0])[None, :, None]
+    index = thread_values(fragment_of_tile.layout)
+    rows = origins[:, None, :, None, 0] + (index % fragment_of_tile.shape[0])[None, :, None]
+    columns = origins[:, None, :, None, 1] + (index // fragment_of_tile.shape[0])[None, :, None]
     elements = tile.numbers(rows, columns)
     return np.ascontiguousarray(elements).reshape(len(origins) * len(index), -1)
 
@@ -344,8 +344,10 @@ class MatrixMove:
         down, across = matrices.shape[0] // height, count // (matrices.shape[0] // height)
         bare = ".".join(word for word in words if not (word[0].isdigit() and word.replace("x", "").isdigit()))
         types = {8: ".b8", 16: "", 32: ".f32"}
-        known = of_bytes or any(word in bare.split(".") for word in ("b8", "e4m3", "e5m2", "s8", "u8", "tf32", "f32"))
-        name = bare if known else bare + types[element.storage_bits]
+        has_type = of_bytes or any(
+            word in bare.split(".") for word in ("b8", "e4m3", "e5m2", "s8", "u8", "tf32", "f32")
+        )
+        name = bare if has_type else bare + types[element.storage_bits]
         return _Matrices(fragment(f"{name}.{height * count}x{width}"), height, width, down, across)
 
     @staticmethod

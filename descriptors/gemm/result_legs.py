@@ -162,7 +162,7 @@ def _pieces(plan: PlannedLoop, staged: Pieces, order: _Loads) -> Iterator[_Piece
     for warp in range(staged.writers):
         turn = 0
         of_warp = {load.column: load for load in read.loads if load.warp == warp}
-        for index, load in ((i, of_warp[one.column]) for i, one in order):
+        for index, load in ((i, of_warp[ordered_load.column]) for i, ordered_load in order):
             row, column = index % loop.blocks[0] * rows + load.origin[0], index // loop.blocks[0] * n + load.origin[1]
             move = TensorMove(read.move, accumulators.firsts[index] + load.column)
             for value in range(0, read.values, staged.columns):

@@ -127,12 +127,12 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     yield from _stored(plan, "MMA", count, "after the loop and a wait for all groups", "one thread of each warpgroup")
 
 
-def _stored(plan: Plan, who: str, count: int, when: str, thread: str) -> Iterator[IssueStep]:
+def _stored(plan: Plan, role: str, count: int, when: str, thread: str) -> Iterator[IssueStep]:
     """Yield the steps that store C, from registers or in pieces.
 
     Args:
         plan: the plan.
-        who: the role that stores.
+        role: the role that stores.
         count: number of pieces of a tile, for each warp or warpgroup that stores.
         when: when the sums are complete.
         thread: the thread that stores a piece.
@@ -140,21 +140,21 @@ def _stored(plan: Plan, who: str, count: int, when: str, thread: str) -> Iterato
     epilogue = plan.epilogue
     rank, parts = (3, epilogue.splits) if epilogue.splits > 1 else (2, 0)
     if epilogue.terms and not parts:
-        yield IssueStep(who, f"{' and '.join(epilogue.terms)} to each sum", "before it is stored")
+        yield IssueStep(role, f"{' and '.join(epilogue.terms)} to each sum", "before it is stored")
     if epilogue.staged is None:
-        yield IssueStep(who, "registers -> C", when)
+        yield IssueStep(role, "registers -> C", when)
     else:
         yield IssueStep(
-            who, "cp.async.bulk.wait_group.read 1", f"{thread}: the piece before the last is taken; all meet"
+            role, "cp.async.bulk.wait_group.read 1", f"{thread}: the piece before the last is taken; all meet"
         )
-        yield IssueStep(who, f"registers -> a piece of {epilogue.staged.columns} columns", when)
+        yield IssueStep(role, f"registers -> a piece of {epilogue.staged.columns} columns", when)
         yield IssueStep(
-            who, "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote; all meet"
+            role, "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote; all meet"
         )
         yield IssueStep(
-            who, f"cp.async.bulk.tensor.{rank}d.global ...", f"that thread, {count} of a tile; then commit_group"
+            role, f"cp.async.bulk.tensor.{rank}d.global ...", f"that thread, {count} of a tile; then commit_group"
         )
-        yield IssueStep(who, "cp.async.bulk.wait_group.read 0", "that thread, after its last tile")
+        yield IssueStep(role, "cp.async.bulk.wait_group.read 0", "that thread, after its last tile")
     if parts:
         terms = f", then {' and '.join(epilogue.terms)}" if epilogue.terms else ""
         yield IssueStep("add_parts", "parts -> C", f"a second kernel: {parts} parts along K in their order{terms}")
@@ -208,8 +208,10 @@ def _tcgen05(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     yield IssueStep(
         "MMA", f"tcgen05.commit empty[s]{_there(plan)}", f"arrives when these are done: the stage is free{both}"
     )
-    done = "done[t mod 2]" if accumulators.sets > 1 else "done"
-    yield IssueStep("MMA", f"tcgen05.commit {done}", "after the last stage, for those who read the accumulators")
+    done_barrier = "done[t mod 2]" if accumulators.sets > 1 else "done"
+    yield IssueStep(
+        "MMA", f"tcgen05.commit {done_barrier}", "after the last stage, for those who read the accumulators"
+    )
 
 
 def _free(accumulators: TensorColumns) -> str:
@@ -220,8 +222,8 @@ def _free(accumulators: TensorColumns) -> str:
 def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     loads, first = accumulators.reads(0)
     load, double_buffered = accumulators.readout.move.ptx, accumulators.sets > 1
-    done = "done[t mod 2]" if double_buffered else "done"
-    yield IssueStep("epilogue", f"mbarrier.try_wait.parity {done}", "four warps, each for its own lanes")
+    done_barrier = "done[t mod 2]" if double_buffered else "done"
+    yield IssueStep("epilogue", f"mbarrier.try_wait.parity {done_barrier}", "four warps, each for its own lanes")
     yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
     columns = ranges_text(accumulators.shared)
     scope = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"

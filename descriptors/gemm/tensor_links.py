@@ -303,13 +303,13 @@ class FactorReads:
         import numpy as np
 
         rows, blocks = tile.rows // len(self.pointers), len(self.pointers[0])
-        whole = (rows * len(self.pointers), blocks * self.count)
+        covered = (rows * len(self.pointers), blocks * self.count)
         if any(len(pointers) != blocks for pointers in self.pointers):
             raise DescriptorError("factors: the blocks of rows do not all have the same number of pointers")
-        if whole != (tile.rows, tile.columns * self.each):
+        if covered != (tile.rows, tile.columns * self.each):
             raise DescriptorError(
-                f"factors: the pointers are for {whole[0]} rows of {whole[1]} factors, and the tile has {tile.rows} "
-                f"rows of {tile.columns}" + (f", each used {self.each} times" if self.each > 1 else "")
+                f"factors: the pointers are for {covered[0]} rows of {covered[1]} factors, and the tile has "
+                f"{tile.rows} rows of {tile.columns}" + (f", each used {self.each} times" if self.each > 1 else "")
             )
         bytes_read = [
             np.concatenate(

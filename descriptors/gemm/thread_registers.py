@@ -79,7 +79,7 @@ class RegisterBudget:
     def __str__(self) -> str:
         first, *others = [f"{name} {threads} threads with {each}" for name, threads, each in self.roles]
         own = f", {self.others} others" if self.others else ""
-        roles = ", ".join([first, *(one.replace(" threads", "") for one in others)])
+        roles = ", ".join([first, *(role.replace(" threads", "") for role in others)])
         launch = f"{self.threads} threads with {self.launch} at launch, {self.pool} in all"
         return f"{launch}; {roles} ({self.accumulators} accumulators{own})"
 
@@ -94,7 +94,7 @@ def register_budget(plan: HopperPlan) -> RegisterBudget:
     """
     accumulators = plan.accumulators
     blocks = plan.asked.blocks[0] // accumulators.warpgroups
-    others = sum(one.registers * blocks for one in (plan.loads, plan.metadata) if one is not None)
+    others = sum(part.registers * blocks for part in (plan.loads, plan.metadata) if part is not None)
     if plan.promotion is not None:
         others += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
     return RegisterBudget(accumulators.warpgroups, accumulators.registers, others)

@@ -66,20 +66,20 @@ def explored(
     """
     model = _Model(writer, readers, arrivals)
     first = model.beginning()
-    seen, waiting = {first}, [first]
+    visited, waiting = {first}, [first]
     while waiting:
         state, moved = waiting.pop(), False
         try:
             for after in model.following(state):
                 moved = True
-                if after not in seen:
-                    seen.add(after)
+                if after not in visited:
+                    visited.add(after)
                     waiting.append(after)
         except _RaceError as race:
-            return len(seen), str(race)
+            return len(visited), str(race)
         if not moved and not model.ended(state):
-            return len(seen), model.stuck(state)
-    return len(seen), ""
+            return len(visited), model.stuck(state)
+    return len(visited), ""
 
 
 class _Model:
@@ -88,11 +88,13 @@ class _Model:
     def __init__(
         self, writer: Sequence[Operation], readers: Sequence[Sequence[Operation]], arrivals: Mapping[str, int]
     ) -> None:
-        self.writer, self.readers = tuple(writer), [tuple(one) for one in readers]
-        everything = [one for program in (self.writer, *self.readers) for one in program]
-        self.names = sorted({str(one[1]) for one in everything if one[0] in ("wait", "commit", "arrive")})
+        self.writer, self.readers = tuple(writer), [tuple(reader) for reader in readers]
+        operations = [operation for program in (self.writer, *self.readers) for operation in program]
+        named = [operation for operation in operations if operation[0] in ("wait", "commit", "arrive")]
+        self.names = sorted({str(operation[1]) for operation in named})
         self.counts = [arrivals.get(name, 1) for name in self.names]
-        self.bounds = sorted({int(at) for one in everything if one[0] in ("write", "read") for at in one[2:4]})
+        accesses = [operation for operation in operations if operation[0] in ("write", "read")]
+        self.bounds = sorted({int(bound) for operation in accesses for bound in operation[2:4]})
 
     def beginning(self) -> _State:
         """Return the initial state."""
@@ -102,17 +104,22 @@ class _Model:
 
     def ended(self, state: _State) -> bool:
         """Check that all programs have ended and all issued operations are complete."""
-        readers_done = all(at == len(one) for at, one in zip(state.readers, self.readers, strict=True))
+        readers_done = all(
+            position == len(program) for position, program in zip(state.readers, self.readers, strict=True)
+        )
         return state.writer == len(self.writer) and not state.issued and readers_done
 
     def stuck(self, state: _State) -> str:
         """Describe a wait that never ends."""
         programs = [(self.writer, state.writer, "the multiplying warp")]
         programs += [
-            (operation, at, "a reading warp") for operation, at in zip(self.readers, state.readers, strict=True)
+            (operation, position, "a reading warp")
+            for operation, position in zip(self.readers, state.readers, strict=True)
         ]
-        who, operation = next((name, program[at]) for program, at, name in programs if at < len(program))
-        return f"{who} waits for {operation[1]}, parity {operation[2]}, and nothing ends that"
+        reader_name, operation = next(
+            (name, program[position]) for program, position, name in programs if position < len(program)
+        )
+        return f"{reader_name} waits for {operation[1]}, parity {operation[2]}, and nothing ends that"
 
     def following(self, state: _State) -> Iterator[_State]:
         """Yield every possible next state."""
@@ -120,9 +127,9 @@ class _Model:
             yield self._done(state)
         if state.writer < len(self.writer):
             yield from self._written(state, self.writer[state.writer])
-        for index, at in enumerate(state.readers):
-            if at < len(self.readers[index]):
-                yield from self._read(state, index, self.readers[index][at])
+        for index, position in enumerate(state.readers):
+            if position < len(self.readers[index]):
+                yield from self._read(state, index, self.readers[index][position])
 
     def _done(self, state: _State) -> _State:
         """Return the state after the oldest issued operation completes."""
@@ -130,8 +137,8 @@ class _Model:
         if operation[0] == "commit":
             return left._replace(barriers=self._arrived(left, str(operation[1])))
         pieces = list(left.pieces)
-        for at in self._within(operation):
-            pieces[at] = pieces[at]._replace(whole=True)
+        for piece_index in self._within(operation):
+            pieces[piece_index] = pieces[piece_index]._replace(whole=True)
         return left._replace(pieces=tuple(pieces))
 
     def _written(self, state: _State, operation: Operation) -> Iterator[_State]:
@@ -142,12 +149,12 @@ class _Model:
                 yield following
             return
         pieces = list(state.pieces)
-        for at in self._within(operation) if operation[0] == "write" else ():
-            piece = pieces[at]
+        for piece_index in self._within(operation) if operation[0] == "write" else ():
+            piece = pieces[piece_index]
             if len(piece.readers) < len(self.readers):
-                where = f"column {self.bounds[at]} before every warp has read tile {piece.tile} there"
-                raise _RaceError(f"tile {operation[1]} is multiplied into {where}")
-            pieces[at] = _Piece(int(operation[1]), False, frozenset())
+                place = f"column {self.bounds[piece_index]} before every warp has read tile {piece.tile} there"
+                raise _RaceError(f"tile {operation[1]} is multiplied into {place}")
+            pieces[piece_index] = _Piece(int(operation[1]), False, frozenset())
         yield following._replace(issued=(*state.issued, operation), pieces=tuple(pieces))
 
     def _read(self, state: _State, index: int, operation: Operation) -> Iterator[_State]:
@@ -162,18 +169,20 @@ class _Model:
             yield following._replace(barriers=self._arrived(state, str(operation[1])))
         else:
             pieces = list(state.pieces)
-            for at in self._within(operation):
-                piece = pieces[at]
+            for piece_index in self._within(operation):
+                piece = pieces[piece_index]
                 if piece.tile != operation[1] or not piece.whole:
                     state_text = f"tile {piece.tile} is {'there' if piece.whole else 'being multiplied'}"
-                    raise _RaceError(f"column {self.bounds[at]} is read for tile {operation[1]} while {state_text}")
-                pieces[at] = piece._replace(readers=piece.readers | {index})
+                    raise _RaceError(
+                        f"column {self.bounds[piece_index]} is read for tile {operation[1]} while {state_text}"
+                    )
+                pieces[piece_index] = piece._replace(readers=piece.readers | {index})
             yield following._replace(pieces=tuple(pieces))
 
     def _within(self, operation: Operation) -> Iterator[int]:
         """Return the indices of the pieces in a range of columns."""
         begin, end = int(operation[2]), int(operation[3])
-        return (i for i, at in enumerate(self.bounds[:-1]) if begin <= at < end)
+        return (i for i, bound in enumerate(self.bounds[:-1]) if begin <= bound < end)
 
     def _over(self, state: _State, operation: Operation) -> bool:
         """Check that the phase for which an operation waits is complete."""
@@ -182,7 +191,7 @@ class _Model:
 
     def _arrived(self, state: _State, name: str) -> tuple[tuple[int, int], ...]:
         """Return the barriers after an arrival."""
-        barriers, at = list(state.barriers), self.names.index(name)
-        phase, left = barriers[at]
-        barriers[at] = (phase, left - 1) if left > 1 else (phase ^ 1, self.counts[at])
+        barriers, barrier_index = list(state.barriers), self.names.index(name)
+        phase, left = barriers[barrier_index]
+        barriers[barrier_index] = (phase, left - 1) if left > 1 else (phase ^ 1, self.counts[barrier_index])
         return tuple(barriers)

@@ -88,9 +88,9 @@ def reader(accumulators: TensorColumns, tiles: int) -> Iterator[Operation]:
         (loads, first), accumulator_set = accumulators.reads(number), accumulators.of(number)
         begins = [accumulator_set.firsts[index] + load.column for index, load in loads]
         yield "wait", f"done{number}", tile // accumulators.sets % 2
-        yield from (("read", tile, at, at + width) for at in sorted({*begins[:first]}))
+        yield from (("read", tile, column, column + width) for column in sorted({*begins[:first]}))
         yield "arrive", f"free{tile % barriers}"
-        yield from (("read", tile, at, at + width) for at in sorted({*begins[first:]}))
+        yield from (("read", tile, column, column + width) for column in sorted({*begins[first:]}))
 
 
 def prove_turns(accumulators: TensorColumns) -> TurnReport:

@@ -1,8 +1,9 @@
 r"""Check each access of shared memory against the earlier accesses of the same bytes.
 
 An ordinary access belongs to the threads of a fragment and knows what they know. An asynchronous access knows what was
-known when it was issued. What it reads must be complete then and, if ordinary stores wrote it, *published* by a proxy
-fence. A run that infers the sizes of copies (``sizes`` is None) checks nothing; it only notes what is read.
+known when it was issued. The writes of the bytes that it reads must be complete then. Ordinary stores among them must
+be *published* by a proxy fence. A run that infers the sizes of copies (``sizes`` is None) checks nothing; it only
+records which bytes are read.
 
 Source: PTX ISA 9.1, Memory Consistency Model (Proxies), Async proxy; fence.proxy.async.
 
@@ -30,9 +31,11 @@ from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
+from descriptors.check.execution.lanes import origin_text
 from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
+from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 from descriptors.text import counted
 
 #: Ranges of bytes: start, and end after the last byte.
@@ -166,7 +169,7 @@ def _check_order(
     writes: bool,
     is_doubtful: Callable[[], bool] = _certain,
 ) -> None:
-    """Report accesses before this one that nothing orders."""
+    """Report earlier accesses that are not ordered before this one."""
     for start, end in runs:
         for clash in (machine.memory.shared.write if writes else machine.memory.shared.read)(start, end, access, known):
             earlier = clash.earlier
@@ -196,6 +199,17 @@ _LOOSE = "the lanes of its warp met in an instruction that is no memory barrier,
 _OTHER_LANES = "only some lanes of the warp signaled their part of the earlier access, without a bar.warp.sync before"
 
 
+def descriptor_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand) -> int | None:
+    """Return the descriptor in a register of a multiplication; None if it is unknown, or the operand is another one."""
+    if isinstance(operand, Vector | Address):  # A in registers or in tensor memory
+        return None
+    value = machine.value(fragment, operand)
+    if isinstance(value, int):
+        return value
+    machine.note_skipped(step, f"its descriptor depends on {origin_text(value)}")
+    return None
+
+
 def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:
     """Record that a multiplication reads an operand.
 
@@ -222,7 +236,7 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
 
 
 def _note_unwritten(machine: Machine, step: Step, runs: Runs) -> None:
-    """Note the bytes that nothing wrote."""
+    """Record the bytes that were not written."""
     for start, end in runs:
         for low, high, writer in machine.memory.shared.writers_in(start, end):
             if writer is None:

@@ -81,7 +81,7 @@ def find_barrier(machine: Machine, fragment: Fragment, step: Step, address: int)
     """Return the mbarrier at an address, and record its use.
 
     Raises:
-        Stop: if none is initialized there, which is reported.
+        Stop: if no mbarrier is initialized there, which is reported.
     """
     barrier = machine.barriers.find(address)
     if barrier is None:

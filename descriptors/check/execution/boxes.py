@@ -1,4 +1,4 @@
-"""Boxes of tensor maps: the parameter that holds a map, the box that its copies suggest, and whether a given box fits.
+"""Boxes of tensor maps: the parameter that holds a map, the box that its copies suggest, and the fit of a given box.
 
 A run infers the bytes of a box from what mbarriers expect, and its type and rows from the multiplications that read the
 copied bytes. A suggestion is consistent with the kernel; it need not be what the host passes.

@@ -1,4 +1,4 @@
-"""What is known of a launch beyond the text: threads, cluster, scalar parameters, and the boxes of tensor maps.
+"""The values of a launch that the user gives: threads, cluster, scalar parameters, and the boxes of tensor maps.
 
 A parameter is named by its name or its number; a field of a structure is named by the parameter and an offset in bytes
 (``params+128``). A tensor map is a parameter, part of one, or the target of a pointer in one.
@@ -35,7 +35,7 @@ _BOX = re.compile(r"(\d{1,4}(?:x\d{1,4})*)x(\w+)")
 
 
 class Configuration(NamedTuple):
-    """What is known of a launch.
+    """The values of a launch that the user gave.
 
     Args:
         threads: threads per CTA, along x, y, z; None if the text gives it or it is unknown.
@@ -140,7 +140,7 @@ def configuration(
     parameters: Mapping[str, int] | None = None,
     tensor_maps: Mapping[str, int | str] | None = None,
 ) -> Configuration:
-    """Convert what is known of a launch from what users write.
+    """Convert the values of a launch from the form that users write.
 
     Args:
         threads: threads per CTA, along x, and optionally y and z.

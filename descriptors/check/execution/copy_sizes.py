@@ -2,7 +2,7 @@
 
 A phase of an mbarrier has copies and the bytes that are expected of them; copies with the same tensor map have the same
 box. If these equations have several solutions, a copy ends where the next object in shared memory begins, or it brings
-the bytes that are read of it.
+the bytes that are read from its destination.
 
 Source: a box is a property of its map (CUDA Driver API, cuTensorMapEncodeTiled). That all copied bytes are read is an
 observation about kernels, so it decides only if all equations agree.

@@ -1,6 +1,6 @@
 r"""Coverage of a kernel by its completed runs: the operations that they executed, and the iterations of its loops.
 
-A run says nothing about an instruction that it never executed, and little about a loop that it left before each
+A run proves nothing about an instruction that it never executed, and little about a loop that it left before each
 mbarrier of the ring was used again. A kernel is therefore decided only if its completed runs together executed each
 barrier operation, copy and multiplication, and repeated each loop that a parameter bounds until every stage of its ring
 was used again.
@@ -50,7 +50,7 @@ _MEET = ("mbarrier.", "bar", "tcgen05.commit", "clusterlaunchcontrol")
 
 
 class Reach(NamedTuple):
-    """How far a run took a loop.
+    """The iterations of a loop in a run.
 
     Args:
         iterations: the largest number of consecutive iterations.
@@ -131,7 +131,7 @@ class Coverage:
         return reach is not None and bool(self.keys(loop)) and 0 < reach.iterations < reach.needed
 
     def rows(self, closed: Collection[tuple[str, int]]) -> Iterator[Blind]:
-        """Yield what is not covered.
+        """Yield the operations and loops that are not covered.
 
         Args:
             closed: parameters whose larger values follow from those that were run.

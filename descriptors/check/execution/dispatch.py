@@ -1,7 +1,7 @@
 """The table of the handlers of all instructions.
 
 An opcode is looked up by its longest prefix in the table. An instruction without one is an integer instruction, or its
-result is data. The table also says what happens if the guard of an instruction is unknown.
+result is data. The table also states how an instruction with an unknown guard is executed.
 
 Source: PTX ISA 9.1, Instruction Set.
 

@@ -319,7 +319,7 @@ def _right(operands: _Operands) -> Moving:
 def _masked(operands: _Operands) -> Moving:
     """Return the drift of an ``and``.
 
-    Low bits are constant if periods are multiples of what is above them; high bits change as the whole number does.
+    Low bits are constant if periods are multiples of the power of two above them; high bits change like the number.
     """
     parts = operands.split_constant()
     if parts is None:

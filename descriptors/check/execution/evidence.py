@@ -1,9 +1,9 @@
-r"""The findings of one run of a kernel: violations of rules, and what the run did not check.
+r"""The findings of one run of a kernel: violations of rules, and items that the run did not check.
 
 A violation is reported only if it holds whatever the unknown values are: bytes that nothing wrote may be those of a
 copy whose box is unknown, and columns that nothing wrote may be those of an instruction that the run did not follow.
 
-Source: the rules of ``check/rules``; what is undecided is defined by this project.
+Source: the rules of ``check/rules``; this project defines which items are undecided.
 
 Invariant: a wait that never completes is found with what it waits for, and the code after it is unchecked.
 
@@ -62,7 +62,7 @@ class Blind(NamedTuple):
     Args:
         properties: the properties that it leaves undecided.
         line: line of the instruction.
-        what: what is unchecked.
+        what: the unchecked item.
         why: why it is unchecked.
         reason: reason of the stop that it comes from; None if the run continued.
         decides: what would decide it; "" if the table of ``run_report`` has it, or if nothing would.
@@ -204,7 +204,7 @@ def _last_event(machine: Machine, wait: Wait, iteration: int) -> tuple[int, int,
 
 
 def _wait_text(machine: Machine, fragment: Fragment, wait: Wait) -> str:
-    """State that a wait never completes, and the state of what it waits for; in a cluster, also which CTAs wait."""
+    """State that a wait never completes, and the state of the awaited barrier; in a cluster, also which CTAs wait."""
     target, state = _awaited_text(machine, wait, fragment.cta)
     suffix = f" never completes{f': {state}' if state else ''}"
     if machine.ctas == 1:
@@ -294,7 +294,7 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
         yield Witness("tcgen05-dealloc-missing", place, fact)
 
 
-# -- what is unchecked
+# -- unchecked items
 
 
 def unchecked(run: Run) -> Iterator[Blind]:

@@ -42,7 +42,7 @@ Times: TypeAlias = "dict[int, int]"
 
 
 class Awaited(Enum):
-    """What a fragment waits for, as messages name it; a :class:`Wait` adds the place."""
+    """A kind of object that a fragment waits for, as messages name it; a :class:`Wait` adds the place."""
 
     MBARRIER = "an mbarrier"  # address
     BARRIER = "barrier"  # CTA, number of the barrier
@@ -58,7 +58,7 @@ ANY_SYNC = -1
 
 
 class Wait(NamedTuple):
-    """What a fragment waits for, and where: the numbers that the comment in ``Awaited`` lists."""
+    """The kind and the place of a wait; the place has the numbers that the comment in ``Awaited`` lists."""
 
     awaited: Awaited
     where: tuple[int, ...]
@@ -199,7 +199,7 @@ class Fragment:
         lanes: numbers of the lanes, in order.
     """
 
-    # -- history: the kind of each says how it is merged
+    # -- history: the kind of each determines how it is merged
     known: Bits  #: accesses that it knows to be complete
     published: Bits  #: those of them that a proxy fence follows
     issued: Accesses  #: tcgen05 operations by the lanes that issued them
@@ -281,7 +281,7 @@ class Fragment:
         self.epoch = -1
 
     def learn(self, known: int, published: int) -> None:
-        """Learn the accesses that others signaled at a barrier.
+        """Add the accesses that others signaled at a barrier.
 
         An access that all its lanes signaled is no longer ``apart``.
         """

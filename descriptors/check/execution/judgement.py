@@ -1,4 +1,4 @@
-r"""Check a kernel by executing it: run its launches, and combine what goes wrong and what no run could check.
+r"""Check a kernel by executing it: run its launches, and combine the violations and the unchecked items.
 
 The modules of this package, lowest first: values of lanes (``lanes``); the ``launch`` and the prepared ``program``;
 threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``, ``lane_knowledge``,
@@ -85,7 +85,7 @@ class Executed(NamedTuple):
 
 
 class RunJudgement(NamedTuple):
-    """What the runs of a kernel found.
+    """The findings of all runs of a kernel.
 
     Args:
         witnesses: violations, in the order of the text.
@@ -117,7 +117,7 @@ def judge(function: Function, text: str, config: Configuration = _UNKNOWN, targe
     Args:
         function: the kernel.
         text: the PTX that contains the kernel, for its shared variables.
-        config: what is known of its launch.
+        config: the values of its launch that the user gave.
         target: the ``.target`` of its module; "" if any target is possible.
     """
     judgement = _judge_clusters(function, text, config, target)
@@ -274,14 +274,14 @@ class _Record:
                         return
 
     def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
-        """Yield what is undecided; of launches that were stopped, only what no completed launch covers."""
+        """Yield the undecided items; those of stopped launches only if no completed launch covers them."""
         ended = any(executed.ended for executed in self.executed)
         yield from (blind for blind in self.blind.values() if not ended or blind.reason is not Reason.ENDLESS)
         if ended and not is_wrong(self.witnesses.values()):
             yield from self.coverage.rows({result.parameter for result in closed})
 
     def close(self, kernel: Program, first: Trial) -> tuple[Counts, ...]:
-        """Find the parameters whose larger values all follow, if nothing is wrong and all launches ran to their end."""
+        """Find the parameters whose larger values follow, if there is no violation and all launches ended."""
         launch = with_sizes(first)._replace(size=LITTLE)
         closed: list[Counts] = []
         least = min(self.long.values(), default=0)

@@ -60,7 +60,7 @@ class Access(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """Two accesses that nothing orders.
+    """Two accesses that are not ordered.
 
     Args:
         earlier: the earlier access.

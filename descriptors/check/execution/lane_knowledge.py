@@ -100,7 +100,7 @@ class LaneKnowledge:
         return shares
 
     def missing(self, bit: int, known: int) -> tuple[int, bool]:
-        """Return the lanes of an access that did not signal it, as bits, and whether they met without ordering memory.
+        """Return the lanes of an access that did not signal it, as bits, and True if they met without ordering memory.
 
         All bits are set (-1) if no share of the access is known.
         """

@@ -39,7 +39,7 @@ _FULL = 0xFFFFFFFF
 
 
 class Launch(NamedTuple):
-    """How a kernel is launched.
+    """A launch of a kernel.
 
     Args:
         threads: threads per CTA, along x, y, z.

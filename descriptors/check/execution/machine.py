@@ -77,7 +77,7 @@ def short_opcode(instruction: Instruction) -> str:
 
 
 class Guard(Enum):
-    """What happens to an instruction whose guard is unknown."""
+    """The treatment of an instruction whose guard is unknown."""
 
     OWN = "its handler evaluates the guard"
     RESULT = "its result is unknown"
@@ -90,7 +90,7 @@ Handler = Callable[["Machine", Fragment, Step], "bool | None"]
 
 
 class Execution(NamedTuple):
-    """The handler of an instruction, and what happens if its guard is unknown."""
+    """The handler of an instruction, and its treatment if its guard is unknown."""
 
     handler: Handler
     guard: Guard
@@ -253,7 +253,7 @@ class Machine(Schedule):
         return self.bits - 1
 
     def report_clash(self, step: Step, rule: str, clash: Clash, fact: str) -> None:
-        """Report two accesses that nothing orders, once for each pair of instructions."""
+        """Report two accesses that are not ordered, once for each pair of instructions."""
         self.report(rule, step, fact, clash.earlier.line, clash.earlier.iteration)
 
     def report(self, rule: str, step: Step, fact: str, other: int = 0, other_round: int = 0) -> None:
@@ -262,7 +262,7 @@ class Machine(Schedule):
         Args:
             rule: name of the rule.
             step: the instruction.
-            fact: what is the case, and a note after each "; ".
+            fact: the fact, and a note after each "; ".
             other: line of the other event; 0 for none.
             other_round: how often its warp had reached the other event.
         """
@@ -307,7 +307,7 @@ class Machine(Schedule):
         self.hung = any(not fragment.done for fragment in self.fragments)
 
     def _settle(self) -> bool:
-        """Unblock a fragment when none can continue, and return whether one can now."""
+        """Release a fragment if no fragment can continue; return whether one can continue now."""
         ended = [barrier.address for barrier in self.barriers if barrier.settle()]
         if ended:
             for address in ended:

@@ -124,7 +124,7 @@ class Mbarrier:
         self.next_published |= published
 
     def note(self, bit: int, *, is_copy: bool = False) -> None:
-        """Add an arrival or a copy to the phase; a thread that waits for the phase knows of it."""
+        """Add an arrival or a copy to the phase; a thread that waits for the phase learns it."""
         self.events |= 1 << bit
         self.copies |= is_copy << bit
         self.learn(1 << bit, 0)

@@ -293,7 +293,7 @@ def _load_parameter(machine: Machine, fragment: Fragment, step: Step) -> None:
     address, is_count = machine.value(fragment, operand), step.place in count_loads(machine.program)
     if (
         isinstance(address, int) and address >= PARAMETERS
-    ):  # one parameter has one value, by whatever register it is reached
+    ):  # a parameter has one value, whichever register its address is in
         name, offset = machine.program.names[address - PARAMETERS >> 16], address - PARAMETERS & 0xFFFF
     for number, item in enumerate(items_of(target)):
         value: Value

@@ -44,7 +44,7 @@ class Witness(NamedTuple):
 
     @property
     def fact(self) -> str:
-        """What is the case, without the notes."""
+        """The fact without its notes."""
         return self.found.partition("; ")[0]
 
 
@@ -84,7 +84,7 @@ class Notes:
         self.unseen: dict[int, str] = {}  # why an access of tensor memory was not followed
         self.disputed: dict[int, str] = {}  # the lane of an address of tensor memory on whose meaning sources disagree
         self.tensor_unknown = False  # whether columns may have been written by an instruction that was not followed
-        # operands of multiplications, and what fills them
+        # operands of multiplications, and the copies and stores that fill them
         self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, key of the box, address
         self.sources: set[int] = set()  # start addresses of bulk tensor stores
         self.footprints: set[tuple[int, int]] = set()  # ranges of bytes that multiplications read
@@ -125,7 +125,7 @@ class Notes:
 
 
 class Reason(Enum):
-    """What a run lacks that cannot continue."""
+    """The kind of information that a stopped run lacks."""
 
     VALUE = "a value"
     BARRIER = "an mbarrier"

@@ -176,7 +176,7 @@ class Program:
 
     @cached_property
     def inner(self) -> dict[int, tuple[int, ...]]:
-        """For each target of a backward branch, the targets of the loops inside its loop."""
+        """The targets of the loops inside the loop of each target of a backward branch."""
         return inner_targets(self.back_edges, self.loops)
 
     def up_to(self, block: int, branch: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-r"""Find rings: consecutive mbarriers that are used alike, and what each warp does with them.
+r"""Find rings: consecutive mbarriers that are used alike, and the operations of each warp on them.
 
 The result describes one run with its launch; a warp is a producer by what it does. An mbarrier that the kernel
 invalidates before its end is part of a ring as well. An address that is initialized again holds another mbarrier.

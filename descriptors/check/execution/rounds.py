@@ -39,7 +39,7 @@ _Warp: TypeAlias = "tuple[int, int]"
 
 @frozen
 class Act:
-    """What a role does at an mbarrier in one phase.
+    """The operations of a role on an mbarrier in one phase.
 
     Args:
         role: number of the role.
@@ -64,7 +64,7 @@ class Act:
 
 @frozen
 class Rounds:
-    """Which warps wait for which in a run.
+    """The waits of the warps of a run for each other.
 
     Args:
         roles: warps that do the same, as text.

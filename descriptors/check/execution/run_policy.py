@@ -1,7 +1,7 @@
 """The limits of executing a kernel: values of its parameters, numbers of steps, and when no further run is started.
 
 A verdict names the launches that were executed. These numbers therefore decide how long a check takes and what it can
-claim, but nothing is called clean that was not executed. A step is one instruction that a warp executes.
+claim, but code that was not executed is never called clean. A step is one instruction that a warp executes.
 Source: ours.
 
 Law: tiles of 64 leave loops an even and an odd number of iterations, and the small sizes one or none.

@@ -144,7 +144,7 @@ def trials(kernel: Program, text: str, config: Configuration) -> tuple[list[Tria
     Args:
         kernel: the kernel.
         text: the PTX that contains the kernel, for its shared variables.
-        config: what is known of the launch.
+        config: the values of the launch that the user gave.
     """
     head = kernel.function.head
     if why := unlaunchable(kernel.function, config):

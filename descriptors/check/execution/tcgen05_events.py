@@ -1,8 +1,8 @@
 r"""Execute asynchronous ``tcgen05`` instructions: multiplications, copies, shifts, and their commits.
 
 Operations of one thread are assumed to be in order among themselves, so that a copy of scale factors comes before the
-multiplication that reads them; everything else is ordered by commits and barriers. What a run does not follow of tensor
-memory is recorded as unchecked: shifts, parts of groups of lanes, a second CTA that issues.
+multiplication that reads them; everything else is ordered by commits and barriers. Operations that a run does not
+follow are recorded as unchecked: shifts, parts of groups of lanes, a second CTA that issues.
 
 Source: PTX ISA 9.1, tcgen05: Memory Consistency Model; tcgen05.mma, cp, shift, commit.
 
@@ -35,7 +35,7 @@ from __future__ import annotations
 import re
 from functools import reduce
 
-from descriptors.check.execution.accesses import Operation, check_mask, read_operand
+from descriptors.check.execution.accesses import Operation, check_mask, descriptor_of, read_operand
 from descriptors.check.execution.barrier_events import arrive_at
 from descriptors.check.execution.footprints import (
     cells_of_a,
@@ -63,7 +63,6 @@ from descriptors.check.ptx.multiplications import (
     tensor_sides,
     use_of,
 )
-from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.operands.operand import ELEMENT_TYPES
@@ -166,7 +165,7 @@ def _read_operands(
 ) -> None:
     """Read A and B, if they are in shared memory and the project has a model of the read."""
     for side in tensor_sides(view, described):
-        word = _descriptor_of(machine, fragment, step, side.operand)
+        word = descriptor_of(machine, fragment, step, side.operand)
         if side.matrix == "B" and view.table is not None:
             _read_lookup_table(machine, fragment, step, view, described, operation)
         elif word is not None and not side.dtype:
@@ -264,17 +263,6 @@ def _has_padding(dtype: str) -> bool:
     return element is not None and element.bits != element.storage_bits
 
 
-def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, operand: Operand) -> int | None:
-    """Return the descriptor of an operand; None if the operand is elsewhere or the descriptor is unknown."""
-    if isinstance(operand, Address):
-        return None
-    value = machine.value(fragment, operand)
-    if isinstance(value, int):
-        return value
-    machine.note_skipped(step, f"its descriptor depends on {origin_text(value)}")
-    return None
-
-
 def _described_instruction(machine: Machine, fragment: Fragment, step: Step, view: TensorMma) -> Described | None:
     """Decode the instruction descriptor; None if it is unknown or describes no instruction."""
     number = machine.value(fragment, view.idesc)
@@ -343,7 +331,7 @@ def _copy(machine: Machine, fragment: Fragment, step: Step) -> None:
         note_unseen(machine, step, "no copy has this shape")
         return
     ranks = [fragment.cta] if "cta_group::1" in words else [fragment.cta & ~1, fragment.cta | 1]
-    word = _descriptor_of(machine, fragment, step, step.instruction.operands[1])
+    word = descriptor_of(machine, fragment, step, step.instruction.operands[1])
     if word is not None:
         for rank in ranks:  # rows that no multiplication reads need not be written
             runs = operand_runs(word, _descriptor_arch(machine), "u8", "K", shape, rank)

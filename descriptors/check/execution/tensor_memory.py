@@ -49,7 +49,7 @@ class TensorMemory:
     def room(self, event: Alloc) -> int | None:
         """Return the first columns that are free for an allocation, or None; an exclusive allocation takes all columns.
 
-        An allocation of illegal size is reported by itself and never waits: it always gets columns.
+        An allocation of illegal size has a finding of its own and never waits: it always gets columns.
         """
         if event.exclusive or any(allocation.exclusive for allocation in self.live):
             return None if self.live else 0
@@ -68,7 +68,7 @@ class TensorMemory:
         return not is_exclusive and event.granted + sum(allocation.granted for allocation in self.live) <= COLUMNS
 
     def allocate(self, low: int, event: Alloc, place: int) -> None:
-        """Allocate columns from ``low`` on, by the instruction at ``place``; nothing has accessed them yet."""
+        """Allocate columns from ``low`` on, by the instruction at ``place``; they have no accesses yet."""
         high = low + event.granted
         self.live = after(self.live, replace(event, name=str(low)))
         self.places[str(low)] = place
@@ -81,7 +81,7 @@ class TensorMemory:
         return Dealloc(columns, str(own), exclusive)
 
     def fault(self, low: int, event: Dealloc) -> Fault | None:
-        """Return what is wrong with a deallocation from a column on; None if it is right."""
+        """Return the fault of a deallocation from a column on; None if it is correct."""
         fault = fault_of(self.live, event)
         return fault if fault is not None or str(low) == event.name else Fault.UNKNOWN
 
@@ -91,7 +91,7 @@ class TensorMemory:
         return None if freed is None else (int(freed.name), int(freed.name) + freed.granted)
 
     def free(self, event: Dealloc, access: Access) -> None:
-        """Deallocate columns."""
+        """Free columns."""
         span = self.span(event)
         self.live = after(self.live, event)
         if span is not None:

@@ -1,7 +1,7 @@
 r"""Execute the allocation and deallocation of tensor memory, and its loads and stores by warps.
 
 A load or store is complete after a wait, or, for a load, where its registers are used. Addresses are followed by
-columns and by groups of lanes; what is not followed is recorded as unchecked.
+columns and by groups of lanes; other operations are recorded as unchecked.
 
 Source: PTX ISA 9.1, tcgen05: Tensor Memory Addressing, Memory Consistency Model; tcgen05.alloc, dealloc, ld, st, wait.
 

@@ -112,7 +112,7 @@ def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
 
 @lru_cache(maxsize=1024)
 def order_of(steps: tuple[int, ...], size: int) -> tuple[tuple[int, ...], bool]:
-    """Return the steps of K per element, from 0 on and in their own unit, and whether the bytes of each are contiguous.
+    """Return the steps of K per element, from 0 on and in their own unit, and True if the bytes of each are contiguous.
 
     >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
     ((8, 9, 0, 1), True)
@@ -171,7 +171,7 @@ def _view(instruction: Instruction) -> WarpMma | None:
 def _check_operands(
     machine: Machine, fragment: Fragment, step: Step, view: WarpMma, accumulation: tuple[int, int, int]
 ) -> str:
-    """Check the operands of a multiplication and report what is wrong; return why it is undecided, or ""."""
+    """Check the operands of a multiplication and report errors; return why it is undecided, or ""."""
     bits = stored_bits(view)
     if bits in (0, 64):
         return "64-bit elements and quads of threads are not checked"
@@ -236,7 +236,7 @@ def _locate_operand(machine: Machine, fragment: Fragment, step: Step, number: in
 
 
 def _compare_operands(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
-    """Report what is wrong with the operands, and return why they are undecided; "" if they are decided."""
+    """Report errors of the operands, and return why they are undecided; "" if they are decided."""
     for letter, matrix in (("A", a), ("B", b)):
         if matrix.rest is not None:
             row, byte = matrix.rest

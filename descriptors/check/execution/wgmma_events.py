@@ -1,6 +1,7 @@
 r"""Execute ``wgmma``: one operation of the four warps of a warpgroup, which reads when the last warp has issued it.
 
-A wait for a group ends when all four warps have issued what it covers. The thread then knows what they knew.
+A wait for a group ends when all four warps have issued the operations of the group. The thread then knows the accesses
+that these warps knew.
 
 Source: PTX ISA 9.1, wgmma.mma_async, wgmma.commit_group, wgmma.wait_group; Asynchronous Warpgroup Level Matrix
 Instructions.
@@ -25,17 +26,15 @@ Invariant: a wait for a multiplication ends when every warp has issued it.
 
 from __future__ import annotations
 
-from descriptors.check.execution.accesses import Operation, read_operand
+from descriptors.check.execution.accesses import Operation, descriptor_of, read_operand
 from descriptors.check.execution.footprints import line_bytes, operand_runs
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.lanes import origin_text
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.meetings import Issue
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import check_whole_warp
-from descriptors.check.ptx.multiplications import Side, wgmma, wgmma_sides
-from descriptors.check.ptx.ptx_operands import Vector
+from descriptors.check.ptx.multiplications import wgmma, wgmma_sides
 
 #: Warps of a warpgroup.
 _WARPGROUP = 4
@@ -52,7 +51,7 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
     if view is None:
         return
     issue = _issue(machine, fragment)
-    words = [(side, _descriptor_of(machine, fragment, step, side)) for side in wgmma_sides(view)]
+    words = [(side, descriptor_of(machine, fragment, step, side.operand)) for side in wgmma_sides(view)]
     if issue.warps < min(_WARPGROUP, machine.warps):
         return
     issue.complete = True
@@ -77,17 +76,6 @@ def _issue(machine: Machine, fragment: Fragment) -> Issue:
     issue.add_warp(fragment.known, fragment.published)
     fragment.groups.add("wgmma", issue.bit)
     return issue
-
-
-def _descriptor_of(machine: Machine, fragment: Fragment, step: Step, side: Side) -> int | None:
-    """Return the descriptor of an operand; None if the operand is in registers or the descriptor is unknown."""
-    if isinstance(side.operand, Vector):
-        return None
-    value = machine.value(fragment, side.operand)
-    if isinstance(value, int):
-        return value
-    machine.note_skipped(step, f"its descriptor depends on {origin_text(value)}")
-    return None
 
 
 def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:

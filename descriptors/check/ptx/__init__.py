@@ -1,1 +1,1 @@
-"""A PTX text read: statements, operands, control flow, constants, multiplications and their words."""
+"""Parse PTX: statements, operands, control flow, constants, multiplications and their descriptors."""

@@ -177,7 +177,7 @@ class Conditions:
         return (base, offset + constant) if self.lasts(("register", base), definition, index) else (name, 0)
 
     def lasts(self, condition: Condition, definition: int, index: int) -> bool:
-        """Return whether a definition always precedes a read, and none of its registers is written in between."""
+        """Return whether a definition always precedes a read, and its registers are not written in between."""
         if self.passes(-1, index, definition):
             return False
         return not any(

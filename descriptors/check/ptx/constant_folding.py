@@ -69,7 +69,7 @@ _DATA = ("wgmma.", "tcgen05.ld", "tcgen05.st")
 def fold(
     function: Function, variables: Mapping[str, int], indices: Iterable[int], graph: list[Block] | None = None
 ) -> dict[int, dict[str, Known]]:
-    """Return what is known of the registers that some instructions read, by the index of the instruction.
+    """Return the known bits of the registers that some instructions read, by the index of the instruction.
 
     Args:
         function: the function.
@@ -99,8 +99,8 @@ class _Work(NamedTuple):
     """The computation of a definition.
 
     Args:
-        rule: returns what is known of the result from what is known of the operands.
-        read: the operands: what is known of them, or their definitions.
+        rule: returns the known bits of the result from those of the operands.
+        read: the operands: their known bits, or their definitions.
         bits: width of the register.
         origin: the base of the value, if it has no other.
         joins: whether several definitions meet here.
@@ -149,7 +149,7 @@ class _Folder:
         self.joins = 1000 + len(self.code) // 2
 
     def value(self, operand: Operand, index: int) -> Known:
-        """Return what is known of an operand of an instruction."""
+        """Return the known bits of an operand of an instruction."""
         source = self._operand(operand, index)
         if isinstance(source, Known):
             return source
@@ -287,7 +287,7 @@ class _Folder:
     def _compute_in_loop(
         self, definition: Definition, values: dict[Definition, Known], visits: int, endless: bool
     ) -> Known | None:
-        """Return what is known of a definition from the values so far; known bits only decrease, so it terminates."""
+        """Return the known bits of a definition from the values so far; they only decrease, so the loop terminates."""
         if visits > ROUNDS:
             return NOTHING
         work, previous = self.work[definition], values.get(definition)
@@ -306,7 +306,7 @@ class _Folder:
         return value
 
     def _compute(self, definition: Definition, values: dict[Definition, Known], previous: Known | None) -> Known:
-        """Return what is known of a definition from what is known of its operands."""
+        """Return the known bits of a definition from those of its operands."""
         work, settled = self.work[definition], self.known
         operand_values = [
             other if isinstance(other, Known) else values.get(other) or settled.get(other) for other in work.read
@@ -460,7 +460,7 @@ def _apply_negated(compute: Rule, negations: tuple[bool, ...], operands: Sequenc
 
 
 def _value_of_any_thread(operands: Sequence[Known]) -> Known:
-    """Return what is known of a value of some thread, this one or another."""
+    """Return the known bits of a value of some thread, this one or another."""
     value = operands[0]
     return (
         value if value.base[:1] == "&" else Known(value.value, value.mask, "", 0, tuple(dict.fromkeys(value.choices)))

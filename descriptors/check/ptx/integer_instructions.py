@@ -1,4 +1,4 @@
-"""The integer instructions of PTX: how an opcode is decoded, and what it computes.
+"""The integer instructions of PTX: decoding of opcodes, and the function that each computes.
 
 ``TABLE`` has one row per operation. ``decode`` turns an opcode into an ``IntegerOperation``, and ``exact`` returns its
 meaning as a function on bits, compiled once per operation. Every analysis of integers starts from these two: execution

@@ -149,7 +149,7 @@ _complaints = lru_cache(maxsize=4096)(complaints)
 
 
 def common_complaints(words: Sequence[int], use: Use) -> tuple[list[str], bool]:
-    """Return the violations that all possible descriptors share, and whether one of them has another violation.
+    """Return the violations that all possible descriptors share, and True if one of them has another violation.
 
     >>> common_complaints((0x08200490, 0x08202490), Use("f16")), common_complaints((0x08200490, 0), Use("f16"))[1]
     (([], False), True)
@@ -181,7 +181,7 @@ class SmemOperand:
         dtype: the element type in shared memory.
         major: ``K`` or ``MN``.
         shape: MN and K that the instruction reads from the memory of one CTA.
-        word: what is known of the descriptor.
+        word: the known bits of the descriptor.
         shifts: right shifts, in bits, that are applied to addresses of variables in the computation of the descriptor.
     """
 
@@ -212,7 +212,7 @@ class SmemOperand:
 
     @property
     def checked(self) -> bool:
-        """Whether enough of the descriptor is known for a check: all of it, or at least swizzle and SBO."""
+        """Whether enough of the descriptor is known for a check: all bits, or at least swizzle and SBO."""
         return self.resolved or {"swizzle", STRIDE} <= set(self.known_fields)
 
 
@@ -258,7 +258,7 @@ def smem_findings(operand: SmemOperand) -> Iterator[tuple[str, str]]:
     version = fields["version"].mask if not has_wgmma(operand.arch) else 0
     if version and operand.word.mask & version == version and not word & version:
         # Compilers emit such descriptors, so the rest is checked as if the version were right.
-        yield "word-version", f"descriptor {word_text} of {operand.matrix} has 0 in bits [46,49)"
+        yield "word-version", f"the descriptor of {operand.matrix} has 0 in bits [46,49); it is {word_text}"
         word |= fields.encode() & version
     elif operand.word.mask & version != version:
         word = word & ~version | fields.encode() & version
@@ -271,7 +271,8 @@ def smem_findings(operand: SmemOperand) -> Iterator[tuple[str, str]]:
         if remark.kind in _OF_THE_START and (not is_decided or remark.field == "start_address"):
             continue
         if all(kind in others for others in remarks_by_word):
-            yield _rule_of(remark), f"descriptor {word_text} of {operand.matrix}: {remark}"
+            subject = f"{remark.field or 'descriptor'} of {operand.matrix}"
+            yield _rule_of(remark), f"{subject}: {remark.text}; the descriptor is {word_text}"
 
 
 def _pattern_mask(operand: SmemOperand) -> int:

@@ -7,7 +7,7 @@ has its n-th choice, this value has its n-th, too. The rules in this module igno
 a rule to each choice.
 Source: the algebra of known bits that compilers use; tested by enumeration.
 
-Invariant: for all operands that agree with what is known of them, the result agrees with what is known of it.
+Invariant: if the operands agree with their known bits, the result agrees with its known bits.
 
 >>> from itertools import product
 >>> masks = [(value, mask) for mask in range(8) for value in range(8) if value & ~mask == 0]
@@ -286,7 +286,7 @@ def insert(field: Known, into: Known, position: int, length: int, bits: int) -> 
 
 
 def meet(a: Known, b: Known) -> Known:
-    """Return what is known of a value that is one of two.
+    """Return the known bits of a value that is one of two.
 
     >>> meet(exactly(4), exactly(6)).mask == (1 << 64) - 3
     True
@@ -303,7 +303,7 @@ MOST = 32
 
 
 def merge(several: Sequence[Known], first: tuple[int, ...] = ()) -> Known:
-    """Return what is known of a value that is one of several.
+    """Return the known bits of a value that is one of several.
 
     Args:
         several: the possible values.

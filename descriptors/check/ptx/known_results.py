@@ -2,8 +2,8 @@
 
 ``rule`` evaluates the table of ``integer_instructions`` over known bits. If all operands are constants, the exact
 meaning gives the result. An operation that only rearranges bits is evaluated with all unknown bits 0 and with all of
-them 1, and what agrees is known. ``_REFINED`` has the operations about which more can be said: carries, the largest
-value, and the distance from a base. Nothing is known of the result of any other operation.
+them 1, and the bits that agree are known. ``_REFINED`` has the operations about which more can be said: carries, the
+largest value, and the distance from a base. The result of any other operation is unknown.
 
 Operands have as many bits as their registers; a result has zeros above the width of its type, and a predicate is one
 bit.
@@ -44,14 +44,14 @@ from descriptors.check.ptx.known_bits import (
     subtract,
 )
 
-#: A function that returns what is known of the result from what is known of the operands.
+#: A function that returns the known bits of the result from those of the operands.
 Rule: TypeAlias = Callable[[Sequence[Known]], Known]
 _Refinement: TypeAlias = Callable[[IntegerOperation, Sequence[Known]], Known]
 
 
 @lru_cache(maxsize=4096)
 def rule(operation: IntegerOperation) -> Rule | None:
-    """Return the rule of an operation; None if nothing is known of its result, whatever the operands.
+    """Return the rule of an operation; None if its result is unknown for all operands.
 
     >>> from descriptors.check.ptx.integer_instructions import decode
     >>> rule(decode("shf.l.wrap.b32"))([Known(0x80000000, ALL), NOTHING, exactly(1)]).mask & 3

@@ -66,7 +66,7 @@ _WGMMA_KINDS = {
 
 @frozen
 class WgmmaOpcode:
-    """What the opcode of a ``wgmma.mma_async`` states.
+    """The parsed opcode of a ``wgmma.mma_async``.
 
     Args:
         shape, types, kind, sparse, extra: as in ``Wgmma``.
@@ -128,7 +128,7 @@ class Wgmma:
 
 
 def wgmma_opcode(instruction: Instruction) -> WgmmaOpcode | None:
-    """Return what the opcode of a ``wgmma.mma_async`` states; None if it has no shape or not three types.
+    """Parse the opcode of a ``wgmma.mma_async``; None if it has no shape or not three types.
 
     >>> wgmma_opcode(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", ())).kind
     'f16'
@@ -242,7 +242,7 @@ class TensorMma:
 
 
 def tensor_opcode(instruction: Instruction) -> TensorMma | None:
-    """Return what the opcode of a ``tcgen05.mma`` states, without its operands; None if it has no kind.
+    """Parse the opcode of a ``tcgen05.mma``, without its operands; None if it has no kind.
 
     >>> tensor_opcode(Instruction(1, "tcgen05.mma.cta_group::2.kind::f16", ())).cta_group
     2

@@ -2,7 +2,7 @@ r"""The definition of a register that reaches an instruction: an instruction, or
 
 This is static single assignment form, computed only for the registers that are needed. A *join* of a register is a
 block whose head several definitions of the register reach; a path without a definition counts as one. Between a
-definition or a join and a read of it, the register does not change.
+definition or a join and a read of its value, the register does not change.
 Source: Cytron, Ferrante, Rosen, Wegman, Zadeck 1991 (dominance frontiers), computed as Cooper, Harvey and Kennedy 2001.
 
 Invariant: the definition of a read is the last write on every path.

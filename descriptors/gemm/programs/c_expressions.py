@@ -67,8 +67,8 @@ def tile_bytes(tile: AnyLayout, width: int) -> tuple[str, str]:
         for name, mode in zip(("row", "column"), tuple(_plain(tile))[:2], strict=True)
         for term in _terms(mode, name, width)
     ]
-    at, swizzle = " + ".join(terms) or "0u", _swizzle(tile, width)
-    return at, "at" if swizzle is None else f"at ^ ((at & {swizzle[0]:#x}u) >> {swizzle[1]}u)"
+    offset, swizzle = " + ".join(terms) or "0u", _swizzle(tile, width)
+    return offset, "at" if swizzle is None else f"at ^ ((at & {swizzle[0]:#x}u) >> {swizzle[1]}u)"
 
 
 def byte_lines(d: Derivation) -> list[str]:
@@ -136,7 +136,7 @@ def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:
     """Return row and column as C expressions in ``thread`` and ``value``.
 
     Args:
-        layout: (thread, value) to row + rows * column; every stride is less than ``rows`` or a multiple of it.
+        layout: (thread, value) to row + rows * column; every stride is less than ``rows`` or a multiple of ``rows``.
         rows: number of rows of the fragment.
 
     >>> from layoutalg import fragment
@@ -144,12 +144,12 @@ def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:
     ('thread / 4 % 8 + thread / 32 % 4 * 16 + value / 2 % 2 * 8', 'thread % 4 * 2 + value % 2')
     """
     terms: dict[str, list[str]] = {"row": [], "column": []}
-    for index, what in enumerate(("thread", "value")):
+    for index, variable in enumerate(("thread", "value")):
         before, mode = 1, flatten(layout[index])
         for extent, step in zip(_listed(mode.shape), _listed(mode.stride), strict=True):
-            at = f"{what} / {before} % {extent}" if before > 1 else f"{what} % {extent}"
+            digit = f"{variable} / {before} % {extent}" if before > 1 else f"{variable} % {extent}"
             kind, times = ("row", step) if step < rows else ("column", step // rows)
-            terms[kind].append(at if times == 1 else f"{at} * {times}")
+            terms[kind].append(digit if times == 1 else f"{digit} * {times}")
             before *= extent
     return " + ".join(terms["row"]) or "0", " + ".join(terms["column"]) or "0"
 
@@ -171,8 +171,8 @@ def coordinate(modes: Mapping[str, AnyLayout]) -> tuple[str, str]:
         assert isinstance(flat, Layout)
         for extent, step in zip(_listed(flat.shape), _listed(flat.stride), strict=True):
             if isinstance(step, ScaledBasis) and extent > 1:
-                at = f"{name} / {before} % {extent}" if before > 1 else f"{name} % {extent}"
-                terms[step.mode[0]].append(at if step.value == 1 else f"{at} * {step.value}")
+                digit = f"{name} / {before} % {extent}" if before > 1 else f"{name} % {extent}"
+                terms[step.mode[0]].append(digit if step.value == 1 else f"{digit} * {step.value}")
             before *= extent
     return " + ".join(terms[0]) or "0", " + ".join(terms[1]) or "0"
 

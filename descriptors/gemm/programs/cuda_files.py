@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
-from descriptors.errors import DescriptorError
+from descriptors.smem.emitters.recipe import check_identifier
 
 #: The options of the files; each is 0 if a plan does not set it.
 OPTIONS = (
@@ -71,11 +71,7 @@ def assemble(name: str, pieces: Mapping[str, str], options: Mapping[str, int], k
     text = re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
     if kernel == "gemm":
         return text
-    if _is_used(kernel, text):
-        raise DescriptorError(
-            f"emit: {kernel} cannot be the name of the kernel; C++, CUDA or the program uses this name for something "
-            f"else; use another name, for example gemm_{kernel.strip('_')}"
-        )
+    check_identifier(kernel, "C++, CUDA or the program", lambda name: _is_used(name, text))
     return re.sub(r"\bgemm\b", kernel, text)
 
 
@@ -107,7 +103,7 @@ def resolve(text: str, options: Mapping[str, int], pieces: Mapping[str, str] | N
             continue
         rest = line.lstrip()
         if seam and rest and lines and (rest[0] in ",;)" or lines[-1].endswith(",")):
-            # What follows a condition belongs to the statement before it.
+            # The text after a condition belongs to the statement before the condition.
             joined = lines[-1] + (rest if rest[0] in ",;)" else f" {rest}")
             if len(joined) <= _WIDTH or rest[0] in ";)":
                 line = joined
@@ -119,20 +115,19 @@ def resolve(text: str, options: Mapping[str, int], pieces: Mapping[str, str] | N
     return "\n".join(lines)
 
 
-def _selected(text: str, options: Mapping[str, int], known: dict[str, str]) -> Iterator[str]:
-    """Yield the selected lines. A file is included once; ``known`` has texts by name and replaces files."""
-    frames = list[
-        list[bool] | None
-    ]()  # of conditions: whether this branch is selected, and one up to here; None: stays
+def _selected(text: str, options: Mapping[str, int], texts: dict[str, str]) -> Iterator[str]:
+    """Yield the selected lines. A file is included once; ``texts`` has texts by name and replaces files."""
+    # For each open condition: whether its current branch is selected, and any branch so far; None if the text stays.
+    frames = list[list[bool] | None]()
     for line in text.splitlines():
         if (condition := _CONDITION.match(line)) is not None:
-            word, asked = condition.groups()
+            word, condition_text = condition.groups()
             if word.startswith("if"):
-                value = _value(asked, options) if word == "if" else None
+                value = _value(condition_text, options) if word == "if" else None
                 frames.append(None if value is None else [value, value])
             frame = frames[-1]
             if frame is not None and word in ("elif", "else"):
-                selected = not frame[1] and (word == "else" or bool(_value(asked, options)))
+                selected = not frame[1] and (word == "else" or bool(_value(condition_text, options)))
                 frame[:] = [selected, frame[1] or selected]
             if word == "endif":
                 frames.pop()
@@ -143,13 +138,13 @@ def _selected(text: str, options: Mapping[str, int], known: dict[str, str]) -> I
             continue
         if (include := _INCLUDE.match(line)) is None:
             yield line
-        elif include[1] in known:
-            yield from known.pop(include[1]).splitlines()
-            known[include[1]] = ""
+        elif include[1] in texts:
+            yield from texts.pop(include[1]).splitlines()
+            texts[include[1]] = ""
             yield ""
         else:
-            known[include[1]] = ""
-            yield from _selected(source(include[1]), options, known)
+            texts[include[1]] = ""
+            yield from _selected(source(include[1]), options, texts)
             yield ""
 
 

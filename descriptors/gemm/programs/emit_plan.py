@@ -71,11 +71,11 @@ PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
 }
 
 
-def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
+def emit_plan(plan: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     r"""Return the source code of a plan.
 
     Args:
-        made: the plan.
+        plan: the plan.
         language: ``"cuda"`` for a whole kernel, ``"ptx"`` for the inner loop, or ``"header"`` for the constants, for C,
             C++ and CUDA C++. A plan of ``mma.sync`` can be written as ``"cuda"`` only.
         name: prefix of every identifier.
@@ -94,17 +94,17 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     write = choose("emit: language", language, PLAN_LANGUAGES)
     if not isinstance(name, str):
         raise DescriptorError(f"emit: the name {brief(name)} is not text")
-    if isinstance(made, MmaPlan):
-        return _write_mma_kernel(made, language, name)
-    if not isinstance(made, Plan):
-        raise DescriptorError(f"emit: {brief(made)} is not a plan")
-    if made.a.derivation.crossing is not None:  # both LBO and the start address are addresses
-        raise DescriptorError(f"emit: {cuda_refusal(made)}; the plan itself has every descriptor and step")
+    if isinstance(plan, MmaPlan):
+        return _write_mma_kernel(plan, language, name)
+    if not isinstance(plan, Plan):
+        raise DescriptorError(f"emit: {brief(plan)} is not a plan")
+    if plan.a.derivation.crossing is not None:  # both LBO and the start address are addresses
+        raise DescriptorError(f"emit: {cuda_refusal(plan)}; the plan itself has every descriptor and step")
     proposals = [Advice({"language": other}) for other in PLAN_LANGUAGES]
-    with advising(lambda changes: PLAN_LANGUAGES[changes["language"]](made, name)), proposing(proposals):
-        title, rest = write(made, name).split("\n", 1)
+    with advising(lambda changes: PLAN_LANGUAGES[changes["language"]](plan, name)), proposing(proposals):
+        title, rest = write(plan, name).split("\n", 1)
     # In a header each operand has its own evidence; kernels and loops have one line for the whole.
-    evidence = [] if language == "header" else known_line(made.asked.arch)
+    evidence = [] if language == "header" else known_line(plan.asked.arch)
     return "\n".join([title, *(f"// {line}" for line in evidence), rest])
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from descriptors.errors import DescriptorError
 from descriptors.gemm.plan import Plan
 from descriptors.smem.emitters.recipe import check_identifier
 from descriptors.smem.words.descriptor import smem_word
@@ -62,17 +61,12 @@ def frame(
     Raises:
         DescriptorError: if the name is not an identifier, or PTX uses it for something else.
     """
-    check_identifier(name)
-    if name in _RESERVED:
-        raise DescriptorError(
-            f"emit: {name} cannot be the name of the kernel; PTX uses this name for something else; use another name, "
-            "for example gemm"
-        )
+    check_identifier(name, "PTX", _RESERVED.__contains__)
     version, target = version_and_target(arch)
     version = max(version, _SPARSE_VERSION, key=as_version) if sparse else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
-    inputs = ", ".join(f".param .{kind} {name}_{what}" for kind, what in map(str.split, parameters))
+    inputs = ", ".join(f".param .{kind} {name}_{parameter}" for kind, parameter in map(str.split, parameters))
     return f"""// {title}
 .version {version}
 .target {target}

@@ -76,10 +76,10 @@ def _group(plan: BlackwellPlan) -> str:
 
 def _begin(plan: BlackwellPlan, name: str) -> Iterator[str]:
     """Yield the allocation of columns, by the whole first warp, and the descriptors of the first stage."""
-    _, _, done = barriers(plan)
+    _, _, done_barrier = barriers(plan)
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;", f"mov.u32 %smem, {name}_smem;")
-    yield from (f"add.u32 %smem_done, %smem, {done};", f"add.u32 %smem_tmem, %smem, {done + 8};")
+    yield from (f"add.u32 %smem_done, %smem, {done_barrier};", f"add.u32 %smem_tmem, %smem, {done_barrier + 8};")
     columns = plan.accumulators.plan
     yield from allocate(columns.allocate, plan.asked.cta_group, exclusive=columns.exclusive)
     yield from ("setp.ne.u32 %other, %thread, 0;", "@%other bra all;")
@@ -108,26 +108,26 @@ def _stage(plan: BlackwellPlan) -> Iterator[str]:
         yield f"add.u32 %d_tmem, %tmem, {copy.column};"
         yield f"tcgen05.cp.{_group(plan)}.{copy.shape} [%d_tmem], %s_desc;"
     yield "setp.ne.u32 %p, %tile, 0;"
-    for one in plan.multiplications():
-        yield from _multiply(plan, one)
+    for multiplication in plan.multiplications():
+        yield from _multiply(plan, multiplication)
     yield from commit("%empty", plan.asked.cta_group)
 
 
-def _multiply(plan: BlackwellPlan, one: Multiplication) -> Iterator[str]:
+def _multiply(plan: BlackwellPlan, multiplication: Multiplication) -> Iterator[str]:
     """Yield an instruction, and the computation of its operands."""
-    m, n, k = one.block
+    m, n, k = multiplication.block
     factors = [
         f"add.u32 {register}, %tmem, {word_text(pointer, 32)};"
-        for register, pointer in zip(("%sfa_tmem", "%sfb_tmem"), one.factors, strict=False)
+        for register, pointer in zip(("%sfa_tmem", "%sfb_tmem"), multiplication.factors, strict=False)
     ]
     if (m, n) == (0, 0):
-        yield f"mov.b32 %idesc, {word_text(one.idesc, 32)};"
+        yield f"mov.b32 %idesc, {word_text(multiplication.idesc, 32)};"
     if m == 0:
-        yield from (f"add.u64 %b_desc, %b, {one.b_step};", *factors[1:])
-    yield from (f"add.u64 %a_desc, %a, {one.a_step};", *factors[:1])
-    if one.metadata is not None:
-        yield f"add.u32 %e_tmem, %tmem, {one.metadata};"
-    yield f"add.u32 %d_tmem, %tmem, {one.column};"
+        yield from (f"add.u64 %b_desc, %b, {multiplication.b_step};", *factors[1:])
+    yield from (f"add.u64 %a_desc, %a, {multiplication.a_step};", *factors[:1])
+    if multiplication.metadata is not None:
+        yield f"add.u32 %e_tmem, %tmem, {multiplication.metadata};"
+    yield f"add.u32 %d_tmem, %tmem, {multiplication.column};"
     yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
 
 
@@ -170,14 +170,14 @@ def _end(plan: BlackwellPlan) -> Iterator[str]:
     yield f"mul.wide.u32 %step, %thread, {4 * len(plan.accumulators.firsts) * len(mine) * read.values};"
     yield "add.u64 %out, %out, %step;"
     registers = ", ".join(f"%v{i}" for i in range(read.values))
-    at = 0
+    offset = 0
     for first in plan.accumulators.firsts:
         for load in mine:
             yield f"add.u32 %d_tmem, %tmem, {(load.lane << 16) + first + load.column:#x};"
             yield f"{read.move.ptx} {{{registers}}}, [%d_tmem];"
             yield "tcgen05.wait::ld.sync.aligned;"
-            yield from (f"st.global.b32 [%out+{at + 4 * i}], %v{i};" for i in range(read.values))
-            at += 4 * read.values
+            yield from (f"st.global.b32 [%out+{offset + 4 * i}], %v{i};" for i in range(read.values))
+            offset += 4 * read.values
     yield from (*together(plan.asked.cta_group), "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];",)
     exclusive = "exclusive." * plan.accumulators.plan.exclusive

@@ -148,7 +148,7 @@ def _block(plan: HopperPlan, k: int) -> Iterator[str]:
 
 def _renumbered(line: str, name: str, first: int) -> str:
     """Return an instruction with the registers of a list renumbered from ``first`` on."""
-    return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
+    return re.sub(rf"%{name}(\d+)", lambda match: f"%{name}{first + int(match[1])}", line)
 
 
 def _load_e(metadata: Metadata, warpgroups: int, own: int) -> Iterator[str]:

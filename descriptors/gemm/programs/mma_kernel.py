@@ -60,14 +60,14 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
         "plan": "\n\n".join(["\n".join(_constants(plan)), *_loads(plan), _multiply(plan)]),
         "plan_headers": type_headers(loop.a.name, loop.b.name, loop.c, loop.d),
     }
-    asked = {
+    features = {
         "BARRIERS_USED": plan.by_engine,
         "D_F16": loop.d == "f16",
         "FACTOR_MANTISSA": plan.scales is not None and plan.scales.dtype == "ue4m3",
         "NARROW": bool(loop.kind),
         "SCALED": plan.scales is not None,
     }
-    return _head(plan, name) + assemble("mma", pieces, {key: 1 for key, value in asked.items() if value}, name)
+    return _head(plan, name) + assemble("mma", pieces, {key: 1 for key, value in features.items() if value}, name)
 
 
 def _multiply(plan: MmaPlan) -> str:
@@ -75,7 +75,10 @@ def _multiply(plan: MmaPlan) -> str:
     count = 2 if plan.asked.d == "f16" else 4
     kind = {"f32": "f", "s32": "r", "f16": "r"}[plan.asked.d]
     vectors = [(0, count), (count, 4), (count + 4, 2), (0, count)]
-    operands = ", ".join(f"{{{', '.join(f'%{i}' for i in range(at, at + size))}}}" for at, size in vectors)
+    operands = ", ".join(
+        f"{{{', '.join(f'%{i}' for i in range(first_register, first_register + size))}}}"
+        for first_register, size in vectors
+    )
     parameters = inputs = ""
     if plan.scales is not None:
         first, (a, b) = count + 6, plan.scales.threads
@@ -195,11 +198,11 @@ def _operand(side: MmaOperand) -> Iterator[str]:
         yield from map_constants(name, side.fill, side.major)
     else:
         yield f"constexpr bool {name}_MN_MAJOR = {boolean(side.major is Major.MN)};"
-    at, turned = tile_bytes(side.layout, side.bytes)
+    affine, swizzled = tile_bytes(side.layout, side.bytes)
     yield f"__host__ __device__ constexpr uint32_t {low}_byte(uint32_t row, uint32_t column) {{"
-    if "column" not in at:
+    if "column" not in affine:
         yield "  (void)column;"
-    yield f"  const uint32_t at = {at};\n  return {turned};\n}}"
+    yield f"  const uint32_t at = {affine};\n  return {swizzled};\n}}"
     yield from _copy_constants(side)
     yield f"constexpr int {name}_PIECE = {side.load.tiler[0]};  // from a warp's block to its next"
     yield from _functions(f"{low}_load", _pointers(side), ("mn", "k"))
@@ -223,8 +226,8 @@ def _copy_constants(side: MmaOperand) -> Iterator[str]:
 def _functions(low: str, modes: dict[str, AnyLayout], names: tuple[str, str]) -> Iterator[str]:
     """Yield CUDA functions for row and column, from partitions of an identity layout and their variables."""
     for name, text in zip(names, coordinate(modes), strict=True):
-        given = ", ".join(f"int {one}" if one in text else "int" for one in modes)
-        head = f"__host__ __device__ constexpr int {low}_{name}({given})"
+        parameters = ", ".join(f"int {variable}" if variable in text else "int" for variable in modes)
+        head = f"__host__ __device__ constexpr int {low}_{name}({parameters})"
         line = f"{head} {{ return {text}; }}"
         yield line if len(line) <= 120 else f"{head} {{\n  return {text};\n}}"
 
@@ -242,9 +245,9 @@ def _loads(plan: MmaPlan) -> Iterator[str]:
     """Yield the functions with the load instructions, each once, and the functions that load A and B."""
     yield from dict.fromkeys(_instruction(side) for side in (plan.a, plan.b))
     for side in (plan.a, plan.b):
-        given = "uint32_t (&to)[4], uint32_t from, int thread, int mn, int k"
+        parameters = "uint32_t (&to)[4], uint32_t from, int thread, int mn, int k"
         body = _by_element(side) if side.by_element else _by_matrix(side)
-        yield f"__device__ __forceinline__ void load_{side.matrix.lower()}({given}) {{\n{body}\n}}"
+        yield f"__device__ __forceinline__ void load_{side.matrix.lower()}({parameters}) {{\n{body}\n}}"
 
 
 def _instruction(side: MmaOperand) -> str:

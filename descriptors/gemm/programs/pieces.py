@@ -17,15 +17,15 @@ from __future__ import annotations
 from descriptors.gemm.epilogue import BITS, Pieces
 
 
-def piece_at(one: Pieces) -> str:
+def piece_at(pieces: Pieces) -> str:
     """Return a CUDA function from row and column to the byte of a piece at which the element begins."""
-    swizzle = one.swizzle.swizzle
-    turned = "at" if swizzle is None else f"at ^ ((at & {(1 << swizzle.bits) - 1 << 7:#x}u) >> 3u)"
+    swizzle = pieces.swizzle.swizzle
+    swizzled = "at" if swizzle is None else f"at ^ ((at & {(1 << swizzle.bits) - 1 << 7:#x}u) >> 3u)"
     return (
-        f"// Of a piece, {one.layout}, in bytes.\n"
+        f"// Of a piece, {pieces.layout}, in bytes.\n"
         "__device__ constexpr uint32_t piece_at(uint32_t row, uint32_t column) {\n"
-        f"  const uint32_t at = row * {one.row_bytes} + column * {BITS[one.type] // 8};\n"
-        f"  return {turned};\n}}\n"
+        f"  const uint32_t at = row * {pieces.row_bytes} + column * {BITS[pieces.type] // 8};\n"
+        f"  return {swizzled};\n}}\n"
     )
 
 

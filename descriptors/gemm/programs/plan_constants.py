@@ -47,7 +47,9 @@ _HEADERS = {"f16": "cuda_fp16.h", "bf16": "cuda_bf16.h", "e4m3": "cuda_fp8.h", "
 
 def type_headers(*types: str) -> str:
     """Return the includes of the headers that declare some element types."""
-    return "\n".join(f"#include <{header}>" for header in sorted({_HEADERS[one] for one in types if one in _HEADERS}))
+    return "\n".join(
+        f"#include <{header}>" for header in sorted({_HEADERS[name] for name in types if name in _HEADERS})
+    )
 
 
 def boolean(value: object) -> str:
@@ -91,17 +93,17 @@ def convolution_constants(implicit: ImplicitGemm) -> Iterator[str]:
     Args:
         implicit: the convolution as a product.
     """
-    one = implicit.convolution
+    convolution = implicit.convolution
     for name, (h, w) in (
-        ("TAPS", one.taps),
-        ("STRIDE", one.stride),
-        ("DILATION", one.dilation),
-        ("PADDING", one.padding),
+        ("TAPS", convolution.taps),
+        ("STRIDE", convolution.stride),
+        ("DILATION", convolution.dilation),
+        ("PADDING", convolution.padding),
     ):
         yield f"constexpr int {name}_H = {h}, {name}_W = {w};"
     yield "constexpr int TAPS = TAPS_H * TAPS_W;"
-    yield f"constexpr int IMAGES = {one.images}, HEIGHT = {one.height}, WIDTH = {one.width};"
-    yield f"constexpr int CHANNELS = {one.channels}, FILTERS = {one.filters};"
+    yield f"constexpr int IMAGES = {convolution.images}, HEIGHT = {convolution.height}, WIDTH = {convolution.width};"
+    yield f"constexpr int CHANNELS = {convolution.channels}, FILTERS = {convolution.filters};"
     yield _EXTENTS
 
 
@@ -150,11 +152,12 @@ def epilogue_constants(plan: Plan) -> Iterator[str]:
     yield f"constexpr int SPLITS = {epilogue.splits};  // parts along K"
     if epilogue.staged is None:
         return
-    one = epilogue.staged
-    yield f"constexpr int PIECES = {one.base}, PIECE_BYTES = {one.piece_bytes};  // of C, {BUFFERS} a writer"
-    yield f"constexpr int PIECE_COLUMNS = {one.columns}, PIECE_ROWS = {one.rows}, PIECE_BITS = {BITS[one.type]};"
-    yield f"constexpr CUtensorMapDataType C_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]};"
-    yield f"constexpr CUtensorMapSwizzle C_MAP_SWIZZLE = CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()};"
+    pieces = epilogue.staged
+    yield f"constexpr int PIECES = {pieces.base}, PIECE_BYTES = {pieces.piece_bytes};  // of C, {BUFFERS} a writer"
+    bits = BITS[pieces.type]
+    yield f"constexpr int PIECE_COLUMNS = {pieces.columns}, PIECE_ROWS = {pieces.rows}, PIECE_BITS = {bits};"
+    yield f"constexpr CUtensorMapDataType C_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[pieces.type]};"
+    yield f"constexpr CUtensorMapSwizzle C_MAP_SWIZZLE = CU_TENSOR_MAP_SWIZZLE_{str(pieces.swizzle).upper()};"
 
 
 def epilogue_functions(plan: Plan) -> str:

@@ -43,8 +43,8 @@ def write(plan: Plan, name: str) -> str:
     texts = [header.write(recipe(side.derivation, f"{name}_{side.matrix.lower()}")) for side in _by_words(plan)]
     numbers = "\n".join(f"#define {prefix}{key} {value}" for key, value in _numbers(plan))
     checks = "\n".join(_checks(plan, name, prefix))
-    where = "Addresses are bytes from the start of the CTA's shared memory, a multiple of 1024."
-    title = f"// {plan.headline}.\n// {where}\n"
+    note = "Addresses are bytes from the start of the CTA's shared memory, a multiple of 1024."
+    title = f"// {plan.headline}.\n// {note}\n"
     return "\n".join([header.HEAD + title + numbers + "\n", *texts, checks + "\n"])
 
 
@@ -105,7 +105,7 @@ def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
             yield f"METADATA_COPY_COLUMN_{i}", f"{column}u"
     name, more = ("REGISTER", "") if sm90 else ("COLUMN", "  // its selector is in the instruction descriptor")
     more = more if len(metadata.selectors) > 1 else ""
-    yield from ((f"METADATA_{name}_{k}", f"{at}u{more}") for k, (at, _) in enumerate(places))
+    yield from ((f"METADATA_{name}_{k}", f"{place}u{more}") for k, (place, _) in enumerate(places))
     if metadata.blocks > 1:
         yield "METADATA_BLOCK_COLUMNS", f"{metadata.block_columns}u  // to add for each M block"
 
@@ -113,14 +113,14 @@ def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
 def _checks(plan: Plan, name: str, prefix: str) -> Iterator[str]:
     """Yield static assertions that operands are aligned, do not overlap, and fit the shared memory."""
     for side in (plan.a, plan.b):
-        at, low = f"{prefix}{side.matrix}", f"{name}_{side.matrix.lower()}"
-        yield f"SMEM_DESCRIPTOR_CHECK({at}_BASE % {side.alignment_bytes}u == 0u, {low}_is_aligned);"
+        macro, low = f"{prefix}{side.matrix}", f"{name}_{side.matrix.lower()}"
+        yield f"SMEM_DESCRIPTOR_CHECK({macro}_BASE % {side.alignment_bytes}u == 0u, {low}_is_aligned);"
     a, b = (f"{prefix}{matrix}_BASE + {prefix}STAGES * {prefix}{matrix}_STAGE_BYTES" for matrix in "AB")
     yield f"SMEM_DESCRIPTOR_CHECK({a} <= {prefix}B_BASE, {name}_a_ends_before_b);"
     yield f"SMEM_DESCRIPTOR_CHECK({b} <= {prefix}BARRIERS, {name}_b_ends_before_the_barriers);"
     yield f"SMEM_DESCRIPTOR_CHECK({prefix}SMEM_BYTES <= {plan.budget.capacity}u, {name}_fits);"
     for side in _by_words(plan):
         big, last = f"{prefix}{side.matrix}", side.word_at(-1, -1, -1)
-        at = ", ".join(f"{len(steps) - 1}u" for steps in (side.mn_steps, side.k_steps, side.stage_steps))
-        call = f"{big}_SUBTILE_WORD({big}_FIRST_WORD({big}_BASE), {at})"
+        macro = ", ".join(f"{len(steps) - 1}u" for steps in (side.mn_steps, side.k_steps, side.stage_steps))
+        call = f"{big}_SUBTILE_WORD({big}_FIRST_WORD({big}_BASE), {macro})"
         yield f"SMEM_DESCRIPTOR_CHECK({call} == {word_text(last)}ull, {name}_{side.matrix.lower()}_last_word);"

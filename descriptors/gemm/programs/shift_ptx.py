@@ -53,8 +53,8 @@ def write(convolution: ShiftConvolution, name: str, row: int = 0, tile: int = 0)
         TmaError: if the driver rejects a tensor map.
     """
     if convolution.cta_group == 2 or convolution.start != "clear":
-        what = "a pair" if convolution.cta_group == 2 else f"D that begins with {convolution.start}"
-        raise DescriptorError(f"emit: a program of {what} is not supported, only one CTA whose D begins with zeros")
+        subject = "a pair" if convolution.cta_group == 2 else f"D that begins with {convolution.start}"
+        raise DescriptorError(f"emit: a program of {subject} is not supported, only one CTA whose D begins with zeros")
     body = [
         *_begin(convolution, name),
         *_zeros(convolution.problem.filters),
@@ -77,9 +77,9 @@ _REGISTERS = [
 
 def _places(convolution: ShiftConvolution) -> tuple[int, int, int, int]:
     """Return the offsets of refreshed rows and filters in a stage, its size, and the address of the barriers."""
-    one = convolution.problem
-    filters = LANES * ROW_BYTES + _REFRESHED * (one.taps[1] - 1)
-    stage = filters + -(-one.taps[1] * one.filters * ROW_BYTES // _REFRESHED) * _REFRESHED
+    problem = convolution.problem
+    filters = LANES * ROW_BYTES + _REFRESHED * (problem.taps[1] - 1)
+    stage = filters + -(-problem.taps[1] * problem.filters * ROW_BYTES // _REFRESHED) * _REFRESHED
     return LANES * ROW_BYTES, filters, stage, RANGES * stage
 
 
@@ -132,32 +132,32 @@ def _steps(convolution: ShiftConvolution, row: int, tile: int) -> Iterator[str]:
 
 
 def _step(convolution: ShiftConvolution, step: ShiftStep, stage: int) -> Iterator[str]:
-    one, (rows, filters, bytes_, _) = convolution.problem, _places(convolution)
+    problem, (rows, filters, bytes_, _) = convolution.problem, _places(convolution)
     (_, load), (_, refresh) = row_maps(convolution)
-    at, s = stage * bytes_, step.tap.s
+    stage_address, s = stage * bytes_, step.tap.s
     yield f"add.u32 %a_tmem, %tmem, {convolution.a_columns[step.tap.a_range] + (step.lane << 16):#x};"
     if step.kind == "load":
-        yield from _word(load, at)
+        yield from _word(load, stage_address)
         yield "tcgen05.cp.cta_group::1.128x256b [%a_tmem], %desc;"
     elif step.kind == "shift":
         yield "tcgen05.shift.cta_group::1.down [%a_tmem];"
     elif step.kind == "refresh":
-        yield from _word(refresh, at + rows + _REFRESHED * (s - 1))
+        yield from _word(refresh, stage_address + rows + _REFRESHED * (s - 1))
         yield "tcgen05.cp.cta_group::1.4x256b [%a_tmem], %desc;"
     else:
-        tile = (one.filters, convolution.step_channels)
+        tile = (problem.filters, convolution.step_channels)
         b = derive(tile, convolution.element, "K", "32B", tile, arch="sm100", operand="B", verify=False, legality="off")
-        word = idesc(convolution.element, m=LANES, n=one.filters, legality="off")
-        yield from _word(b.descriptor.encode(), at + filters + s * one.filters * ROW_BYTES)
+        word = idesc(convolution.element, m=LANES, n=problem.filters, legality="off")
+        yield from _word(b.descriptor.encode(), stage_address + filters + s * problem.filters * ROW_BYTES)
         yield from (f"mov.b32 %m{i}, {word_text(mask, 32)};" for i, mask in enumerate(step.masks))
         yield from (f"setp.ne.u32 %p, {int(step.enable_input_d)}, 0;", f"mov.b32 %lane, {word_text(word, 32)};")
         kind = f"tcgen05.mma.cta_group::1.kind::{convolution.kind}"
         yield f"{kind} [%tmem], [%a_tmem], %desc, %lane, {{%m0, %m1, %m2, %m3}}, %p;"
 
 
-def _word(word: int, at: int) -> list[str]:
+def _word(word: int, address: int) -> list[str]:
     """Return the instructions that compute a descriptor for an address in shared memory."""
-    return stage_word("%desc", "%start", str(at // 16), word, _START_FIELD)
+    return stage_word("%desc", "%start", str(address // 16), word, _START_FIELD)
 
 
 def _end(convolution: ShiftConvolution) -> Iterator[str]:

@@ -72,8 +72,8 @@ def kernel(plan: BlackwellPlan, name: str = "gemm") -> str:
     """
     check_identifier(name)
     check_cuda(plan)
-    held, number = plan.accumulators, architecture(plan.asked.arch).number
-    deeper = "  " * (held.sets > 1)
+    accumulators, number = plan.accumulators, architecture(plan.asked.arch).number
+    deeper = "  " * (accumulators.sets > 1)
     head = f"""\
 // {plan.headline}.
 // Build:  nvcc -std=c++17 -O3 -gencode arch=compute_{number}a,code=sm_{number}a -o {name} {name}.cu
@@ -99,35 +99,36 @@ def options(plan: BlackwellPlan) -> dict[str, int]:
     Args:
         plan: a plan of ``tcgen05.mma``.
     """
-    held, loop = plan.accumulators, plan.asked
-    asked = {
+    accumulators, loop = plan.accumulators, plan.asked
+    features = {
         "BARRIERS_USED": True,
         "CONVOLUTION": plan.implicit is not None,
         "D_F16": loop.d == "f16",
         "PAIR": loop.cta_group == 2,
         "SCALED": plan.scales is not None,
         "SPARSE": plan.metadata is not None,
-        "TURNS": held.sets > 1,
+        "TURNS": accumulators.sets > 1,
     }
-    return {name: 1 for name, value in asked.items() if value} | epilogue_options(plan)
+    return {name: 1 for name, value in features.items() if value} | epilogue_options(plan)
 
 
 def _constants(plan: BlackwellPlan) -> Iterator[str]:
     """Yield the constants of the kernel, then those of the host program."""
-    loop, held, number = plan.asked, plan.accumulators, architecture(plan.asked.arch).number
+    loop, accumulators, number = plan.asked, plan.accumulators, architecture(plan.asked.arch).number
     full, empty, done = barriers(plan)
-    turns = held.sets > 1
+    turns = accumulators.sets > 1
     after = 32 if turns else 8  # bytes of the accumulators' barriers: two done and two free, or one
     yield f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage"
     yield f"constexpr int CTA_GROUP = {loop.cta_group};  // CTAs that work on one instruction"
     yield f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};  // of one CTA"
     yield f"constexpr int FULL = {full}, EMPTY = {empty}, DONE = {done};  // barriers of stages, and of accumulators"
     if turns:
-        what = f"two sets that share {len(held.shared)} columns" if held.shared else "two sets"
-        yield f"constexpr int FREE = DONE + 16, FREES = {free_barriers(held)}, SET_STEP = {held.step};  // {what}"
+        comment = f"two sets that share {len(accumulators.shared)} columns" if accumulators.shared else "two sets"
+        frees, step = free_barriers(accumulators), accumulators.step
+        yield f"constexpr int FREE = DONE + 16, FREES = {frees}, SET_STEP = {step};  // {comment}"
     yield f"constexpr int TMEM = DONE + {after}, SHARED_BYTES = {done + after + 8}, THREADS = 192;"
     if plan.epilogue.staged is not None or plan.epilogue.terms:
-        yield f"constexpr int VALUES = {held.readout.values};  // of a load of accumulators"
+        yield f"constexpr int VALUES = {accumulators.readout.values};  // of a load of accumulators"
     yield from epilogue_constants(plan)
     if plan.epilogue.splits > 1:
         yield f"using Register = {CPP_TYPES[loop.d]};"
@@ -175,16 +176,16 @@ def _copies(plan: BlackwellPlan) -> Iterator[str]:
     """Yield the copies of a stage; a CTA of a pair has half of the rows of A, and half of B's rows in every N block."""
     if plan.implicit is not None:
         yield "      const uint32_t tap = t / CHANNEL_BLOCKS, channel = t % CHANNEL_BLOCKS * TILE_K;"
-    for side, tile, what in ((plan.a, "tile_m * TILE_M", "pixels"), (plan.b, "tile_n * TILE_N", "filters")):
+    for side, tile, kind in ((plan.a, "tile_m * TILE_M", "pixels"), (plan.b, "tile_n * TILE_N", "filters")):
         low = side.matrix.lower()
         yield f"      const uint32_t {low}_row = {tile} + rank * {side.run};"
         yield f"      const uint32_t {low}_to = smem + {side.base} + s * {side.stage_bytes};"
         for box in side.boxes:
             to = f"{low}_to + {box.offset_bytes}, &map_{low}"
             if plan.implicit is not None:
-                at = f"channel + {box.origin[1]}, {low}_row + {side.first_row(box)}, tap"
-                at += ", shape" * (what == "pixels")
-                yield f"      copy_{what}({to}, {at}, full);"
+                coordinates = f"channel + {box.origin[1]}, {low}_row + {side.first_row(box)}, tap"
+                coordinates += ", shape" * (kind == "pixels")
+                yield f"      copy_{kind}({to}, {coordinates}, full);"
                 continue
             places = []
             for dimension, position in zip(side.tma.dimensions, side.coordinates(box), strict=True):
@@ -216,13 +217,13 @@ def _stage(plan: BlackwellPlan) -> Iterator[str]:
     for copy in plan.column_copies():
         moved = f"placed({word_text(copy.word)}ull, smem, s * {copy.step})"
         yield f"      copy_{copy.what}(tmem + {copy.column}, {moved});"
-    for one in plan.multiplications():
-        words = f"a + {one.a_step}, b + {one.b_step}"
-        more = ("t - first" if plan.epilogue.splits > 1 else "t") if one.block[2] == 0 else "1"
-        others = "" if one.metadata is None else f", tmem + {one.metadata}"
-        others += "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in one.factors)
-        idesc = f"{word_text(one.idesc, 32)}u"
-        yield f"      multiply({_set(plan.accumulators)} + {one.column}, {words}, {idesc}{others}, {more});"
+    for multiplication in plan.multiplications():
+        words = f"a + {multiplication.a_step}, b + {multiplication.b_step}"
+        more = ("t - first" if plan.epilogue.splits > 1 else "t") if multiplication.block[2] == 0 else "1"
+        others = "" if multiplication.metadata is None else f", tmem + {multiplication.metadata}"
+        others += "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in multiplication.factors)
+        idesc = f"{word_text(multiplication.idesc, 32)}u"
+        yield f"      multiply({_set(plan.accumulators)} + {multiplication.column}, {words}, {idesc}{others}, {more});"
 
 
 def _set(accumulators: TensorColumns) -> str:
@@ -244,10 +245,10 @@ def instructions(plan: BlackwellPlan) -> str:
     accumulators, group = plan.accumulators, plan.asked.cta_group
     parts = [
         _function(
-            f"copy_{what}(uint32_t to, uint64_t word)",
+            f"copy_{kind}(uint32_t to, uint64_t word)",
             f'"tcgen05.cp.cta_group::{group}.{shape} [%0], %1;" ::"r"(to), "l"(word) : "memory"',
         )
-        for what, shape in dict.fromkeys((copy.what, copy.shape) for copy in plan.column_copies())
+        for kind, shape in dict.fromkeys((copy.what, copy.shape) for copy in plan.column_copies())
     ]
     of = f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{group}"
     columns = accumulators.plan.allocate
@@ -290,8 +291,14 @@ def _multiply(plan: BlackwellPlan) -> str:
 
 def _load(accumulators: TensorColumns) -> str:
     count = accumulators.readout.values
-    rows = [", ".join(f"%{i}" for i in range(at, min(at + 16, count))) for at in range(0, count, 16)]
-    outs = [", ".join(f'"=r"(v[{i}])' for i in range(at, min(at + 8, count))) for at in range(0, count, 8)]
+    rows = [
+        ", ".join(f"%{i}" for i in range(first_value, min(first_value + 16, count)))
+        for first_value in range(0, count, 16)
+    ]
+    outs = [
+        ", ".join(f'"=r"(v[{i}])' for i in range(first_value, min(first_value + 8, count)))
+        for first_value in range(0, count, 8)
+    ]
     text = ',"\n      "'.join(rows)
     outputs = ",\n        ".join(outs)
     return f"""__device__ __forceinline__ void load(uint32_t (&v)[{count}], uint32_t from) {{
@@ -359,17 +366,17 @@ def stores(plan: BlackwellPlan) -> Iterator[str]:
         yield from (line for load in loads[0] for line in load)
 
 
-def _stored_in_turn(held: TensorColumns, head: Iterable[str], loads: list[list[list[str]]]) -> Iterator[str]:
+def _stored_in_turn(accumulators: TensorColumns, head: Iterable[str], loads: list[list[list[str]]]) -> Iterator[str]:
     """Yield the lines of each set; if the sets share columns, a set is freed when the shared columns are read."""
     free = "set_free(free, lane);"
     yield from (f"  {line}" for line in head)
-    if not held.shared:
+    if not accumulators.shared:
         *most, (last, *rest) = loads[0]
         yield from (f"  {line}" for load in most for line in load)
         yield from (f"  {last}", f"      {free}", *(f"  {line}" for line in rest))
         return
     for number, branch in enumerate(("if (turn % 2 == 0) {", "} else {")):
-        first = held.reads(number)[1]
+        first = accumulators.reads(number)[1]
         yield f"      {branch}"
         for index, (load, *rest) in enumerate(loads[number]):
             yield f"    {load}"
@@ -383,7 +390,7 @@ def _stored(plan: BlackwellPlan, index: int, load: Load) -> list[str]:
     """Return the lines for a load of an accumulator and the stores of its registers."""
     accumulators, loop, epilogue = plan.accumulators, plan.asked, plan.epilogue
     read, rows = accumulators.readout, loop.extents[0] // loop.cta_group
-    across = read.element(next(one for one in read.loads if one.warp == 2), 0, 0)[1]
+    across = read.element(next(candidate for candidate in read.loads if candidate.warp == 2), 0, 0)[1]
     i, j, origin = index % loop.blocks[0], index // loop.blocks[0], read.element(load, 0, 0)
     down = f"row + {i * rows + origin[0]}"
     right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")

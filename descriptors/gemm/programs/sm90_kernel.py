@@ -83,7 +83,7 @@ def options(plan: HopperPlan) -> dict[str, int]:
             (1, 0), (2, 0), (4, 0), (8, 0), (0, 8), (16, 0), (32, 0)
         ]  # fmt: skip
     one_group = plan.loads is not None or plan.metadata is not None or plan.promotion is not None or plan.stages == 1
-    asked = {
+    features = {
         "BARRIERS_USED": True,
         "CLUSTERED": loop.cluster != (1, 1),
         "CONVOLUTION": plan.implicit is not None,
@@ -97,7 +97,7 @@ def options(plan: HopperPlan) -> dict[str, int]:
         "SPARSE": plan.metadata is not None,
         "STORED_MATRICES": matrices,
     }
-    return {name: 1 for name, value in asked.items() if value} | epilogue_options(plan)
+    return {name: 1 for name, value in features.items() if value} | epilogue_options(plan)
 
 
 def _head(plan: HopperPlan, name: str) -> str:
@@ -230,16 +230,18 @@ def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
 
 def _sparse_constants(plan: HopperPlan, metadata: Metadata) -> Iterator[str]:
     """Yield the constants and functions of the metadata: the words that a thread loads."""
-    one, held = metadata.packed, fragment(f"wgmma.sp.{plan.asked.name}.E.{plan.asked.a.name}")
-    yield f"// A has a code of 4 bits for each {one.group} elements along K, of which {one.stored} is stored, or zero."
-    yield f"constexpr int GROUP_K = {one.group}, STORED = {one.stored}, COVERED = {one.covered};  // by 128 words"
-    yield f"constexpr int PACKS = {metadata.registers}, SELECTORS = {one.blocks};  // PACKS: of 128 words, in a stage"
-    yield f"constexpr int MMA_K = {one.depth}, E_VALUES = {held.values};  // of an instruction; codes' bits of a thread"
-    yield from _places("e", held, 64)
+    pack, codes = metadata.packed, fragment(f"wgmma.sp.{plan.asked.name}.E.{plan.asked.a.name}")
+    group, stored = pack.group, pack.stored
+    yield f"// A has a code of 4 bits for each {group} elements along K, of which {stored} is stored, or zero."
+    yield f"constexpr int GROUP_K = {group}, STORED = {stored}, COVERED = {pack.covered};  // by 128 words"
+    yield f"constexpr int PACKS = {metadata.registers}, SELECTORS = {pack.blocks};  // PACKS: of 128 words, in a stage"
+    values = codes.values
+    yield f"constexpr int MMA_K = {pack.depth}, E_VALUES = {values};  // of an instruction; codes' bits of a thread"
+    yield from _places("e", codes, 64)
 
 
-def _places(name: str, held: Fragment, rows: int) -> Iterator[str]:
+def _places(name: str, layout_fragment: Fragment, rows: int) -> Iterator[str]:
     """Yield functions for row and column of a thread's value, from a fragment (thread, value) to m + M n."""
-    yield f"// {name}: {held.layout} of (thread, value) is m + {rows} n."
-    for kind, text in zip(("row", "column"), row_and_column(held.layout, rows), strict=True):
+    yield f"// {name}: {layout_fragment.layout} of (thread, value) is m + {rows} n."
+    for kind, text in zip(("row", "column"), row_and_column(layout_fragment.layout, rows), strict=True):
         yield f"__host__ __device__ constexpr int {name}_{kind}(int thread, int value) {{\n  return {text};\n}}"

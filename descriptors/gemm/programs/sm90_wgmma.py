@@ -31,7 +31,7 @@ def instruction(plan: HopperPlan) -> str:
     count, kind = plan.line.registers, "f" if plan.asked.d == "f32" else "r"
     a = [f"a[{i}]" for i in range(4)] if plan.loads else ["a"]
     line = re.sub(r"%d(\d+)", r"%\1", plan.line.ptx)
-    line = re.sub(r"%a(\d)", lambda found: f"%{count + int(found[1])}", line)
+    line = re.sub(r"%a(\d)", lambda match: f"%{count + int(match[1])}", line)
     line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + len(a)}")
     after = count + len(a) + 1
     line = line.replace("%e,", f"%{after},").replace("%sel,", f"%{after + 1},")
@@ -71,16 +71,16 @@ def _metadata(plan: HopperPlan) -> tuple[str, str, str]:
     return "uint32_t e, ", '"r"(e), "n"(SELECTOR), ', "template <int SELECTOR>\n"
 
 
-def place_of(one: Derivation) -> str:
+def place_of(derivation: Derivation) -> str:
     """Return a CUDA function for the byte of a stage at which an element of A begins.
 
     Args:
-        one: the derivation of A, whose layout has M and K as its first two modes.
+        derivation: the derivation of A, whose layout has M and K as its first two modes.
     """
-    affine, swizzled = byte_offset(one)
+    affine, swizzled = byte_offset(derivation)
     return "\n".join(
         [
-            f"// Of a stage of A, {one.smem_tile}, in bytes.",
+            f"// Of a stage of A, {derivation.smem_tile}, in bytes.",
             "__device__ constexpr uint32_t a_at(uint32_t row, uint32_t column) {",
             f"  const uint32_t at = {affine};",
             f"  return {swizzled};",

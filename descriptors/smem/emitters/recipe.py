@@ -17,7 +17,7 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from descriptors.errors import DescriptorError, brief
@@ -163,11 +163,16 @@ class Recipe:
         return f"{before}{self.transposed:d}{between}{self.transpose_bit}\n" if self.transpose_bit else ""
 
 
-def check_identifier(name: object) -> None:
+def check_identifier(name: object, users: str = "", is_used: Callable[[str], bool] = lambda name: False) -> None:
     """Check the name of a kernel, or the prefix of the identifiers in generated code.
 
+    Args:
+        name: the name.
+        users: the languages that reserve names, for the message.
+        is_used: returns whether they use a name for something else.
+
     Raises:
-        DescriptorError: if it is no identifier.
+        DescriptorError: if it is not an identifier, or it is used for something else.
 
     >>> check_identifier("gemm")
     >>> check_identifier("2")
@@ -176,6 +181,12 @@ def check_identifier(name: object) -> None:
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DescriptorError(f"emit: name {brief(name)} is not an identifier of at most 64 letters and digits")
+    if is_used(name):
+        example = f"gemm_{name.strip('_')}".rstrip("_")
+        raise DescriptorError(
+            f"emit: {name} cannot be the name of the kernel; {users} uses this name for something else; use another "
+            f"name, for example {example}"
+        )
 
 
 def recipe(derivation: Derivation, name: str) -> Recipe:

@@ -92,10 +92,10 @@ def test_an_error_makes_its_own_property_wrong_and_no_other() -> None:
     assert "order 1 error 4 of 4 instructions" in closing(found) and "0 errors" not in tell_report(found)
 
 
-def test_remarks_leave_a_property_clean_and_are_counted() -> None:
+def test_warnings_leave_a_property_clean_and_are_counted() -> None:
     found = check(RIGHT.replace("wgmma.wait", "mov.f32 z, a;\nwgmma.wait"))
     assert [one.rule.name for one in found.findings] == ["wgmma-copied"]
-    assert verdicts(found)["order"] == "clean" and "order clean 5 of 5 instructions 1 remark" in closing(found)
+    assert verdicts(found)["order"] == "clean" and "order clean 5 of 5 instructions 1 warning" in closing(found)
 
 
 def test_what_is_left_out_does_not_look_clean() -> None:

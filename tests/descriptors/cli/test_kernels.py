@@ -42,8 +42,9 @@ def test_a_good_kernel_ends_with_0(file: Path, capsys: pytest.CaptureFixture[str
     clean = dict.fromkeys(("forms", "words", "order", "barriers", "reuse"), "clean")
     assert results == clean | {"tensor memory": "not used", "bytes": "incomplete", "proxies": "incomplete"}
     assert " ".join(" ".join(rows[8:]).split()) == (
-        "product was executed with 128 threads, one CTA; scalar parameters: product_param_5 = 256, 1024, 448, 64, 1, "
-        "128, 192, 320, 384, 512, 576, 640, 704, 768, 832, 896, 960; valid for every multiple of 64 of "
+        "product was executed with 128 threads, one CTA; scalar parameters, one execution for each value: "
+        "product_param_5 = 256, 1024, 448, 64, 1, 128, "
+        "192, 320, 384, 512, 576, 640, 704, 768, 832, 896, 960; valid for every multiple of 64 of "
         "product_param_5 (behavior repeats every 6 iterations)"
     )
 

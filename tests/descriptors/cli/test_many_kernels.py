@@ -75,7 +75,7 @@ def test_sources_of_a_folder_are_compiled_where_there_is_a_compiler_and_told_els
     (folder / "k.cu").write_text("")
     monkeypatch.setenv("PATH", str(folder))
     told = " ".join(run(capsys, "check", folder)[1].split())
-    assert told.endswith("1 .cu file passed by: nvcc is not on the path.")
+    assert told.endswith("1 .cu file skipped: nvcc is not on the path.")
     tool = folder / "nvcc"
     tool.write_text(f'#!/bin/sh\nfor last; do :; done\n/bin/cat {folder}/a.ptx > "$last"\n')
     tool.chmod(0o755)
@@ -98,10 +98,10 @@ def test_a_baseline_keeps_known_findings_quiet_where_lines_move_and_new_ones_fai
     status, out, _ = run(capsys, "check", folder, "--write-baseline", known)
     assert (status, out) == (0, f"wrote {known}: 2 findings and 10 not decided of 3 files\n")
     status, out, _ = run(capsys, "check", folder, "--baseline", known)
-    assert status == 0 and out.splitlines()[-1] == "3 files: 1 incomplete, 2 clean. 2 known."
+    assert status == 0 and out.splitlines()[-1] == "3 files: 1 incomplete, 2 clean. 2 in the baseline."
     (folder / "a.ptx").write_text(BAD.replace("wgmma", "\n\n\nwgmma"))
     status, out, _ = run(capsys, "check", folder / "a.ptx", "--baseline", known)
-    assert status == 0 and out.splitlines()[0].endswith(": clean, 1 known")
+    assert status == 0 and out.splitlines()[0].endswith(": clean, 1 in the baseline")
     assert json.loads(run(capsys, "check", folder / "a.ptx", "--baseline", known, "--json")[1])["known"] == 1
     (folder / "a.ptx").write_text(BAD.replace("wgmma", "wgmma.wait_group.sync.aligned -1;\nwgmma"))
     status, out, _ = run(capsys, "check", folder / "a.ptx", "--baseline", known)

@@ -113,7 +113,10 @@ def test_the_launches_of_a_report_are_those_that_the_machine_executed(monkeypatc
 def test_text_json_and_sarif_name_the_values_of_each_parameter() -> None:
     report = check_ptx(ring(others=2))
     text = " ".join(tell_report(report, "k.ptx").split())
-    assert "scalar parameters: p0, p1, k = 256" in text and "; k = 1024, others = 128; " in text
+    assert (
+        "scalar parameters, one execution for each value: p0 = p1 = k = 256" in text
+        and "; k = 1024, others = 128; " in text
+    )
     first, second = record_report(report)["launches"][:2]
     assert first["parameters"] == {"p0": 256, "p1": 256, "k": 256} and first["completed"]
     assert second["parameters"] == {"p0": 128, "p1": 128, "k": 1024}
