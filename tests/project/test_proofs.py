@@ -303,7 +303,7 @@ def test_each_theorem_that_a_docstring_or_page_names_exists() -> None:
     named = [
         sentence
         for text in texts
-        for sentence in re.findall(r"Proof[^:]*:\s((?:``\w+``[\s\w]+)+``proofs/\w+\.v``)", text)
+        for sentence in re.findall(r"Proof[^:]*:\s((?:``\w+``,?[\s\w]+)+``proofs/\w+\.v``)", text)
     ]
     assert len(named) == 6
     for sentence in named:
