@@ -22,6 +22,7 @@ from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.words.descriptor import smem_word, word_format
 from layoutalg import Layout, LayoutError, coalesce, complement, composition, left_inverse, size
+from layoutalg.layouts.plain_composition import ExtendedLayout
 
 pytestmark = needs_coq
 
@@ -191,8 +192,9 @@ def test_the_operations_are_those_of_layoutalg(draw: random.Random, tmp_path: Pa
     functions = (
         "coalesce l", "match compose_mode l n d with Some r => r | None => [] end",
         "complement (coalesce l) (size l * n)", "left_inverse (weighted 1 (coalesce l))",
+        "filter (fun b => negb (snd b =? 0)) (boundaries 1 (coalesce l))",
     )  # fmt: skip
-    imports = "ReadModel Layouts Coordinates Coalesce Composition Complement Inverse"
+    imports = "ReadModel Layouts Coordinates Coalesce Composition Boundaries Complement Inverse"
     answers = evaluate(
         tmp_path, imports,
         *(f"let one := (fun '(l, n, d) => {text}) in map one [{'; '.join(texts)}]" for text in functions),
@@ -204,9 +206,10 @@ def test_the_operations_are_those_of_layoutalg(draw: random.Random, tmp_path: Pa
         lists.append([list(zip(part[::2], part[1::2], strict=True)) for part in numbers])
         assert len(lists[-1]) == len(cases)
     composed = inverted = 0
-    for (modes, n, d), joined, part, gaps, inverse in zip(cases, *lists, strict=True):
+    for (modes, n, d), joined, part, gaps, inverse, edges in zip(cases, *lists, strict=True):
         layout = as_layout(modes)
         assert as_layout(joined or [(1, 0)]) == Layout(*flat(coalesce(layout))), modes
+        assert edges == ExtendedLayout([n for n, _ in joined], [t for _, t in joined]).boundaries, modes
         if part:
             composed += 1
             assert values(part, n) == values(modes, n, d), (modes, n, d)
@@ -305,7 +308,7 @@ def test_each_theorem_that_a_docstring_or_page_names_exists() -> None:
         for text in texts
         for sentence in re.findall(r"Proof[^:]*:\s((?:``\w+``,?[\s\w]+)+``proofs/\w+\.v``)", text)
     ]
-    assert len(named) == 6
+    assert len(named) == 7
     for sentence in named:
         (file,) = re.findall(r"proofs/(\w+)\.v", sentence)
         assert set(re.findall(r"``(\w+)``", sentence)) <= theorems[file], sentence
