@@ -97,7 +97,7 @@ def random_tile(draw: random.Random) -> tuple[Derivation, dict[str, Any]]:
     d = derive(
         (atom[0] * copies[0], atom[1] * copies[1], stages), element, major, mode, reads, arch=arch, order=order,
         atom="MN_SW128_32B_4ROWS" if height == 4 else None, legality="off", verify=False, capacity=None,
-    )  # type: ignore[call-overload]  # fmt: skip
+    )  # fmt: skip
     return d, {"height": height, "copies": copies, "stages": stages, "base": base}
 
 
@@ -256,7 +256,7 @@ def flat(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def values_of(layout: Layout) -> list[int]:
-    return [layout(i) for i in range(size(layout))]  # type: ignore[misc]
+    return [layout(i) for i in range(size(layout))]
 
 
 #: Faulty variants of the definitions: the file, the change, and the files to compile, of which the last one fails.

@@ -42,7 +42,7 @@ def random_derivation(draw: random.Random) -> tuple[Derivation, int]:
         try:
             d = derive(
                 tile + stages, element, major, swizzle, mma, arch=arch, order=order, legality="off", verify=False,
-            )  # type: ignore[call-overload]  # fmt: skip
+            )  # fmt: skip
             d.words(base)
         except DescriptorError:
             continue
@@ -56,7 +56,7 @@ def ignored_bits(d: Derivation) -> int:
 def some_word(draw: random.Random, d: Derivation, base: int) -> int:
     words = d.words(base)
     while not isinstance(words, int):
-        words = draw.choice(words)  # type: ignore[arg-type]
+        words = draw.choice(words)
     return words
 
 
