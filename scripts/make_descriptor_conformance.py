@@ -121,7 +121,7 @@ def derivation_of(row: dict[str, Any]) -> Derivation:
     return derive(
         tuple(row["tile"]), row["dtype"], row["major"], row["swizzle"], tuple(row["mma"]), arch=row["arch"],
         order=tuple(row["order"]), verify=False,
-    )  # type: ignore[call-overload, no-any-return]  # fmt: skip
+    )  # fmt: skip
 
 
 def answer_of(row: dict[str, Any]) -> dict[str, Any]:

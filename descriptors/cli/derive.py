@@ -308,6 +308,8 @@ def oracle_line(by: str, data: dict[str, Any], *, differ: bool) -> str:
 def _certify(derivation: Derivation, base: int, path: str) -> None:
     from descriptors.smem.claims.certificate import certificate  # nor a certificate
 
+    if not path.endswith(".v"):
+        raise click.UsageError(f"--certificate: the name {path} does not end in .v, which Coq requires")
     write_own("--certificate", path, certificate(derivation, base, path))
     note(f"wrote {path}")
 

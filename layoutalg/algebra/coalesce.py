@@ -3,7 +3,8 @@
 Invariant: the result of ``coalesce`` has the same size and the same offset at every index, no mode of extent 1 (unless
 the size is 1), and no two neighboring modes that could be one mode. This form is unique: two layouts are the same
 function of the index exactly if their coalesced forms are equal.
-Proof that size and offsets stay the same: ``coalesce_law`` in ``proofs/Coalesce.v``, for all extents and strides.
+Proof, for all extents and strides: ``coalesce_law``, ``coalesce_coalesced`` and ``coalesced_unique`` in
+``proofs/Coalesce.v``.
 Source: CUTLASS ``include/cute/layout.hpp`` (coalesce, filter, filter_zeros).
 
 >>> from layoutalg import Layout

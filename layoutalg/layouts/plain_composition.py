@@ -16,6 +16,8 @@ the leaves exactly if the floors are. Along steps of t, floor k is the sum of a 
 together stay below ``P_k``; its floor is then linear. If every boundary is clean, R exists. If exactly one boundary is
 not clean, R does not exist, since nothing cancels its jumps. If several boundaries are not clean, their jumps might
 cancel, and the code examines all of them.
+Proof, apart from the stride of one leaf: ``floor_form``, ``additive_exactly``, ``one_boundary`` and
+``clean_composition`` in ``proofs/Boundaries.v``.
 Source: CUTLASS ``include/cute/layout.hpp`` (composition); the theorem is derived here and tested by enumeration.
 
 >>> a, b = Layout((6, 2), (8, 2)), Layout((4, 3), (3, 1))

@@ -55,6 +55,7 @@ REFUSED = [
     ("descriptors", ["draw", "all", *TILE, *MMA, "-o", ""], "use -o DIR"),
     ("descriptors", ["explore", "--site", "-", "--pyodide", "pyodide"], "--site needs a folder, not -"),
     ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
+    ("descriptors", ["derive", *TILE, *MMA, "--certificate", "-"], "does not end in .v"),
     ("descriptors", [*PLAN, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
     ("descriptors", ["explain", HANG, "--draw", "-"], "does not end in .svg, .tex, .txt or .html"),
     *(("descriptors", ["tmem", *line, "--draw", "-"], "does not end in .svg, .tex, .txt or .html") for line in TMEM),
@@ -143,4 +144,4 @@ def test_these_are_all_that_write() -> None:
         for _, line, _ in ANSWERED + REFUSED
         if " ".join(line).startswith(where) and option in line
     }
-    assert found == tried and len(found) == 16
+    assert found == tried and len(found) == 17

@@ -106,6 +106,8 @@ def test_a_certificate_is_written_beside_the_answer_and_never_over_a_foreign_fil
     assert path.read_text() == "Theorem of_the_user : True.\n"
     assert main([*line, "--certificate", str(tmp_path / "no" / "a.v")]) == 2
     assert "--certificate cannot write" in capsys.readouterr().err
+    assert main([*line, "--certificate", "-"]) == 2
+    assert "the name - does not end in .v" in capsys.readouterr().err
 
 
 def test_closed_forms_have_no_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

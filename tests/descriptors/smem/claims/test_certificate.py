@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from coq import compile_proofs, needs_coq, run_coq
+from places import ROOT
 from seeds import seed_of_this_run
 
 from descriptors import Derivation, DescriptorError, derive
@@ -39,7 +42,7 @@ def random_derivation(draw: random.Random) -> tuple[Derivation, int]:
         try:
             d = derive(
                 tile + stages, element, major, swizzle, mma, arch=arch, order=order, legality="off", verify=False,
-            )  # type: ignore[call-overload]  # fmt: skip
+            )  # fmt: skip
             d.words(base)
         except DescriptorError:
             continue
@@ -53,7 +56,7 @@ def ignored_bits(d: Derivation) -> int:
 def some_word(draw: random.Random, d: Derivation, base: int) -> int:
     words = d.words(base)
     while not isinstance(words, int):
-        words = draw.choice(words)  # type: ignore[arg-type]
+        words = draw.choice(words)
     return words
 
 
@@ -119,6 +122,27 @@ def test_enumeration_accepts_the_same_statement(tmp_path: Path) -> None:
     right, wrong = certificate(d), certificate(d).replace("(8, 8)", "(8, 16)")
     rejected = wrong.replace(PROOF, REJECTED.replace("certified", "enumerated"))
     assert accepted(tmp_path, [right.replace(PROOF, ENUMERATION), rejected]) == ""
+
+
+@needs_coq
+def test_the_script_accepts_a_right_certificate_and_rejects_a_wrong_one(tmp_path: Path) -> None:
+    text = certificate(derive((128, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))
+    right, wrong, unproved = (tmp_path / f"{name}.v" for name in ("right", "wrong", "unproved"))
+    right.write_text(text, encoding="utf-8")
+    wrong.write_text(text.replace("0x4000004000010002", "0x4000004000010003"), encoding="utf-8")
+    unproved.write_text(text.replace(PROOF, "Admitted."), encoding="utf-8")
+    for path, status, verdict in ((right, 0, "proved"), (wrong, 1, "not proved"), (unproved, 1, "not proved")):
+        done = subprocess.run(["bash", str(ROOT / "scripts" / "prove"), str(path)], capture_output=True, text=True)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (status, f"{path}: {verdict}"), done.stderr
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the scripts need bash")
+def test_without_coq_the_script_says_how_to_install_it(tmp_path: Path) -> None:
+    for tool in ("bash", "dirname", "readlink"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
+    command = [str(tmp_path / "bash"), str(ROOT / "scripts" / "prove")]
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    assert done.returncode == 3 and "apt-get install --no-install-recommends coq" in done.stderr
 
 
 def test_a_certificate_has_each_word_of_the_tile_once() -> None:
