@@ -19,7 +19,6 @@ from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
 from layoutalg.notation.printed import parse_encoding, parse_pointer
-from layoutalg.notation.tiled import tiled_print
 
 #: Settings of a command whose argument is an expression: one that begins with a minus sign is not an option.
 EXPRESSIONS = {"ignore_unknown_options": True}
@@ -171,11 +170,11 @@ def access_of(
 
 
 def _fragment_of(text: str, stores: bool) -> Fragment | None:
-    """Return the fragment of a compiler's encoding of registers or of a tiled copy; None for any other text."""
+    """Return the fragment of a compiler's encoding of registers or of a tiled copy, printed or made; None for others."""
     encoding = parse_encoding(text)
     if encoding is not None:
         return encoding.fragment()
-    copy = tiled_print(text)
+    copy = evaluate(text) if "Copy" in text or "copy" in text else None
     return copy.fragment("D" if stores else "S") if isinstance(copy, TiledCopy) else None
 
 
