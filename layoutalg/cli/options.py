@@ -170,7 +170,7 @@ def access_of(
 
 
 def _fragment_of(text: str, stores: bool) -> Fragment | None:
-    """Return the fragment of a compiler's encoding of registers or of a tiled copy, printed or made; None for others."""
+    """Return the fragment of a compiler's encoding of registers or of a tiled copy; None for any other text."""
     encoding = parse_encoding(text)
     if encoding is not None:
         return encoding.fragment()
