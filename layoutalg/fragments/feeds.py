@@ -455,10 +455,7 @@ def _relabel(have: Held, need: Held, mode: int) -> tuple[int, ...]:
     if all(len(owners) < 2 for vector in theirs for owners in vector):
         return ()
     return _matching(
-        [
-            [j for j, vector in enumerate(theirs) if all(map(frozenset.issubset, needs, vector))]  # type: ignore[arg-type]
-            for needs in ours
-        ]
+        [[j for j, vector in enumerate(theirs) if all(map(frozenset.issubset, needs, vector))] for needs in ours]
     )
 
 
