@@ -150,7 +150,7 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
     status = Status.ANSWER
     for number, text in _with_prints(lines):
         try:
-            if "\n" in text:
+            if "\n" in text and not is_around(passages(text)):
                 _say_entries(text, as_json, number)
                 continue
             value, notes = evaluate_with_notes(text)

@@ -19,7 +19,6 @@ from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
 from layoutalg.notation.printed import parse_encoding, parse_pointer
-from layoutalg.notation.tiled import tiled_print
 
 #: Settings of a command whose argument is an expression: one that begins with a minus sign is not an option.
 EXPRESSIONS = {"ignore_unknown_options": True}
@@ -175,7 +174,7 @@ def _fragment_of(text: str, stores: bool) -> Fragment | None:
     encoding = parse_encoding(text)
     if encoding is not None:
         return encoding.fragment()
-    copy = tiled_print(text)
+    copy = evaluate(text) if "Copy" in text or "copy" in text else None
     return copy.fragment("D" if stores else "S") if isinstance(copy, TiledCopy) else None
 
 

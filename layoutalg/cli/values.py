@@ -187,6 +187,8 @@ def need_few_cells(layout: Any, otherwise: str) -> None:
 
 def difference(first: Any, second: Any) -> str:
     """Describe the difference of two values in one line; return an empty text if there is none."""
+    if type(first) is type(second) and isinstance(first, (TiledCopy, TiledMma)):
+        return _difference_of_tiles(first, second)
     if not all(isinstance(value, (Layout, ComposedLayout)) for value in (first, second)):
         return "" if first == second else f"{value_text(first)} is not {value_text(second)}"
     if symbols_of(first) or symbols_of(second):
@@ -200,4 +202,16 @@ def difference(first: Any, second: Any) -> str:
     for index in range(size(first)):
         if first(index) != second(index):
             return f"differ at index {index}: {value_text(first(index))} and {value_text(second(index))}"
+    return ""
+
+
+def _difference_of_tiles(first: Any, second: Any) -> str:
+    """Describe the first side or operand in which two tiled copies or MMAs have other elements."""
+    names = ("S", "D") if isinstance(first, TiledCopy) else first.operands
+    for name in names:
+        one, other = first.fragment(name), second.fragment(name)
+        if one.shape != other.shape:
+            return f"{name}: tiles of {one.extents} and {other.extents}"
+        if mismatch := difference(one.layout, other.layout):
+            return f"{name}: {mismatch}"
     return ""

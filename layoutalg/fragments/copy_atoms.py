@@ -11,7 +11,7 @@ Source: CUTLASS ``include/cute/atom/copy_atom.hpp``, ``copy_traits_sm75.hpp``, `
 ``copy_traits_sm100.hpp``; the CuTe DSL 4.8.1, ``make_copy_atom``.
 
 >>> print(copy_atom("ldmatrix.x2").source)
-((8,2,2),8):((8,64,0),1)
+((16,2),8):((8,0),1)
 >>> print(copy_atom("tcgen05.ld.16x64b.x2", 32).destination)
 ((2,2,8),2):((32,1,4),2)
 """
@@ -153,7 +153,7 @@ def _matrices(what: str, head: str, bits: int) -> CopyAtom:
     rows = composition(along, row_pointers(count, 1, width, height))
     if height * count < 32:
         rows = make_layout(make_layout(*rows[0], Layout(32 // (height * count), 0)), rows[1])
-    rows = coalesce(_split_units(rows, elements), (None, 1))
+    rows = coalesce(_split_units(rows, elements), (1, 1))
     registers = _split_units(coalesce(composition(along, matrices.layout), (1, 1)), elements)
     return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
 
@@ -161,9 +161,9 @@ def _matrices(what: str, head: str, bits: int) -> CopyAtom:
 def _split_units(units: Layout, elements: int) -> Layout:
     """Return a thread-value layout of units as one of the elements, of which each unit has ``elements``."""
     if elements == 1:
-        return units
+        return make_layout(units[0], coalesce(units[1]))
     scaled = composition(Layout(cosize(units), elements), units)
-    return coalesce(make_layout(scaled[0], prepend(scaled[1], Layout(elements, 1))), (None, 1))
+    return make_layout(scaled[0], coalesce(prepend(scaled[1], Layout(elements, 1))))
 
 
 def _tensor_memory(what: str, bits: int) -> CopyAtom:
@@ -173,7 +173,7 @@ def _tensor_memory(what: str, bits: int) -> CopyAtom:
         raise LayoutError(f"copy_atom: {cells.name} moves cells of 32 bits; supported: elements of 4, 8, 16 or 32 bits")
     lanes, columns = cells.shape
     registers = composition(Layout((lanes, columns), (columns, 1)), cells.layout)
-    registers = coalesce(_split_units(registers, 32 // bits), (None, 1))
+    registers = _split_units(registers, 32 // bits)
     memory = Layout((32, lanes * columns * 32 // bits), (0, 1))
     return (
         CopyAtom(memory, registers, memory)

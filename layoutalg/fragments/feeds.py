@@ -9,6 +9,8 @@ Two questions are answered by enumeration of all threads and values:
   same, because a sum over k has no order. Otherwise values move between threads.
 - *the same tile*: the values that threads hold after a copy are those that a second copy or instruction takes.
 
+``ldmatrix`` and ``stmatrix`` with ``.trans`` move a tile whose rows in memory are the columns of the MMA's operand.
+
 The smaller tile is repeated until both tiles have the same extents: along rows for further groups of threads, then as
 further values, rows first.
 
@@ -142,9 +144,10 @@ class Feed:
         return tuple(order[start : start + count] for start in range(0, self.columns, count))
 
     def __str__(self) -> str:
-        from layoutalg.fragments.feed_text import tell_feed
+        from importlib import import_module  # the text contains code, and the code follows from the answer
 
-        return tell_feed(self)
+        text: str = import_module("layoutalg.fragments.feed_text").tell_feed(self)
+        return text
 
 
 def feeds(first: Registers, second: Registers, *, transposed: bool = False, fixed_k: bool = False) -> Feed:
@@ -167,8 +170,11 @@ def feeds(first: Registers, second: Registers, *, transposed: bool = False, fixe
     """
     have, need = held(first, "D"), held(second, "S")
     chained = have.role == "D" and need.role in ("A", "B")
+    if have.role != need.role and "" in (have.role, need.role):
+        # An instruction with .trans moves a tile that is stored transposed: its rows are the columns of the MMA's tile.
+        have, need = (_turned(side) if ".trans" in side.name else side for side in (have, need))
     if chained and need.role == "B" and not transposed:
-        have = _with_table(have, have.columns, have.rows, [[(c, r) for r, c in row] for row in have.table])
+        have = _turned(have)
     elif transposed and not (chained and need.role == "B"):
         raise LayoutError(
             f"feeds: {need.name} is not operand B after accumulators; only B can be the transpose of what threads have"
@@ -286,6 +292,11 @@ def _need_few(elements: int, name: str) -> None:
 
 def _with_table(of: Held, rows: int, columns: int, table: Iterable[Iterable[tuple[int, int]]]) -> Held:
     return Held(of.name, rows, columns, tuple(tuple(row) for row in table), of.role, of.dtype, of.bits)
+
+
+def _turned(of: Held) -> Held:
+    """Return the transposed tile."""
+    return _with_table(of, of.columns, of.rows, [[(c, r) for r, c in row] for row in of.table])
 
 
 def _one_stretch(have: Held, need: Held) -> tuple[Held, int]:
@@ -444,10 +455,7 @@ def _relabel(have: Held, need: Held, mode: int) -> tuple[int, ...]:
     if all(len(owners) < 2 for vector in theirs for owners in vector):
         return ()
     return _matching(
-        [
-            [j for j, vector in enumerate(theirs) if all(map(frozenset.issubset, needs, vector))]  # type: ignore[arg-type]
-            for needs in ours
-        ]
+        [[j for j, vector in enumerate(theirs) if all(map(frozenset.issubset, needs, vector))] for needs in ours]
     )
 
 

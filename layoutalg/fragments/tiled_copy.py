@@ -208,7 +208,7 @@ class TiledCopy(Shown):
         def by_copy(plain: Layout) -> Layout:
             tiles = zipped_divide(plain, tiler)
             atoms = composition(tiles[0], by_atom)
-            return make_layout(coalesce(atoms, (1, 1)), *tiles[1][1:])
+            return make_layout(coalesce(atoms, (1, 1)), *list(tiles[1])[1:])
 
         return through(by_copy, layout)
 
@@ -540,7 +540,7 @@ def _smallest_tile(thread_values: Layout, extents: tuple[int, ...], operation: s
 
 def _as_extent(tiler: Layout) -> Tiler:
     """Return n for the tiler n:1, and any other tiler as it is."""
-    return tiler.shape if type(tiler.shape) is int and tiler.stride == 1 else tiler  # type: ignore[return-value]
+    return tiler.shape if type(tiler.shape) is int and tiler.stride == 1 else tiler
 
 
 def _of_mma(

@@ -16,7 +16,7 @@ Source: CUTLASS ``include/cute/atom/copy_traits_sm90_tma.hpp`` (tma_partition).
 >>> for part, start in tma_partition(2048, 0, Layout(1), smem, group_modes(tiles, 0, 2)):
 ...     print(part, start)
 ((2048,1),3):((1,0),2048) 0
-(((32,64),1),2,2):(((1@1,1@0),0),64@0,32@1) 0
+(((32,64),1),2,2):(((1@1,1@0),0),64@0,32@1) (0, 0)
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def tma_partition(
 
     def by_copy(layout: Layout) -> Layout:
         parts = composition(layout[0], order)
-        return make_layout(coalesce(parts, (1, 1)), *layout[1:])
+        return make_layout(coalesce(parts, (1, 1)), *list(layout)[1:])
 
     results = []
     for memory in (smem, gmem):
         parts: Any = through(by_copy, memory)
-        coordinate = ((start, 0), *(0,) * (rank(parts) - 1))
+        coordinate: Any = ((start, 0), *(0,) * (rank(parts) - 1))
         if isinstance(parts, ComposedLayout):
             moved = ComposedLayout(parts.outer, parts.offset + parts.inner(coordinate), parts.inner)
             results.append((moved, 0))

@@ -31,13 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from layoutalg.errors import NotationError, brief
 from layoutalg.fragments.copy_atoms import CopyAtom
 from layoutalg.fragments.tiled_copy import TiledCopy, make_tiled_copy
 from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma, make_tiled_mma
-from layoutalg.frozen import frozen
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import need_plain, size
@@ -74,8 +73,7 @@ _REMARK = r"\s(?://|#|/\*).*"
 _MARKS = " \t\r\n/#*|>"
 
 
-@frozen
-class Passage:
+class Passage(NamedTuple):
     """A part of a text: a print, or the text between two prints.
 
     Args:
@@ -177,8 +175,7 @@ def is_line_of_print(line: str, inside: bool) -> bool:
     return inside and match is not None and _key(match["name"]) is not None
 
 
-@frozen
-class _Segment:
+class _Segment(NamedTuple):
     """A heading with the lines that follow it, or lines without a heading (an empty heading)."""
 
     start: int

@@ -53,6 +53,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "same": ["(4,8):(1,4)", "32:1"],
         "ops": [],
         "atoms": [],
+        "feeds": ["mma.m16n8k16.C", "mma.m16n8k16.A.f16"],
         "banks": ["(8,64):(64,1)", *ACCESS],
         "schema": ["banks"],
         "sectors": ["(64,64):(64,1)", "--access", "(32,8):(1,64)@16B", "--element-bytes", "2"],

@@ -317,7 +317,7 @@ def test_another_name_is_refused_with_the_list(words: tuple[str, ...], part: str
 
 def test_the_shell_completes_commands_in_their_words() -> None:
     for program, words, incomplete, offered in (
-        ("layoutalg", [], "f", ["f2", "find-swizzle"]),
+        ("layoutalg", [], "f", ["feeds", "f2", "find-swizzle"]),
         ("descriptors", ["tmem"], "s", ["scale-factors", "shift"]),
     ):
         group = import_module(f"{program}.cli.command").command

@@ -16,6 +16,8 @@ from each import each
 from seeds import seeds_of
 
 from descriptors import DescriptorError, chain, derive, parse_chain, parse_tensor_map, tma_plan
+from descriptors.gemm.memory_links import TensorCopy
+from descriptors.smem.words.tensor_map import SWIZZLE_NAMES, tensor_map
 from layoutalg import Layout, evaluate, fragment, make_tiled_copy_tv, parse_layout
 
 Memory = dict[int, Any]
@@ -877,3 +879,9 @@ def test_two_lists_of_an_advance_with_other_counts_than_the_blocks_are_refused()
     links = ["layout S<3,3,3> o 0 o (128,64):(64,1)", "word 0x4000004000010000 mma=64x16 advance=0;0,2,4,6"]
     with pytest.raises(DescriptorError, match="the advance has 1 and 4 numbers, and the tile 2 and 4 blocks"):
         chain(links, tile="128x64", arch="sm90").verify()
+
+
+@each("name", SWIZZLE_NAMES[1:])
+def test_the_text_of_a_tensor_copy_names_the_swizzle_of_its_map(name: str) -> None:
+    text = str(TensorCopy(tensor_map("u8", 0, (512, 512), (512,), (32, 16), swizzle=name)))
+    assert text == f"box 32x16, swizzle {name}"

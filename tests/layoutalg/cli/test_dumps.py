@@ -77,3 +77,45 @@ Copy Atom
     assert "T122 V7" in capsys.readouterr().out
     assert main(["eval", copy]) == 0
     assert capsys.readouterr().out.startswith("a tiled copy: 128 threads")
+
+
+COPY = "make_tiled_copy_tv(universal.128, (16,8):(8,1), (1,8):(8,1))"
+
+
+def test_a_tiled_copy_is_an_operand_and_its_json_has_threads_tile_and_layouts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["eval", f"partition_S({COPY}, (64,64):(64,1), 5)"]) == 0
+    assert capsys.readouterr().out == "(((8,1),4,1):((1,0),1024,0),40)\n"
+    assert main(["eval", COPY, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["threads"], answer["tiler"]) == (128, ["16", "64"])
+    assert answer["layout_src_tv"] == "((8,16),(8,1)):((128,1),(16,0))"
+    assert main(["eval", "make_tiled_mma(mma.m16n8k16.f16, (2,2,1))", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tile_mnk"] == [32, 16, 16]
+    assert main(["banks", "S<3,3,3> o 0 o (64,64):(64,1)", "--element-bytes", "2", "--access", COPY]) == 0
+    assert "64 wavefronts, 0 of them" in capsys.readouterr().out
+
+
+def test_prints_in_a_file_are_answered_among_its_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    atom = "Copy_Atom\n  ThrID: _32:_1\n  ValLayoutSrc: (_32,_8):(_8,_1)\n  ValLayoutDst: (_32,(_2,_4)):(_2,(_1,_64))\n"
+    path = tmp_path / "log.txt"
+    path.write_text(f"(4,8):(8,1)\nload:\n{atom}\nstore: {atom}8\n", encoding="utf-8")
+    assert main(["eval", "--file", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if not line.startswith("   ")] == [
+        "(4,8):(8,1)",
+        "load: a copy atom: 32 threads",
+        "store: a copy atom: 32 threads",
+        "8",
+    ]
+    assert main(["eval", "--file", str(path), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["line"] for row in rows] == [1, 2, 8, 12] and rows[1]["label"] == "load"
+
+
+def test_copies_of_one_tile_are_compared_by_their_elements(capsys: pytest.CaptureFixture[str]) -> None:
+    by_atom = COPY.replace("universal.128", "universal.64")
+    assert main(["same", COPY, by_atom]) == 0
+    assert main(["same", COPY, COPY.replace("(8,1), (1,8)", "(1,16), (1,8)")]) == 1
+    assert "S: differ at index 1" in capsys.readouterr().out

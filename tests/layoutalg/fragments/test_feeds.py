@@ -173,6 +173,28 @@ def test_registers_that_do_not_belong_together_are_refused(first: str, second: s
     assert said in str(error.value)
 
 
+@each(
+    ("load", "operand", "answer", "order"),
+    [
+        ("ldmatrix.x4", "mma.m16n8k16.A.f16", "same", range(8)),
+        ("ldmatrix.x2.8x16", "mma.m16n8k16.B.f16", "same", range(4)),
+        ("ldmatrix.x2.trans.16x8", "mma.m16n8k16.B.f16", "same", range(4)),
+        ("ldmatrix.x4.trans", "mma.m16n8k16.A.f16", "same elements, other order", (0, 1, 4, 5, 2, 3, 6, 7)),
+        ("ldmatrix.x4.trans", "mma.m16n8k16.B.f16", "same", range(8)),
+        ("ldmatrix.x4.16x32.b8", "mma.m16n8k32.A.e4m3", "same", range(16)),
+    ],
+)
+def test_ldmatrix_loads_an_operand_as_it_is_stored(load: str, operand: str, answer: str, order: Any) -> None:
+    """With .trans, rows in memory are k, as of an operand that is MN-major."""
+    feed = feeds(load, operand)
+    assert feed.answer == answer and feed.register_order == tuple(order)
+
+
+@each(("store", "first"), [("stmatrix.x2", "mma.m16n8k16.C"), ("stmatrix.x2.trans.8x16", "mma.m16n8k16.C")])
+def test_stmatrix_stores_accumulators_by_rows_or_by_columns(store: str, first: str) -> None:
+    assert feeds(first, store).answer == "same"
+
+
 def test_only_b_after_accumulators_can_be_transposed() -> None:
     with pytest.raises(LayoutError, match="only B can be the transpose"):
         feeds("mma.m16n8k16.C", "mma.m16n8k16.A.f16", transposed=True)

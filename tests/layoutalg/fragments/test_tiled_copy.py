@@ -96,3 +96,57 @@ def test_atoms_of_other_elements_have_rows_of_16_bytes() -> None:
 def test_what_is_no_tiled_copy_is_refused(make: Any) -> None:
     with pytest.raises(LayoutError):
         make()
+
+
+def test_a_tile_with_gaps_has_a_text_a_fragment_and_the_elements_of_its_partitions() -> None:
+    copy = make_tiled_copy(2, Layout((8, 8), (8, 1)), (Layout(8, 2), Layout((4, 2), (1, 8))))
+    assert str(copy).splitlines()[0].endswith("tile (8,8), spread over (15,12)")
+    fragment, tensor = copy.fragment("S"), Layout((16, 16))
+    assert fragment.shape == (15, 12)
+    for thread in range(copy.size):
+        mine, offset = copy.partition_S(tensor, thread)
+        first_tile = {offset + mine(i, 0, 0) for i in range(int(size(mine[0])))}
+        assert first_tile == {
+            tensor(row, column) for row, column in (fragment.element(thread, v) for v in range(fragment.values))
+        }
+
+
+def test_owners_is_the_inverse_of_the_fragment() -> None:
+    copy = make_tiled_copy_A("ldmatrix.x4", MMA)
+    for side in "SD":
+        fragment = copy.fragment(side)  # type: ignore[arg-type]
+        for thread in range(0, copy.size, 5):
+            for value in range(fragment.values):
+                assert (thread, value) in copy.owners(fragment.element(thread, value), side)
+    with pytest.raises(LayoutError, match=r"this element has the place of element \(1,3\)"):
+        copy.owners((33, 3))
+
+
+def test_the_names_of_cute_are_names_here() -> None:
+    copy = make_tiled_copy_tv(8, THREADS, VALUES)
+    assert copy.get_slice(5).partition_S(TILE) == copy.partition_S(TILE, 5)
+    assert copy.get_slice(5).partition_D(TILE) == copy.partition_D(TILE, 5)
+    assert (copy.tiler_mn, copy.layout_tv_tiled, copy.size) == (copy.tiler, copy.layout_tv, 128)
+    assert MMA.get_slice(7).partition_A(TILE) == MMA.partition_A(TILE, 7)
+    assert [MMA.get_tile_size(mode) for mode in range(3)] == list(MMA.tile_mnk)
+    assert MMA.tv_layout_B_tiled == MMA.tv_layout("B") and MMA.shape_mnk == (16, 8, 16)
+    for thread in (128, -1):
+        with pytest.raises(LayoutError):
+            copy.get_slice(thread)
+        with pytest.raises(LayoutError):
+            MMA.get_slice(thread)
+
+
+def test_retile_gives_the_registers_of_each_atom() -> None:
+    """Register i of the copy's atom is the register of C that the atom moves: by elements, for every thread."""
+    mma = make_tiled_mma("wgmma.m64n64k16", (2, 1, 1))
+    copy = make_tiled_copy_C("stmatrix.x4", mma)
+    tensor = Layout((256, 128))
+    for thread in (0, 37, 255):
+        accumulators, offset = mma.partition_C(tensor, thread)
+        registers = Layout(accumulators.shape)
+        moved, start = copy.partition_S(tensor, thread)
+        retiled = copy.retile(registers)
+        assert [size(mode) for mode in retiled] == [size(mode) for mode in moved]
+        for i in range(int(size(moved))):
+            assert start + moved(i) == offset + accumulators(retiled(i))

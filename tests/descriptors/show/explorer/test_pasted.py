@@ -239,7 +239,7 @@ def test_the_tensor_that_a_tiled_copy_reads_can_be_set() -> None:
         ("make_tiled_copy_tv(8, 3)", "an atom and two layouts"),
         (
             "make_tiled_copy_tv(foo, (4,8):(8,1), (1,8):(8,1))",
-            "copy_atom: foo with 16-bit elements is not a copy; supported: a number of elements, and ldmatrix",
+            "copy_atom: foo with 16-bit elements is not a copy; supported: a number of elements, universal and",
         ),
         (f"{LDMATRIX} at=99,0", "at is 99,0, but the copy has 32 threads"),
         (f"{LDMATRIX} tensor=5", "tensor is '5', which is not a layout of rows and columns"),
