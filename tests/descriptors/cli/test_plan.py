@@ -163,8 +163,8 @@ def test_a_convolution_is_proposed_with_the_command_of_each(capsys: pytest.Captu
     ("options", "message"),
     [
         ("--conv 2x9x7x24", "--conv needs --filters KxRxS"),
-        ("--filters 12x3x2", "found --filters alone"),
-        ("--padding 1", "found --padding alone"),
+        ("--filters 12x3x2", "--filters needs --conv NxHxWxC"),
+        ("--padding 1", "--padding needs --conv NxHxWxC"),
         ("--conv 2x9x7 --filters 12x3x2", "the activations are (2, 9, 7), not N x H x W x C"),
         ("--conv 2x9x7x24 --filters 12x3x2 --stride 9", "elementStrides[1] is 9, which is not in [1, 8]"),
         ("--conv 2x9x7x24 --filters 12x3x2 --dilation 0", "the dilation is 0, but the minimum is 1"),
@@ -194,10 +194,10 @@ def test_the_tile_of_a_convolution_is_chosen_and_its_command_is_typed(capsys: py
 
 
 @pytest.mark.parametrize(("option", "instead"), [
-    ("--sparse", "give an INSTRUCTION and a --tile with --sparse"),
-    ("--scale-vector 128", "give an INSTRUCTION and a --tile with --scale-vector"),
-    ("--steps", "run the command that it prints with"),
-    ("--stages 2", "run the command that it prints with --stages"),
+    ("--sparse", "use an INSTRUCTION and a --tile with --sparse"),
+    ("--scale-vector 128", "use an INSTRUCTION and a --tile with --scale-vector"),
+    ("--steps", "use --steps with one of the commands that plan prints"),
+    ("--stages 2", "use --stages with one of the commands that plan prints"),
 ])  # fmt: skip
 def test_what_a_choice_of_tiles_does_not_take_has_another_way(
     option: str, instead: str, capsys: pytest.CaptureFixture[str]
