@@ -1,6 +1,6 @@
 """Read and extend the rows of an atlas: a JSON Lines file, or a folder of Parquet parts.
 
-Law: what was written is found again when the output is opened anew, in either form.
+Invariant: what was written is found again when the output is opened anew, in either form.
 
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as folder:

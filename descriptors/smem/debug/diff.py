@@ -263,8 +263,7 @@ class Diff(Told):
 
     @property
     def doubt(self) -> str:
-        """The open questions in one line; a refused operand is stated without the reason, which is in the text below.
-        """
+        """The open questions in one line; the reason of a refusal is in the text below."""
         return self._doubt(str)
 
     def _doubt(self, name_of: Callable[[str], str]) -> str:
