@@ -89,8 +89,7 @@ def explore(
         raise click.UsageError("--site needs a folder, not -; use --html - to write one page to standard output")
     if (site is None) != (pyodide is None):
         raise click.UsageError(
-            "--site and --pyodide need each other; use --pyodide node_modules/pyodide, which `npm install pyodide` "
-            "creates"
+            "--site and --pyodide need each other; use --pyodide node_modules/pyodide, created by `npm install pyodide`"
         )
     if html == "-":
         say(_page(question).removesuffix("\n"))

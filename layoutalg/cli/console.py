@@ -408,7 +408,7 @@ def usage_message(error: click.ClickException, place: str) -> Message:
     example = _example(error, place, name)
     return Message(
         f"{name} is missing",
-        (f"{name}: {values}",) if values else (),
+        (f"{name}: {values}",) if any(sign in values for sign in ":,`") else (),  # otherwise it repeats the name
         (*((f"use, for example, `{example}`",) if example else ()), more),
     )
 

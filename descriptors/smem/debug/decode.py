@@ -203,7 +203,7 @@ def _meaning(name: str, reading: Reading) -> str:
     if name == "lbo_mode" and reading.absolute:
         return f"1 for an absolute leading address: K = 96 of {holders('K = 96')}"
     if name == "swizzle":
-        return f"code {reading.code} is {elsewhere(reading.arch, reading.code)}" if reading.code else ""
+        return f"the same code is {elsewhere(reading.arch, reading.code)}" if reading.code else ""
     if name not in (LEADING, STRIDE):
         return f"1 in every {reading.arch} word" if name == "version" else _MEANINGS[name]
     if name == LEADING and reading.absolute:

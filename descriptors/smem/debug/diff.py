@@ -1,21 +1,23 @@
-"""A word against a layout: which elements the tensor core reads from elsewhere, and the word that would be right.
+"""Compare a descriptor with a layout: find the elements that are read from other addresses, and the right descriptor.
 
-The layout is the claim about where the elements lie, the word what the tensor core is told. The word that would be
-right is derived from the layout by its canonical form, and proved before it is offered.
+The layout defines where the elements are stored, and the word defines where the tensor core reads them. The right word
+is derived from the layout by its canonical form, and verified before it is returned.
 
-If the address of the layout is not given, ``place_layout`` alone decides which address is assumed, and if the start
-address of the word can be judged.
+If the caller does not pass the address of the layout, ``place_layout`` decides which address is assumed, and whether
+the start address of the word can be checked.
 
-Law: whatever the word, the right word reads the layout.
+Invariant: the right word reads the layout, for every compared word.
 
 >>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
->>> found = [diff(1 << 62 | 16 << stride, tile, "sm90", dtype="bf16", major="K") for stride in range(32, 40)]
->>> [one.ok for one in found]
+>>> words = [1 << 62 | 16 << stride for stride in range(32, 40)]
+>>> differences = [diff(word, tile, "sm90", dtype="bf16", major="K") for word in words]
+>>> [difference.ok for difference in differences]
 [False, False, True, False, False, False, False, False]
->>> all(diff(one.right_word, tile, "sm90", dtype="bf16", major="K").ok for one in found)
+>>> all(diff(difference.right_word, tile, "sm90", dtype="bf16", major="K").ok for difference in differences)
 True
 
-Law: without a base, a word is ``same`` only if it is ``same`` with base 0, or starts the layout at an aligned address.
+Invariant: without a base, a word is ``same`` only if it is ``same`` with base 0, or if the layout starts at an aligned
+address.
 
 >>> starts = [diff(1 << 62 | 64 << 32 | start, "S<3,3,3> o 0 o (64,64):(64,1)", "sm90", dtype="bf16", major="K",
 ...                shape=(64, 16), subtile=(0, 1)).verdict for start in (0, 2, 4, 64, 66)]
@@ -73,8 +75,8 @@ class Change:
     """A field of the word that must change.
 
     Args:
-        field: its name.
-        found: its value in the word, in bytes where it is an address.
+        field: the name of the field.
+        found: its value in the word; addresses are in bytes.
         right: the value that reads the layout.
     """
 
@@ -88,7 +90,7 @@ class Change:
 
 @frozen
 class Assumption:
-    """A value that was not given and is assumed.
+    """A value that is assumed because the caller did not pass it.
 
     Args:
         sentence: the assumption, with {} in the place of the parameter.
@@ -102,14 +104,14 @@ class Assumption:
     parameter: str = ""
 
     def text(self, name_of: Callable[[str], str] = str) -> str:
-        """Return the sentence; ``name_of`` returns the name that the reader knows for a parameter."""
+        """Return the sentence; ``name_of`` returns the name of a parameter in the output."""
         return self.sentence.format(name_of(self.parameter))
 
     def __str__(self) -> str:
         return self.text()
 
 
-#: What a comparison comes to.
+#: The result of a comparison.
 Verdict: TypeAlias = Literal["same", "different", "undecided"]
 
 
@@ -119,10 +121,11 @@ class Placement:
 
     Args:
         base: address of the layout's offset 0, in bytes.
-        start_is_open: whether the start address cannot be judged: it is right for a tile at ``base``, but an advance
+        start_is_open: whether the start address cannot be checked: it is right for a tile at ``base``, but an advance
             that is wrong by a multiple of the tile's alignment gives the same word.
-        fits: whether a tile may start where the word puts it; if not, ``base`` is the lowest address that is allowed.
-        alignment: what the address of a tile is a multiple of, in bytes.
+        fits: whether a tile may start at the address that the word implies; if not, ``base`` is the lowest allowed
+            address.
+        alignment: the alignment of a tile, in bytes.
     """
 
     base: int
@@ -132,19 +135,19 @@ class Placement:
 
 
 def place_layout(implied: Sequence[int], offset: int, *, alignment: int, lowest: int, highest: int) -> Placement:
-    """Decide which address is assumed for a layout if the caller gives none, and if the start address stays open.
+    """Decide which address is assumed for a layout, and whether the start address of the word can be checked.
 
-    A word contains the address of its operand and not that of the tile. With base 0 every start address can be judged.
-    An address of the tile that the word implies is accepted only if a tile may start there. For the first operand of a
-    tile that address is named in the answer. For another operand it proves nothing: an advance that is wrong by a
-    multiple of the alignment implies an aligned address as well.
+    A word contains the address of its operand, not that of the tile. With base 0 every start address can be checked. An
+    address that the word implies is accepted only if a tile may start there. For the first operand of a tile, the
+    answer states this address. For another operand it proves nothing, because an advance that is wrong by a multiple of
+    the alignment also implies an aligned address.
 
     Args:
         implied: addresses of the layout's offset 0 that the word implies, the best one first.
-        offset: where the operand begins in the layout, in bytes.
-        alignment: what the address of a tile is a multiple of, counted from ``lowest``.
-        lowest: the address that is assumed where the word implies none: 0, or where the swizzle pattern starts.
-        highest: the highest address at which the layout fits the address window.
+        offset: the distance of the operand from the layout's offset 0, in bytes.
+        alignment: the alignment of a tile, counted from ``lowest``.
+        lowest: the address to assume if the word implies none: 0, or the start of the swizzle pattern.
+        highest: the highest address at which the layout fits into the address window.
 
     >>> place_layout([0], 32, alignment=1024, lowest=0, highest=200000)
     Placement(base=0, start_is_open=False, fits=True, alignment=1024)
@@ -169,30 +172,30 @@ class Diff(Told):
         word: the word.
         arch: ``"sm90"`` or ``"sm100"``.
         element: the element type.
-        major: the contiguous dimension that the instruction is told.
+        major: the contiguous dimension, as set in the instruction.
         shape: extents (MN, K) of the operand, in elements.
-        layout: the operand's layout, in elements; that of the whole tile where operands cross atoms.
+        layout: the operand's layout, in elements; the layout of the whole tile if operands cross atoms.
         base: address of the layout's offset 0, in bytes.
-        differing: elements that are read from elsewhere.
-        mismatches: the first of those, one of each run that is off by the same distance.
-        picture: where they are in the operand.
-        right_word: a word that reads the layout, or None; the word itself if nothing differs, with the version that PTX
-            requires. Of several that do, which
-            begin elsewhere with another base offset, the one whose base offset says where the pattern starts.
-        right_major: the major that it takes.
-        changes: the fields in which the right word differs from the word, those that change nothing left out.
-        illegal: why no instruction reads such an operand though a word describes it; "" if one does.
-        reason: why there is no such word; "" if there is one.
+        differing: number of elements that are read from another address.
+        mismatches: the first such elements, one for each run with the same distance.
+        picture: the positions of these elements in the operand.
+        right_word: a word that reads the layout, or None; the word itself, with the version that PTX requires, if
+            nothing differs. If several words with different base offsets do, it is the one whose base offset matches
+            the start of the pattern.
+        right_major: the major with which the right word reads the layout.
+        changes: the fields in which the right word differs from the word, without fields that have no effect.
+        illegal: why no instruction reads such an operand although a word describes it; "" if one does.
+        reason: why there is no right word; "" if there is one.
         pattern_start: an address where the swizzle pattern starts, in bytes.
         subtile: coordinate of the operand in the layout, counted in operands.
-        offset: where the operand begins, from the layout's offset 0, in bytes, before the swizzle.
-        placement: how ``base`` was found; None if it was given, or printed with the layout.
-        whole: whether ``shape`` was assumed: one instruction reads the whole layout.
+        offset: the distance of the operand from the layout's offset 0, in bytes, before the swizzle.
+        placement: how ``base`` was chosen; None if it was passed, or printed with the layout.
+        whole: whether ``shape`` was assumed, so that one instruction reads the whole layout.
         reads: extents that the instruction reads, if these are more than ``shape``; else None.
         pattern_assumed: whether ``pattern_start`` was assumed for a tile that does not start where a pattern starts.
-        other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
-            start address is not in doubt.
-        unreadable: why the word has no documented meaning, so that it was not compared; "" if it has one.
+        other: a subtile for which the start address is right, and the address of the tile; None if there is none, or
+            the start address is certain.
+        unreadable: why the word has no documented meaning and was not compared; "" if it has one.
         swizzle: the swizzle mode of the layout.
     """
 
@@ -224,7 +227,7 @@ class Diff(Told):
 
     @property
     def verdict(self) -> Verdict:
-        """``"same"``, ``"different"``, or ``"undecided"`` where the elements agree but something remains open."""
+        """The verdict: ``"same"``, ``"different"``, or ``"undecided"`` if the elements agree but a question is open."""
         if self.differing:
             return "different"
         return "undecided" if self.open_questions else "same"
@@ -236,7 +239,7 @@ class Diff(Told):
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        """The reasons why an agreement of all compared elements does not prove the word; () if it does."""
+        """The reasons why the word is not proved although all compared elements agree; () if it is proved."""
         return self.questions()
 
     def questions(self, name_of: Callable[[str], str] = str) -> tuple[str, ...]:
@@ -260,7 +263,7 @@ class Diff(Told):
 
     @property
     def doubt(self) -> str:
-        """The open questions in one line; of a refused operand without the reason, which the text notes below."""
+        """The open questions in one line; the reason of a refusal is in the text below."""
         return self._doubt(str)
 
     def _doubt(self, name_of: Callable[[str], str]) -> str:
@@ -269,7 +272,7 @@ class Diff(Told):
 
     @property
     def evidence(self) -> str:
-        """How what the tensor core reads for the word is known."""
+        """The evidence for the addresses that the tensor core reads for the word."""
         if self.illegal or (
             self.whole and self.reads is None and _extents_refusal(self.arch, self.element, self.shape)
         ):
@@ -279,14 +282,14 @@ class Diff(Told):
 
     @property
     def warnings(self) -> tuple[Remark, ...]:
-        """The warnings of ``read_warnings``, and of a pattern that starts with the tile."""
-        warned = read_warnings(self.word, self.arch, self.element, self.major, self.reads or self.shape)
+        """The warnings of ``read_warnings``, and a warning about a pattern that starts with the tile."""
+        remarks = read_warnings(self.word, self.arch, self.element, self.major, self.reads or self.shape)
         text = pattern_warning(self.pattern_start, self.swizzle, at_tile=self.pattern_start == self.base)
-        return (*warned, Remark("pattern-start", "", text)) if text else warned
+        return (*remarks, Remark("pattern-start", "", text)) if text else remarks
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """The assumptions about values that were not given: the address of the tile, and the extents of one operand."""
+        """The assumptions about values that were not passed: the address of the tile, and the extents of an operand."""
         assumed = []
         if self.placement is not None and not self.placement.start_is_open:
             assumed.append(Assumption(f"the tile starts at {self.base:#x} ({{}} checks it)", "base"))
@@ -294,11 +297,11 @@ class Diff(Told):
             pattern = f"a swizzle pattern starts at {self.pattern_start:#x} ({{}} checks it)"
             assumed.append(Assumption(pattern, "pattern_start"))
         if self.whole and not _extents_refusal(self.arch, self.element, self.shape):
-            whole = extents_text(self.shape)
+            extents = extents_text(self.shape)
             if self.shape in operand_extents(self.arch, self.element, sparse=False):
-                assumed.append(Assumption(f"one instruction reads all {whole} ({{}} names what it reads)", "shape"))
+                assumed.append(Assumption(f"one instruction reads all {extents} ({{}} names what it reads)", "shape"))
             else:
-                part = f"{whole} is one operand, of which an instruction reads a part ({{}} names the part)"
+                part = f"{extents} is one operand, of which an instruction reads a part ({{}} names the part)"
                 assumed.append(Assumption(part, "shape"))
         elif not self.whole and self.reads is None and self.shape not in self._dense_extents():
             sparse = f"the instruction is sparse, because no dense one reads {extents_text(self.shape)}"
@@ -306,13 +309,13 @@ class Diff(Told):
         return tuple(assumed)
 
     def _dense_extents(self) -> frozenset[tuple[int, int]]:
-        """Return the extents that dense instructions read; those that are compared if no instruction reads these."""
+        """Return the extents that dense instructions read; the compared extents if no instruction reads these."""
         read = operand_extents(self.arch, self.element)
         return operand_extents(self.arch, self.element, sparse=False) if self.shape in read else frozenset({self.shape})
 
     @property
     def start_notes(self) -> tuple[str, ...]:
-        """The reason why no implied base was accepted, and the subtile that the start address is right for."""
+        """The reason why no implied base was accepted, and the subtile for which the start address is right."""
         if self.placement is None or (self.placement.fits and not self.placement.start_is_open):
             return ()
         notes, start = [], smem_word(self.arch).decode(self.word)["start_address"]
@@ -320,8 +323,8 @@ class Diff(Told):
             aligned = f"no tile at a multiple of {self.placement.alignment} bytes"
             notes.append(f"{aligned} has the compared operand, {self.offset} bytes behind its start, at {start:#x}")
         if self.other is not None:
-            at, base = self.other
-            notes.append(f"{start:#x} is the start of subtile {tuple_text(at)} of a tile at {base:#x}")
+            subtile, base = self.other
+            notes.append(f"{start:#x} is the start of subtile {tuple_text(subtile)} of a tile at {base:#x}")
         return tuple(notes)
 
     @property
@@ -362,43 +365,43 @@ def diff(
     swizzle: SwizzleMode | SwizzleName | None = None,
     alignment: int = 16,
 ) -> Diff:
-    """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
+    """Compare the addresses that the tensor core reads for a word with a layout, and find the word that reads the
+    layout.
 
-    The layout is taken as the place where the elements are stored: a plain layout without ``swizzle`` is stored
-    exactly so, and with one the swizzle is applied to its offsets.
+    The layout states where the elements are stored. A plain layout without ``swizzle`` is not swizzled; with
+    ``swizzle``, the swizzle is applied to its offsets.
 
     Args:
         word: the 64-bit descriptor.
-        layout: modes (MN, K), further ones are stages: plain, a swizzle after a plain layout, or notation of either.
+        layout: a layout with modes (MN, K) and stages, plain or swizzled, or its notation.
         arch: ``"sm90"``, ``"sm100"``, ``"sm103"``, ``"sm107"`` or ``"sm110"``; by default from the version bits.
         dtype: name of the element type.
-        major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
-        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out, which the
-            headline then says. If no instruction reads a part of that, or such an operand at all, the verdict is
+        major: the contiguous dimension as set in the instruction, ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) that one instruction reads, in elements. The default is the whole layout; the headline
+            states this assumption. If no instruction reads such an operand or a part of it, the verdict is
             ``"undecided"``.
-        subtile: coordinate of the operand in the layout, counted in operands; the first if left out.
-        base: address of the layout's offset 0, in bytes. If left out, it is that of the pointer that CuTe printed, or
-            else assumed by ``place_layout``: the address that the start address implies if a tile may start there,
-            else 0. For an operand that begins at the layout's offset 0 the verdict is then ``"same"`` under the
-            condition that the headline names. For another operand it is ``"undecided"`` unless the implied address
-            is 0, because a wrong advance may imply an aligned address too. A start address that implies a negative or
+        subtile: coordinate of the operand in the layout, counted in operands; default: the first.
+        base: address of the layout's offset 0, in bytes. The default is the address of the pointer that CuTe printed,
+            or else the address that ``place_layout`` assumes: the one that the start address implies if a tile may
+            start there, else 0. For an operand at the layout's offset 0, the verdict ``"same"`` then depends on the
+            assumption in the headline. For another operand the verdict is ``"undecided"`` unless the implied address
+            is 0, because a wrong advance may also imply an aligned address. A start address that implies a negative or
             misaligned address is compared with base 0, and differs.
-        pattern_start: an address where the swizzle pattern starts, in bytes; of a swizzled layout a multiple of 128, as
-            the base offset counts rows of 128 bytes. If left out it is 0, because the swizzle of TMA and CuTe takes
-            absolute addresses; a word of a tile that starts elsewhere in the pattern may also be right for a pattern
-            that starts with the tile, as ``derive`` places it, and the headline then says so.
-        unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
-        swizzle: name of the swizzle mode that is applied to a plain layout; a layout with a swizzle of its own must
-            have this one.
-        alignment: what an assumed address of the layout is a multiple of, in bytes, beside what the swizzle needs.
+        pattern_start: an address where the swizzle pattern starts, in bytes; for a swizzled layout a multiple of 128,
+            because the base offset counts rows of 128 bytes. The default is 0, because the swizzles of TMA and CuTe
+            use absolute addresses. If the tile starts inside the pattern, a word is also right for a pattern that
+            starts with the tile, as in ``derive``, and the headline states this.
+        unit: the unit of the layout's offsets and swizzle, as in ``explicit.UNITS``.
+        swizzle: name of the swizzle mode to apply to a plain layout; a swizzled layout must have this mode.
+        alignment: additional alignment of an assumed address of the layout, in bytes.
 
     Raises:
-        NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
+        NotCanonicalError: if the hardware does not have the swizzle of the layout.
         DescriptorError: if an argument is malformed, or the layout has another swizzle.
         LayoutError: if the notation is wrong.
 
-    >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
-    >>> found.differing, *map(str, found.changes)
+    >>> difference = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+    >>> difference.differing, *map(str, difference.changes)
     (896, 'stride_byte_offset 512 -> 1024')
     """
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
@@ -406,20 +409,20 @@ def diff(
     element, contiguous = as_element_type(dtype), as_major(major_of(swizzle, major))
     multiple = as_integer(alignment, "diff: alignment", minimum=1)
     tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
-    extents, at = as_shape(shape, tile), _subtile(subtile, tile)
-    operand, part = _operand(tile, mode, element, extents, at, name)
+    extents, coordinate = as_shape(shape, tile), _subtile(subtile, tile)
+    operand, part = _operand(tile, mode, element, extents, coordinate, name)
     values, window = smem_word(name).decode(number), window_bytes(name)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
     reads: dict[str, Any] = {"arch": name, "element": element, "major": contiguous}
     readings = [(operand, mode)]
     if swizzle is None and mode is SwizzleMode.NONE and not _has_form(operand, mode, element):
-        readings += [one for one in swizzled_readings(operand, element) if _has_form(*one, element)]
+        readings += [reading for reading in swizzled_readings(operand, element) if _has_form(*reading, element)]
     own_mode = readings[-1][1]
     pattern = _pattern_start(0 if pattern_start is None else pattern_start, own_mode, window)
     placement, base = None, base_of(layout) if base is None else base
     if base is None:
         implied = [int(values["start_address"]) - first]
-        # One row is enough, and a layout that is too large is refused below.
+        # One row is sufficient; a layout that is too large is refused below.
         if isinstance(row := _fetched(number, reads, (1, extents[1])), list):
             first_read = row[0][0] * address_bits(element) // 8
             implied.insert(0, _unswizzled(first_read, mode, pattern) - first)
@@ -445,7 +448,9 @@ def diff(
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
     else:
-        right, reason = _right_word([one for one, _ in readings], element, contiguous, mode, name, place, pattern)
+        right, reason = _right_word(
+            [reading for reading, _ in readings], element, contiguous, mode, name, place, pattern
+        )
     mismatches, unreadable = tuple[Mismatch, ...](), ""
     if isinstance(fetched, list):
         wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
@@ -470,7 +475,7 @@ def diff(
         illegal=_refusal(right, name, element, None if shape is None else extents),
         reason=reason,
         pattern_start=pattern,
-        subtile=at,
+        subtile=coordinate,
         offset=first,
         placement=placement,
         whole=shape is None,
@@ -490,11 +495,11 @@ def _fetched(word: int, reads: Mapping[str, Any], shape: tuple[int, int]) -> Row
 
 
 def why_unreadable(refusal: DescriptorError) -> str:
-    """Return why a word has no meaning, from the refusal of the read model: a word that reads no element at all."""
+    """Return the reason why a word has no meaning, from the error of the read model."""
     return str(refusal).removeprefix("read_addresses: ").partition(";")[0]
 
 
-#: The most operands of a tile among which the one is searched that a start address is right for.
+#: The largest number of operands in the search for the one to which a start address belongs.
 _MOST_OPERANDS = 1 << 12
 
 
@@ -502,7 +507,7 @@ def _other_operand(
     tile: Layout | ComposedLayout, element: ElementType, shape: tuple[int, int], start: int,
     placement: Placement | None, lowest: int,
 ) -> tuple[tuple[int, ...], int] | None:  # fmt: skip
-    """Find the operand of a tile that begins at a start address, for a tile at the lowest or at an aligned address."""
+    """Find the operand of a tile that begins at a start address, for a tile at the lowest or an aligned address."""
     if placement is None or (placement.fits and not placement.start_is_open):
         return None
     rows, _, offset = parts(tile)
@@ -513,11 +518,16 @@ def _other_operand(
     if size(rest) > _MOST_OPERANDS:
         return None
     begins = {
-        at: (offset + rest(*at)) * element.storage_bits // 8 for at in product(*(range(size(one)) for one in rest))
+        coordinate: (offset + rest(*coordinate)) * element.storage_bits // 8
+        for coordinate in product(*(range(size(mode)) for mode in rest))
     }
-    bases = {at: start - first for at, first in begins.items()}
-    at_lowest = [at for at, base in bases.items() if base == lowest]
-    aligned = [at for at, base in bases.items() if base >= lowest and (base - lowest) % placement.alignment == 0]
+    bases = {coordinate: start - first for coordinate, first in begins.items()}
+    at_lowest = [coordinate for coordinate, base in bases.items() if base == lowest]
+    aligned = [
+        coordinate
+        for coordinate, base in bases.items()
+        if base >= lowest and (base - lowest) % placement.alignment == 0
+    ]
     others = at_lowest or (aligned if placement.alignment > 16 and not placement.fits else [])
     return (others[0], bases[others[0]]) if others else None
 
@@ -546,7 +556,7 @@ def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
 
 
 def _has_form(operand: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType) -> bool:
-    """Check if an operand has the canonical form of a swizzle mode, K-major or MN-major."""
+    """Return whether an operand has the canonical form of a swizzle mode, K-major or MN-major."""
     rows = parts(operand)[0]
     for major in Major:
         try:
@@ -558,7 +568,7 @@ def _has_form(operand: Layout | ComposedLayout, mode: SwizzleMode, element: Elem
 
 
 def _unswizzled(address: int, mode: SwizzleMode, pattern_start: int) -> int:
-    """Undo the swizzle of an address; a swizzle is its own inverse."""
+    """Return an address before the swizzle; a swizzle is its own inverse."""
     if mode.swizzle is None:
         return address
     start = pattern_start % mode.period_bytes - mode.period_bytes  # so that the distance is not negative
@@ -570,19 +580,21 @@ def _subtile(subtile: object, tile: Layout | ComposedLayout) -> tuple[int, ...]:
     if subtile is None:
         return (0,) * rank
     if not isinstance(subtile, (tuple, list)) or len(subtile) != rank:
-        raise DescriptorError(f"diff: subtile must be a coordinate of {rank} modes, found {brief(subtile)}")
-    return tuple(as_integer(at, "diff: a coordinate of subtile") for at in subtile)
+        raise DescriptorError(f"diff: subtile is {brief(subtile)}, which is not a coordinate of {rank} modes")
+    return tuple(as_integer(index, "diff: a coordinate of subtile") for index in subtile)
 
 
 def _operand(
     tile: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType, shape: tuple[int, int],
-    at: tuple[int, ...], arch: Arch,
+    coordinate: tuple[int, ...], arch: Arch,
 ) -> tuple[Layout | ComposedLayout, CrossingOperand | None]:  # fmt: skip
-    """The operand as a layout; of a tile whose operands cross atoms the tile, and which part of it the operand is."""
+    """Return the layout of an operand; for operands that cross atoms, the layout of the tile and the part of the
+    operand.
+    """
     try:
-        return operand_of(tile, shape, at), None
+        return operand_of(tile, shape, coordinate), None
     except DescriptorError:
-        part = crossing_operand(tile, mode, element, shape, at) if generation(arch) == "sm100" else None
+        part = crossing_operand(tile, mode, element, shape, coordinate) if generation(arch) == "sm100" else None
         if part is None:
             raise
     return tile, part
@@ -591,39 +603,42 @@ def _operand(
 def _right_across(
     part: CrossingOperand, arch: Arch, base: int, pattern_start: int, *, absolute: bool
 ) -> tuple[Fit | None, str]:
-    """The word that reads an operand that crosses atoms; or why there is none."""
+    """Return the word that reads an operand that crosses atoms; None and the reason if there is none."""
     try:
         return Fit(*part.described(arch, base, pattern_start, absolute=absolute), part.tile), ""
     except DescriptorError as error:
         return None, str(error)
 
 
-def _address(what: str, value: object, window: int) -> int:
-    address = as_integer(value, f"diff: {what}", maximum=window - 1)
+def _address(name: str, value: object, window: int) -> int:
+    address = as_integer(value, f"diff: {name}", maximum=window - 1)
     if address % 16:
-        raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
+        raise DescriptorError(f"diff: {name} is {address}, which is not a multiple of 16 bytes")
     return address
 
 
 def _pattern_start(value: object, mode: SwizzleMode, window: int) -> int:
-    """Return a pattern start, refused where no descriptor can name it."""
+    """Return a pattern start, and check that a descriptor can represent it."""
     address = _address("pattern_start", value, window)
     if mode is not SwizzleMode.NONE and address % LINE_BYTES:
         below = address // LINE_BYTES * LINE_BYTES
         raise DescriptorError(
-            f"diff: pattern_start must be a multiple of {LINE_BYTES} bytes, which base_offset counts, found {address}",
+            f"diff: pattern_start is {address}, which is not a multiple of {LINE_BYTES} bytes, the unit of base_offset",
             proposals=[Advice({"pattern_start": start}) for start in (below, below + LINE_BYTES)],
         )
     return address
 
 
 def _first_of_runs(layout_rows: Rows, fetched: Rows, major: Major, element: ElementType) -> tuple[Mismatch, ...]:
-    """The first mismatches that are not just the next element of one before: 16 bytes move together at least."""
+    """Return the first mismatch of each run: neighbors have the same distance, because 16 bytes are read together."""
     off = [list(map(sub, *pair)) for pair in zip(fetched, layout_rows, strict=True)]
     across: list[list[Any]] = [[None, *row[:-1]] for row in off]
     before = across if major is Major.K else [[None] * len(off[0]), *off[:-1]]
     first = [
-        [there if here == last else there + here for there, here, last in zip(*rows, strict=True)]
+        [
+            address if distance == previous else address + distance
+            for address, distance, previous in zip(*rows, strict=True)
+        ]
         for rows in zip(layout_rows, off, before, strict=True)
     ]
     return tuple(first_mismatches(layout_rows, first, unit=address_unit(element)))
@@ -638,17 +653,17 @@ def _right_word(
     base: int,
     pattern_start: int,
 ) -> tuple[Fit | None, str]:
-    """The word that reads the layout, for the major given if possible; or why there is none.
+    """Return the word that reads the layout, if possible with the given major; None and the reason if there is none.
 
-    Another mode than the layout's own reads it too where the swizzle moves nothing in this operand. Each try is proved
-    against the swizzle of its mode, so that the layout itself is compared once more here.
+    A word with another swizzle mode may read the operand if its swizzle moves no element of it. Each word is verified
+    with the swizzle of its mode, so the layout must be compared once more here.
 
     Args:
         readings: the operand, then other layouts with the same offsets.
     """
     reason, window = "", window_bytes(arch)
     own = stored_rows(readings[0], element, base=base, pattern_start=pattern_start, window=window)
-    tries = product(readings, sorted(Major, key=lambda one: one is not major), _modes_from(mode))
+    tries = product(readings, sorted(Major, key=lambda each: each is not major), _modes_from(mode))
     for reading, contiguous, other_mode in tries:
         try:
             fit = fitted(reading, element, contiguous, other_mode, arch, base=base, pattern_start=pattern_start)
@@ -662,8 +677,8 @@ def _right_word(
 
 
 def _modes_from(mode: SwizzleMode) -> list[SwizzleMode]:
-    """Return all modes, one of them first."""
-    return sorted(SwizzleMode, key=lambda one: one is not mode)
+    """Return all swizzle modes, the given one first."""
+    return sorted(SwizzleMode, key=lambda each: each is not mode)
 
 
 def _refusal(right: Fit | None, arch: Arch, element: ElementType, extents: tuple[int, int] | None) -> str:

@@ -1,18 +1,20 @@
-"""What can be wrong with a descriptor word: rules that each look at one field, beside all that is known of its operand.
+"""Warnings and notes about a descriptor word: rules that check one field each.
 
-A warning is something that is probably a mistake; a note is something that surprises people and is right. None of them
-is needed to decode a word: a word is what it is. Each rule is a function of what is known about the word, so that the
-list below is the whole of it. Swizzles are numbered in three ways: by either architecture, and by tensor maps.
+A warning is about a probable mistake. A note explains a value that is right but surprising. Each rule is a function of
+the word and of the known properties of its operand; ``warnings`` and ``notes`` list all rules. Swizzle modes have three
+numberings: one for each architecture, and one for tensor maps.
 Source: PTX ISA 9.1, matrix descriptors of wgmma and tcgen05; what sm90 ignores was measured on a Hopper GPU.
 
-Law: a word that ``derive`` makes draws no warning, and with any one bit turned that is in no field it does.
+Invariant: a word of ``derive`` has no warnings; if a bit outside the fields is inverted, it has one.
 
 >>> from descriptors import decode, derive
 >>> word = derive((128, 64), "bf16", "K", "128B", (64, 16), arch="sm90").descriptor.encode()
 >>> len(decode(word, "sm90").warnings), [bool(decode(word ^ 1 << bit, "sm90").warnings) for bit in (14, 30, 46, 52)]
 (0, [True, True, True, True])
 
-Law: a group of rows is what the swizzle's pattern takes before it repeats, and a numbering is what its word says.
+Invariant: a group of rows is as long as the period of the swizzle pattern, and a numbering agrees with the bit layout
+    of
+its word.
 
 >>> all(group_bytes(mode) == mode.period_bytes for mode in SwizzleMode if mode.swizzle is not None)
 True
@@ -161,12 +163,12 @@ _EIGHT_ROWS = {mode: group_bytes(mode) for mode in (SwizzleMode.B32, SwizzleMode
 
 @frozen
 class Remark:
-    """Something to know about a word.
+    """A warning or a note about a word.
 
     Args:
-        kind: name of the rule, for a program.
-        field: name of the field it is about; "" for the bits that belong to none.
-        text: the remark, for a person.
+        kind: name of the rule.
+        field: name of the field; "" for bits outside all fields.
+        text: the text of the remark.
     """
 
     kind: str
@@ -178,7 +180,7 @@ class Remark:
 
 
 def warnings(word: Reading) -> tuple[Remark, ...]:
-    """What is probably a mistake."""
+    """Return the remarks about probable mistakes."""
     rules = (
         _swizzle_code,
         _illegal_operand,
@@ -194,7 +196,7 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
 
 
 def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
-    """Return the warnings of the version of a word and of its set bits that belong to no field; () if it has none.
+    """Return the warnings about the version of a word and about set bits outside all fields.
 
     >>> print(*bit_warnings(0x4000404040010000, "sm90"), sep="\\n")
     bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none
@@ -207,7 +209,7 @@ def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
 def read_warnings(
     word: int, arch: Arch, element: ElementType, major: Major, shape: tuple[int, int]
 ) -> tuple[Remark, ...]:
-    """Return the warnings of ``bit_warnings``, and that of an operand that ends beyond shared memory.
+    """Return the warnings of ``bit_warnings``, and a warning if the operand ends beyond shared memory.
 
     Args:
         word: the 64 bits.
@@ -221,7 +223,7 @@ def read_warnings(
 
 
 def reading_of(word: int, arch: Arch) -> Reading:
-    """Return a word with its fields, before anything is known about its operand."""
+    """Return a word with its fields; the properties of its operand are unknown."""
     layout = smem_word(arch)
     values = layout.decode(word)
     field = layout["swizzle"]
@@ -230,14 +232,14 @@ def reading_of(word: int, arch: Arch) -> Reading:
 
 
 def notes(word: Reading) -> tuple[Remark, ...]:
-    """What surprises, and is right."""
+    """Return the remarks about values that are right but surprising."""
     return tuple(remark for rule in (_inside_an_atom, _base_offset, _absolute) for remark in rule(word))
 
 
 def _swizzle_code(word: Reading) -> Iterator[Remark]:
-    of = generation(word.arch)
-    own = {mode: code for code, mode in NUMBERINGS[of].items()}
-    others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != of)
+    base = generation(word.arch)
+    own = {mode: code for code, mode in NUMBERINGS[base].items()}
+    others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != base)
     modes_elsewhere = [mode for mode in dict.fromkeys(others) if mode in own and mode is not word.mode]
     other = f"code {word.code} is {elsewhere(word.arch, word.code)}"
     codes = "".join(f"; {mode} is {own[mode]} in {word.arch}" for mode in modes_elsewhere if mode)
@@ -248,8 +250,8 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
         text = f"{word.mode} is only for 32-bit MN-major operands; {other}{codes}"
         yield Remark("other-numbering", "swizzle", text)
         return
-    # The step of a dense tile gives away which width of row was meant: eight rows of it. Atoms of the word's own width
-    # side by side, as in an MN-major tile stacked along MN first, speak for that width.
+    # The step of a dense tile is eight rows, so it reveals the intended row width. If LBO is the size of an atom of the
+    # word's own mode, as in an MN-major tile stacked along MN first, that mode is intended.
     stride = word.values[STRIDE]
     for mode in modes_elsewhere if word.values[LEADING] != word.group_bytes else ():
         if mode in _EIGHT_ROWS and _EIGHT_ROWS[mode] == stride != _EIGHT_ROWS.get(word.mode):
@@ -282,10 +284,10 @@ def _marks_of_the_other_arch(word: Reading) -> Iterator[Remark]:
 
 
 def _misplaced_line(word: Reading) -> Iterator[Remark]:
-    """What PTX does not allow beside an absolute leading address, or nobody shows."""
+    """Yield a warning for each violation of the conditions of an absolute leading address."""
     if not word.absolute:
         return
-    rule = f"1 makes {LEADING} an absolute address, which K = 96 of {holders('K = 96')} alone reads:"
+    rule = f"1 makes {LEADING} an absolute address, which only K = 96 of {holders('K = 96')} reads:"
     line, base = word.values[LEADING], word.values["base_offset"]
     for wrong, text in (
         (word.mode is not SwizzleMode.B128, f"swizzle must be 128B, is {word.mode}"),
@@ -319,7 +321,7 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
         return
     for name in (STRIDE, LEADING):
         step, group = word.values[name], word.group_bytes
-        # Whether the hardware reads LBO of a swizzled operand takes the major to say.
+        # The hardware may read LBO of a swizzled operand, depending on the major.
         if step >= group or (name == LEADING and (word.absolute or not word.leading_is_read)):
             continue
         effect = "all groups are read from the same bytes" if step == 0 else "groups overlap"
@@ -329,18 +331,18 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
 
 
 def _places(word: Reading) -> set[int]:
-    """Return the addresses that are read, in the unit of ``address_bits``; none if the operand is not known."""
+    """Return the addresses that are read, in the unit of ``address_bits``; empty if the operand is not known."""
     if not (word.element and word.major and word.shape):
         return set()
     try:
         rows = fetched_rows([word.word], arch=word.arch, element=word.element, major=word.major, shape=word.shape)
-    except DescriptorError:  # a word without meaning has other remarks
+    except DescriptorError:  # a word without a meaning has other remarks
         return set()
     return {place for row in rows[0] for place in row}
 
 
 def _repeated(word: Reading, shape: tuple[int, int]) -> Iterator[Remark]:
-    """With the operand known, the read model gives exactly how many elements share an address."""
+    """Yield a warning with the number of elements that share an address, by the read model."""
     elements, places = shape[0] * shape[1], _places(word)
     if 0 < len(places) < elements:
         steps = [f"{STRIDE} {word.values[STRIDE]}"]
@@ -352,7 +354,7 @@ def _repeated(word: Reading, shape: tuple[int, int]) -> Iterator[Remark]:
 
 
 def _repeats(word: Reading, name: str, shape: tuple[int, int]) -> bool:
-    """Whether elements share an address even where the operand has one group only along the other step."""
+    """Return whether elements share an address even if the operand has only one group along the other step."""
     assert word.element is not None and word.major is not None and isinstance(word.mode, SwizzleMode)
     canonical, extents = walked(word.major, word.mode), list(shape)
     for other, (mode, *_) in canonical.steps:
@@ -377,8 +379,8 @@ def _pattern(word: Reading) -> Iterator[Remark]:
     lines = period // LINE_BYTES
     line, shifted = start // LINE_BYTES % lines, base % lines
     if shifted and shifted != line:
-        text = f"{base} says that the pattern starts {shifted * LINE_BYTES} bytes after a multiple of {period}"
-        yield Remark("pattern-start", "base_offset", f"{text}; the start address lies {start % period} after one")
+        text = f"with {base} the pattern starts {shifted * LINE_BYTES} bytes after a multiple of {period}"
+        yield Remark("pattern-start", "base_offset", f"{text}; the start address is {start % period} after one")
     elif not shifted and start % period >= word.width:
         text = (
             f"{start} is no multiple of {period}: right for a part of a tile that starts at one; a tile that starts "
@@ -393,7 +395,7 @@ def _memory(word: Reading) -> Iterator[Remark]:
     if places and word.element:
         yield from memory_warnings(max(places) * address_bits(word.element), word.element, word.arch)
     elif word.values["start_address"] >= (most := architecture(word.arch).shared):
-        yield Remark("memory", "start_address", f"lies beyond the {most} bytes that a thread block can have")
+        yield Remark("memory", "start_address", f"beyond the {most} bytes that a thread block can have")
 
 
 def memory_warnings(last_place: int, element: ElementType, arch: Arch) -> tuple[Remark, ...]:
@@ -427,7 +429,7 @@ def _inside_an_atom(word: Reading) -> Iterator[Remark]:
 def _absolute(word: Reading) -> Iterator[Remark]:
     if word.absolute:
         text = (
-            f"1 makes {LEADING} an absolute address: it must move with the tile, and {holders('K = 96')} alone read it"
+            f"1 makes {LEADING} an absolute address: it must move with the tile, and only {holders('K = 96')} read it"
         )
         yield Remark("absolute-leading", "lbo_mode", text)
 
@@ -438,7 +440,7 @@ def _base_offset(word: Reading) -> Iterator[Remark]:
 
 
 def _ranges(bits: int) -> str:
-    """The set bits as numbers and half-open ranges.
+    """Return the set bits as numbers and half-open ranges.
 
     >>> _ranges(0b1011_0000)
     '[4,6), 7'

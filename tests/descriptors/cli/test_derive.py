@@ -324,7 +324,8 @@ def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
 
 def test_a_missing_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["idesc", "--m", "128", "--n", "256"]) == 2
-    sentence = "--a is missing; --a: Element type of A; see `descriptors idesc --help`"
+    example = "descriptors idesc --a bf16 --m 128 --n 256 --b-major MN"
+    sentence = f"--a is missing; use, for example, `{example}`; see `descriptors idesc --help`"
     assert refusal(capsys.readouterr().err) == sentence
 
 
@@ -387,5 +388,8 @@ def test_k_96_is_refused_where_the_target_has_no_such_instruction(
     for arch in ("sm100", "sm110"):
         assert main([*arguments, "--arch", arch, "--legality", legality]) == 2
         refusal = capsys.readouterr().err
-        assert f"K 96 is of sm_103a and sm_107a, not arch {arch}" in refusal and "use --arch sm103" in refusal
+        assert (
+            f"{arch} has no instruction with K 96, only sm_103a and sm_107a have" in refusal
+            and "use --arch sm103" in refusal
+        )
     assert main([*arguments, "--arch", "sm103", "--legality", legality]) == 0

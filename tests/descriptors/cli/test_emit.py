@@ -105,7 +105,7 @@ def test_an_option_of_an_operand_goes_before_that_of_all(capsys: pytest.CaptureF
         ([f"a: {A} --base 1024"], "operand a: --base is not an option of an operand"),
         ([f"a: {A} --symbolic"], "operand a: --symbolic is not an option of an operand"),
         ([f"a: {A} --draw a.svg"], "operand a: --draw is not an option of an operand"),
-        ([f"a: {A}", "b: --major K --swizzle 128B --tile 64x100 --mma 64x16"], "operand b: derive: tile K is 100"),
+        ([f"a: {A}", "b: --major K --swizzle 128B --tile 64x100 --mma 64x16"], "operand b: tile K is 100"),
         (["a: --layout '(64,64"], "operand a: No closing quotation in "),
         (["a: --nothing"], "operand a: no such option"),
         ([], "is missing"),

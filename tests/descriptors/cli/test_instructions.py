@@ -112,7 +112,7 @@ def test_the_word_is_compared_with_the_dsls(capsys: pytest.CaptureFixture[str]) 
 @each(
     ("answer", "said"),
     [
-        (InstructionWord("ok", 0x08400481), "different, it writes 0x08400481 where 0x08400480 is derived"),
+        (InstructionWord("ok", 0x08400481), "different, it has 0x08400481, but 0x08400480 is derived"),
         (InstructionWord("rejected", None, text="no such"), "no word to compare with, rejected: no such"),
     ],
 )

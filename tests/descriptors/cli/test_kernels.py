@@ -206,7 +206,7 @@ def fake_nvcc(folder: Path, body: str) -> None:
         ),
         ("exit 1", 2, "; 'no output'"),
         ("exit 0", 2, "; 'no output'"),
-        (None, 3, "nvcc is not on the path; give the PTX of the .cu file instead"),
+        (None, 3, "nvcc is not on the path; pass the PTX of the .cu file instead"),
     ],
 )
 def test_what_a_compiler_says_is_told_in_one_line(

@@ -80,7 +80,7 @@ def test_a_call_that_takes_too_long_is_incomplete() -> None:
 
 def test_a_long_answer_says_that_it_is_cut() -> None:
     answer = call("eval", {"expression": "-", "text": "size(4:1)\n" * 4000})
-    assert len(answer.text) < 6200 and "lines more; whole in a terminal: layoutalg eval" in answer.text
+    assert len(answer.text) < 6200 and "more lines; for the complete output, run: layoutalg eval" in answer.text
 
 
 def test_no_argument_becomes_an_option_of_another_name() -> None:

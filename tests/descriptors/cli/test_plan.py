@@ -100,8 +100,8 @@ def test_an_architecture_of_warps_has_one_instruction_of_a_type(capsys: pytest.C
 @pytest.mark.parametrize(
     "more, way",
     [
-        ("--a-swizzle 64B", "--a-swizzle does not go with mma.sync"),
-        ("--cluster 2x1", "--cluster does not go with mma.sync"),
+        ("--a-swizzle 64B", "--a-swizzle cannot be combined with an INSTRUCTION of mma.sync"),
+        ("--cluster 2x1", "--cluster cannot be combined with an INSTRUCTION of mma.sync"),
         ("--emit header", "cannot be written as header; supported: cuda"),
         ("--emit cuda --json", "--emit and --json cannot be combined"),
         ("--name x", "--name needs --emit"),
@@ -122,14 +122,14 @@ def test_what_a_loop_of_warps_has_not_is_refused(more: str, way: str, capsys: py
 ])  # fmt: skip
 def test_an_option_that_would_be_ignored_is_refused(line: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"plan {line} {option}".split()) == 2
-    assert f"{option.split()[0]} does not go with" in capsys.readouterr().err
+    assert f"{option.split()[0]} cannot be combined with" in capsys.readouterr().err
 
 
 def test_warps_are_of_mma_sync(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), "--warps", "2x2"]) == 2
     assert (
-        "--warps does not go with an INSTRUCTION of wgmma or tcgen05, as m64n128k16; it goes with mma.sync"
-        in refusal(capsys.readouterr().err)
+        "--warps cannot be combined with an INSTRUCTION of wgmma or tcgen05, such as m64n128k16; it needs an "
+        "INSTRUCTION of mma.sync" in refusal(capsys.readouterr().err)
     )
 
 
@@ -162,9 +162,9 @@ def test_a_convolution_is_proposed_with_the_command_of_each(capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--conv 2x9x7x24", "a convolution needs --conv NxHxWxC and --filters KxRxS, found --conv alone"),
-        ("--filters 12x3x2", "found --filters alone"),
-        ("--padding 1", "found --padding alone"),
+        ("--conv 2x9x7x24", "--conv needs --filters KxRxS"),
+        ("--filters 12x3x2", "--filters needs --conv NxHxWxC"),
+        ("--padding 1", "--padding needs --conv NxHxWxC"),
         ("--conv 2x9x7 --filters 12x3x2", "the activations are (2, 9, 7), not N x H x W x C"),
         ("--conv 2x9x7x24 --filters 12x3x2 --stride 9", "elementStrides[1] is 9, which is not in [1, 8]"),
         ("--conv 2x9x7x24 --filters 12x3x2 --dilation 0", "the dilation is 0, but the minimum is 1"),
@@ -194,10 +194,10 @@ def test_the_tile_of_a_convolution_is_chosen_and_its_command_is_typed(capsys: py
 
 
 @pytest.mark.parametrize(("option", "instead"), [
-    ("--sparse", "give an INSTRUCTION and a --tile with --sparse"),
-    ("--scale-vector 128", "give an INSTRUCTION and a --tile with --scale-vector"),
-    ("--steps", "run the command that it prints with"),
-    ("--stages 2", "run the command that it prints with --stages"),
+    ("--sparse", "use an INSTRUCTION and a --tile with --sparse"),
+    ("--scale-vector 128", "use an INSTRUCTION and a --tile with --scale-vector"),
+    ("--steps", "use --steps with one of the commands that plan prints"),
+    ("--stages 2", "use --stages with one of the commands that plan prints"),
 ])  # fmt: skip
 def test_what_a_choice_of_tiles_does_not_take_has_another_way(
     option: str, instead: str, capsys: pytest.CaptureFixture[str]

@@ -53,7 +53,7 @@ def test_the_best_and_its_command_come_first_then_a_row_for_each_that_copies_can
         order = "any" if len(one.orders) > 1 else f"{one.order[0]},{one.order[1]}"
         assert row[:5] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes)]
         assert row[-1] == f"{one.word:#018x}"
-    assert f"{len(outcome.findings) - len(usable)} more are MN-major: --contiguous MN" in out
+    assert f"{len(outcome.findings) - len(usable)} more are MN-major: use --contiguous MN" in out
     assert out.isascii() and "\x1b" not in out
     assert not [line for line in lines if line != line.rstrip() or len(line) > 150]
     assert max(map(len, lines[6 : 7 + len(usable)])) <= 80
@@ -130,7 +130,7 @@ def test_refusals_come_last_in_whole_words_and_all_has_the_sources(capsys: pytes
     assert "refused: 10 candidates" in short and "and 1 more (--all)" in short and "..." not in short
     assert "swizzle is 128B, but must be 128B_BASE32B\n" in short and "PTX ISA" not in short
     assert "more (--all)" not in whole and "PTX ISA" in whole
-    assert whole.count("legality: swizzle is 128B, but must be 128B_BASE32B") == 4
+    assert whole.count("but must be 128B_BASE32B; for") == 4
     assert short.index("refused:") > short.index("total")
 
 
@@ -180,8 +180,8 @@ def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.Cap
     ("arguments", "message"),
     [
         (["--dtype", "bf17"], "dtype is "),
-        (["--producer", "(32,8"], "is not a producer; "),
-        (["--tile", "128"], "which is not (MN, K) of one stage"),
+        (["--producer", "(32,8"], "is not a name or a layout of modes"),
+        (["--tile", "128"], "which is not MNxK of one stage"),
         (["--stages", "0"], "stages is "),
         (["--smem", "3"], "smem is "),
         (["--arch", "sm80"], "arch is "),

@@ -73,7 +73,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
             "wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
-            "registers before they write it to shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major ",
+            "registers before they write it to shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a ",
         ),
         (
             ["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"],
@@ -278,7 +278,10 @@ def test_one_is_one(capsys: pytest.CaptureFixture[str]) -> None:
             "derive --cp 128x256b --tile 64x64 --dtype bf16 --major K --swizzle none",
             "tile MN is 64, which is not a multiple of the 128 that tcgen05.cp.128x256b copies of bf16; tile = (64,64)",
         ),
-        ("search --tile 128x64x4 --dtype bf16", "which is not (MN, K) of one stage; use --tile 128x64 --stages 4"),
+        (
+            "search --tile 128x64x4 --dtype bf16",
+            "which is not MNxK of one stage, such as 128x64; use --tile 128x64 --stages 4",
+        ),
     ],
 )
 def test_a_tile_is_refused_in_the_words_of_the_command(

@@ -127,7 +127,7 @@ def test_what_is_refused_and_the_way_out() -> None:
         in refused(instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4)
     )
     k96 = refused(instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient")
-    assert "K 96 is of sm_103a and sm_107a, not arch sm100" in k96 and "use arch='sm103'" in k96
+    assert "sm100 has no instruction with K 96, only sm_103a and sm_107a have" in k96 and "use arch='sm103'" in k96
     assert "warpgroups is not supported on sm100, only on sm90" in refused(instruction="m128n128k16", warpgroups=2)
     assert "kind 'mxf4' is not supported for bf16 by bf16 on sm90" in refused(arch="sm90", kind="mxf4")
     assert "must be named like m64n128k16, found 'bf16'" in refused(instruction="bf16")

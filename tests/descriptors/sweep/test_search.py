@@ -191,13 +191,14 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
 @each(
     ("changes", "message"),
     [
-        ({"tile": (128, 64, 2)}, "search: tile is (128, 64, 2), which is not (MN, K) of one stage"),
+        ({"tile": (128, 64, 2)}, "search: tile is 128x64x2, which is not MNxK of one stage"),
         ({"tile": (0, 64)}, "search: tile extent 0 is 0, but the minimum is 1"),
         ({"tile": "128x64"}, "search: tile is '128x64', which is not (MN, K)"),
         ({"dtype": "bf17"}, "operand: dtype is "),
         (
             {"mma": None, "tile": (100, 64)},
-            "search: tile MN is 100, which is not a multiple of the MN of any sm100 instruction; use mma=(64, 16), pad=True",
+            "search: tile MN is 100, which is not a multiple of the MN of any sm100 instruction; use mma=(64, 16), "
+            "pad=True",
         ),
         ({"mma": (64,)}, "derive: mma (64,) is not (MN, K)"),
         ({"arch": "sm80"}, "derive: arch is "),
@@ -211,7 +212,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"sparse": 1}, "search: sparse is 1, which is neither"),
         ({"pad": None}, "search: pad is None, which is neither"),
         ({"legality": "loose"}, "legality is "),
-        ({"producer": "dma"}, "search: 'dma' is not a producer; "),
+        ({"producer": "dma"}, "search: producer is 'dma', which is not a name or a layout of modes"),
         ({"producer": 7}, "search: producer 7 does not have two modes (threads, values)"),
         ({"producer": "(32,8,2):(1,32,256)"}, "does not have two modes (threads, values)"),
         ({"producer": "(32,8):(1,8192)"}, "search: producer has offsets 0 to 57375, outside of the tile's [0,8192)"),

@@ -91,7 +91,7 @@ def test_a_terminal_gets_colours_unless_it_asked_for_none(
     [
         (["(4,4):(1,4)", "--colour-by", "red"], "'red' is not one of 'offset', 'bank',"),
         (["(4,4):(1,4)", "--label", "red"], "'red' is not one of 'offset', 'index',"),
-        (["(4,4):(1,4)", "--colour-by", "bank"], "draw: the bytes of an element are unknown"),
+        (["(4,4):(1,4)", "--colour-by", "bank"], "draw: banks depend on the bytes per element"),
         (["(4,4):(1,4)", "--level", "8"], "'8' is not ROWSxCOLUMNS, such as 8x64"),
         (["(4,4):(1,4)", "--level", "0x8"], "draw: the number of rows of a level is 0, which is not positive"),
         (["(4,4):(1,4)", "-o", "a.png"], "save: the name a.png does not end in .svg, .tex, .txt or .html"),

@@ -103,8 +103,8 @@ TILE = Layout((4, 4))
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"colour": "red"}, "draw: 'red' is not a colour; supported: offset, bank, block, mode, thread, value, none"),
     ({"label": 3}, "draw: 3 is not a label; supported: offset, index, coord, bank, .*, none"),
-    ({"colour": "bank"}, "draw: the bytes of an element are unknown, and banks depend on them; give element_bytes"),
-    ({"label": "bank"}, "draw: the bytes of an element are unknown"),
+    ({"colour": "bank"}, "draw: banks depend on the bytes per element, which are unknown; give element_bytes=2"),
+    ({"label": "bank"}, "draw: banks depend on the bytes per element"),
     ({"element_bytes": 0}, "draw: element_bytes is 0, which is not positive"),
     ({"element_bytes": "2"}, "draw: element_bytes is '2', which is not an integer"),
     ({"levels": [(2, 0)]}, "draw: the number of columns of a level is 0, which is not positive"),

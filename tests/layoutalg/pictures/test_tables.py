@@ -84,7 +84,7 @@ def test_the_position_in_the_last_modes_is_the_column_or_the_slice() -> None:
         (
             Layout((2, 2)),
             None,
-            "draw: the bytes of an element are unknown, and banks depend on them; give element_bytes",
+            "draw: banks depend on the bytes per element, which are unknown; give element_bytes=2",
         ),
         (
             Layout((2, 2), (E(0), E(1))),

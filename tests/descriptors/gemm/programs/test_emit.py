@@ -42,7 +42,7 @@ def test_code_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_proposals_have_no_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("plan bf16 --tile 128x128x64 --arch sm90 --emit header".split()) == 2
-    assert "--emit does not go with a --tile without an INSTRUCTION" in capsys.readouterr().err
+    assert "--emit cannot be combined with a --tile without an INSTRUCTION" in capsys.readouterr().err
 
 
 def test_an_unknown_language_is_refused() -> None:

@@ -74,7 +74,7 @@ def test_the_command_writes_it_and_the_public_door_gives_it(tmp_path: Path, caps
     assert "proved: " in captured.out and f"wrote {tmp_path / 'a.svg'}" in captured.out
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture(made(HOPPER["mn"])).svg() + "\n"
     assert main("plan bf16 --arch sm90 --tile 128x128x64 --draw a.svg".split()) == 2
-    assert "--draw does not go with a --tile without an INSTRUCTION" in capsys.readouterr().err
+    assert "--draw cannot be combined with a --tile without an INSTRUCTION" in capsys.readouterr().err
 
 
 @each("arguments", PLANS)

@@ -79,7 +79,7 @@ def test_a_swizzle_code_that_names_nothing_is_a_warning_with_what_may_have_been_
     assert kinds(decoded) == ["invalid-swizzle-code"]
     if code == 3:
         assert str(decoded.warnings[0]) == (
-            "swizzle: 3 is no code in sm100; 3 means 32B in sm90, 128B in a TMA tensor map; "
+            "swizzle: code 3 is undefined in sm100; code 3 is 32B in sm90, 128B in a TMA tensor map; "
             "32B is 6 in sm100; 128B is 2 in sm100"
         )
 
@@ -121,7 +121,7 @@ def test_the_version_tells_the_architectures_apart() -> None:
     assert kinds(decode(GOLDEN | 1 << 52, "sm100")) == ["absolute-leading"]
 
 
-@pytest.mark.parametrize(("stride", "what"), [(0, "every group from the same bytes"), (512, "groups overlap")])
+@pytest.mark.parametrize(("stride", "what"), [(0, "all groups are read from the same bytes"), (512, "groups overlap")])
 def test_a_stride_within_a_group_of_rows_is_a_warning(stride: int, what: str) -> None:
     decoded = decode(sm90(stride=stride, code=1), "sm90")
     assert "repeated-rows" in kinds(decoded)

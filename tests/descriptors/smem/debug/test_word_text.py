@@ -14,10 +14,12 @@ GROUPS = {"none": (8, 128), "32B": (8, 256), "64B": (8, 512), "128B": (8, 1024),
 def test_a_step_that_is_too_small_is_told_with_the_rows_and_bytes_of_a_group(swizzle: SwizzleMode) -> None:
     rows, size = GROUPS[str(swizzle)]
     word = SmemDescriptor("sm100", 8192, 16, swizzle).encode()
-    line = f"warning: stride_byte_offset: 16 makes groups overlap: {rows} rows take {size} bytes "
+    line = f"warning: stride_byte_offset: 16, so groups overlap: a group of {rows} rows has {size} bytes "
     assert line in tell(decode(word, "sm100"))
     same = SmemDescriptor("sm100", 8192, 0, swizzle).encode()
-    assert f"0 reads every group from the same bytes: {rows} rows take {size} bytes " in tell(decode(same, "sm100"))
+    assert f"0, so all groups are read from the same bytes: a group of {rows} rows has {size} bytes " in tell(
+        decode(same, "sm100")
+    )
     enough = SmemDescriptor("sm100", 8192, size, swizzle).encode()
     assert "stride_byte_offset: " not in tell(decode(enough, "sm100"))
 

@@ -51,7 +51,7 @@ def test_the_first_stage_is_meant_where_none_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("at", "message"),
-    [((2, 0), "mn of a subtile is "), ((0, 8), "k of a subtile is "),
+    [((2, 0), "the tile has no subtile 2,0"), ((0, 8), "the tile has no subtile 0,8"),
      ((-1, 0), "the minimum is 0"), ((0, 0, 1), "the tile has no stage"), ((0, True), "is ")],
 )  # fmt: skip
 def test_a_subtile_that_a_tile_does_not_have_is_refused(at: Any, message: str) -> None:

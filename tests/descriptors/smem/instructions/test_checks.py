@@ -171,7 +171,7 @@ def test_what_is_read_with_a_elsewhere_is_read_with_a_in_shared_memory() -> None
 )
 def test_the_first_extent_that_leaves_no_row_is_blamed(kind: str, question: Any, rule: str) -> None:
     with pytest.raises(
-        IllegalError, match="^legality: (.* is .*, but must be|sm100 kind mxf4 has no .ws instructions)"
+        IllegalError, match=r"^legality: (.* is .*, but must be|sm100 kind mxf4 has no .ws instructions)"
     ) as caught:
         check_shape("sm100", kind, **question)
     assert caught.value.rule == rule

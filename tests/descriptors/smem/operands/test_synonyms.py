@@ -86,9 +86,7 @@ def test_an_instruction_by_its_name_reads_what_its_operand_is(
     }
     d = derive(**arguments, cta_group=cta_group, mma="m64n128k16", legality="off")
     assert d.mma == extents
-    with pytest.raises(
-        DescriptorError, match="so m64n128k16 does not say what it reads of the tile; operand A is 64x16, B is 128x16"
-    ):
+    with pytest.raises(DescriptorError, match="operand is missing; m64n128k16 reads 64x16 of A and 128x16 of B"):
         derive(**{**arguments, "operand": None}, mma="m64n128k16")
     with pytest.raises(DescriptorError, match="or named like m64n128k16, found '64by16'"):
         derive(**arguments, mma="64by16")
@@ -111,7 +109,7 @@ def test_digits_that_may_be_hexadecimal_are_refused_with_both_readings(capsys: p
         assert main(["decode", bare]) == 2
         message = capsys.readouterr().err
         assert f"0x{bare}" in message
-        assert ("or 4000404000010000u for the decimal number, 0x000e3658a360ef10" in message) == bare.isdigit()
+        assert ("or 4000404000010000u for the decimal number 0x000e3658a360ef10" in message) == bare.isdigit()
     assert main(["decode", "4000404000010000u"]) == 0
     assert "0x000e3658a360ef10" in capsys.readouterr().out
 
@@ -148,11 +146,11 @@ def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest
         ([*tile, "--base", "0x80"], shifted),
         (
             [*tile, *pair],
-            "note: with cta_group 2 each CTA has 128 of M (of A) or N (of B) 256; idesc takes the value for both CTAs",
+            "note: with cta_group 2 each CTA has 128 of M (of A) or N (of B) 256; idesc needs the value for both CTAs",
         ),
         (
             [*tile, *pair, "--operand", "B"],
-            "each CTA has 128 of N 256; idesc takes the value for both CTAs",
+            "each CTA has 128 of N 256; idesc needs the value for both CTAs",
         ),
         (
             ["idesc", "--a", "bf16", "--m", "256", "--n", "128", *pair],
