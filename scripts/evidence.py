@@ -106,7 +106,8 @@ def cute_ir_counts() -> str:
     samples, wrong = counts["dynamic", "same for numbers"], sum(counts[kind, "different"] for kind in total)
     return (
         f"NVIDIA's CuTe IR tests: {agree['static']} of {total['static']} static results agree; of {total['dynamic']} "
-        f"with run-time numbers, {agree['dynamic']} agree for all numbers and {samples} for samples of them; {wrong} wrong"
+        f"with run-time numbers, {agree['dynamic']} agree for all numbers and {samples} for samples of them; "
+        f"{wrong} wrong"
     )
 
 

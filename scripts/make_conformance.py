@@ -63,7 +63,8 @@ HEADER: dict[str, Any] = {
         "Text level: your answer, printed in CuTe notation, equals the answer, strides of modes of extent 1 aside.",
         "Function level: your answer has the same extents at the top level and the same offset at every index.",
         "Where the case is refused, raise an error, or give no answer; any answer is wrong, but of left_inverse where "
-        "the kind is NotDivisibleError: no left inverse has a mode for each stride, and one of another form may exist.",
+        "the kind is NotDivisibleError: no left inverse has a mode for each stride, and one of another form may exist. "
+        "Of a layout that is not injective, each quasi-inverse is right: layout(R(layout(i))) == layout(i) for all i.",
     ],
     "marks": MARKS,
     "operands": {

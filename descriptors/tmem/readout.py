@@ -116,7 +116,7 @@ def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> R
         )
     half = HALF.name in fragment.name
     threads = 16 if half and move.lanes == QUARTER else 32
-    inverse, cells = left_inverse(fragment.layout), _values(move, threads, fragment.bits)
+    inverse, cells = left_inverse(fragment.layout, strict=True), _values(move, threads, fragment.bits)
     shape = (size(fragment.layout[0]), size(fragment.layout[1]))
     coordinates = make_identity_layout(shape)
     elements = composition(coordinates, composition(inverse, cells))

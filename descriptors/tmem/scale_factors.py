@@ -88,7 +88,7 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     >>> print(scale_memory(256, 128, 16, rows_first=True))
     (((32,4),2),((16,4),2)):(((16,4),512),((0,1),1024))
     """
-    order = (1, 2) if as_flag(rows_first, "scale factors: rows_first") else (2, 1)
+    order = (0, 1) if as_flag(rows_first, "scale factors: rows_first") else (1, 0)
     size, rows, blocks = _blocks(mn, k, vector)
     block = Layout(((32, 4), (size, FACTORS)), ((16, 4), (0, 1)))
     if (rows, blocks) == (1, 1):

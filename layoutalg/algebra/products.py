@@ -310,10 +310,24 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index, round_up: bo
             f"tile_to_shape: order {safe_text(order)} has rank {len(order)}, but the shape has rank {len(counts)}; "
             f"atom = {atom}"
         )
-    numbers = range(len(counts))
-    if order != (*numbers,) and sorted([as_int(number, "tile_to_shape: an order") for number in order]) != [*numbers]:
-        raise LayoutError(
-            f"tile_to_shape: order {safe_text(order)} is not a permutation of the numbers of the modes, 0 to "
-            f"{len(counts) - 1}; atom = {atom}"
-        )
+    if order != tuple(range(len(counts))):
+        _need_permutation([as_int(number, "tile_to_shape: an order") for number in order], atom)
     return _blocked(atom if len(extents) == 1 else padded, ordered_layout(tuple(counts), order))
+
+
+def _need_permutation(order: list[int], atom: Layout) -> None:
+    """Check that an order consists of the numbers from 0 to its rank - 1.
+
+    Raises:
+        LayoutError: otherwise; for distinct numbers, the message gives the permutation in the same order.
+    """
+    ranks = sorted(order)
+    if ranks == list(range(len(order))):
+        return
+    help_note = ""
+    if len({*order}) == len(order):
+        help_note = f"; give the order as {safe_text(tuple(map(ranks.index, order)))}, which counts the modes from 0"
+    raise LayoutError(
+        f"tile_to_shape: order {safe_text(tuple(order))} is not a permutation of the numbers of the modes, 0 to "
+        f"{len(order) - 1}; atom = {atom}{help_note}"
+    )

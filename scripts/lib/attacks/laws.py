@@ -77,8 +77,12 @@ def refines(fine: Any, coarse: Any) -> bool:
 
 
 def right_inverse(result: Any, layout: Any) -> None:
+    paths = axes_of(layout)
     for i in range(min(size(result), MOST)):
-        need(at(layout, at(result, i)) == i, f"A(R({i})) is {at(layout, at(result, i))}")
+        where = coordinate(i, result.shape, paths) if paths else i
+        need(at(layout, at(result, i)) == where, f"A(R({where})) is {at(layout, at(result, i))}")
+    if paths:
+        return
     strides = [d for _, d in _merged(layout)] if isinstance(layout, Layout) else []
     if strides and len(set(strides)) == len(strides):  # of two modes with one stride the first counts, as in CuTe
         longest = _longest(_merged(layout), 1)
@@ -100,9 +104,31 @@ def _longest(modes: list[tuple[int, int]], offset: int) -> int:
     return max(chains, default=offset)
 
 
-def left_inverse(result: Any, layout: Any) -> None:
-    for i in range(min(size(layout), MOST)):
-        need(at(result, at(layout, i)) == i, f"R(A({i})) is {at(result, at(layout, i))}")
+def axes_of(layout: Any) -> set[tuple[int, ...]]:
+    """The modes of the coordinate that the basis strides of a layout name."""
+    plain = layout if isinstance(layout, Layout) else Layout(1, 0)
+    return {d.path for _, d in plain.modes if isinstance(d, ScaledBasis)}
+
+
+def coordinate(index: int, shape: Any, paths: set[tuple[int, ...]], path: tuple[int, ...] = ()) -> Any:
+    """The coordinate of an index in a shape whose modes at these paths are one number each."""
+    if path in paths or not isinstance(shape, tuple):
+        return {path: index} if index else 0
+    total: Any = 0
+    for i, part in enumerate(shape):
+        total = plus(total, coordinate(index % size(part), part, paths, (*path, i)))
+        index //= size(part)
+    return total
+
+
+def left_inverse(result: Any, layout: Any, *, strict: bool = False) -> None:
+    """Each offset gets one of its indices back: that of the offset, where no other index has it."""
+    first = image(layout) if size(layout) <= MOST else [at(layout, i) for i in range(MOST)]
+    injective = len({str(offset) for offset in first}) == len(first)
+    need(injective or not strict, "an inverse of a layout that is not injective")
+    for i, offset in enumerate(first):
+        back = at(result, offset)
+        need(back == i if injective else at(layout, back) == offset, f"R(A({i})) is {back}")
 
 
 def nullspace(result: Layout, layout: Layout) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import product as every
 from typing import Any
 
-from attacks.laws import join, need, same_function, zero
-from attacks.plain import Layout, at, image, mode, rank, size
+from attacks.laws import axes_of, join, need, same_function, zero
+from attacks.plain import Layout, at, image, mode, plus, rank, size
 
 
 def injective(layout: Layout) -> bool:
@@ -70,7 +70,28 @@ def _places(block: set[int], period: int) -> list[int]:
     return places
 
 
+def on_axes(layout: Layout) -> bool:
+    return bool(axes_of(layout))
+
+
+def apart(block: Layout, copies: list[Any]) -> None:
+    """No two different copies of a block share a coordinate."""
+    owner: dict[str, tuple[str, int]] = {}
+    for start in copies:
+        for x, element in enumerate(image(block)):
+            mine = (str(start), x)
+            need(
+                owner.setdefault(str(plus(start, element)), mine)[0] == mine[0],
+                f"two copies share {plus(start, element)}",
+            )
+
+
 def complement(result: Layout, layout: Layout, cotarget: Any = 1) -> None:
+    if on_axes(layout):
+        copies = image(result)
+        need(len({str(start) for start in copies}) == len(copies), "a copy occurs twice")
+        apart(layout, copies)
+        return
     room = _room(layout) if injective(layout) else None
     need(room is not None, "nothing fits into the gaps of this layout")
     assert room is not None
@@ -112,6 +133,13 @@ def product(result: Layout, block: Layout, tiler: Any) -> None:
         by_mode(product, result, block, tiler)
         return
     tile = tile_of(tiler)
+    if on_axes(block):
+        whole = image(result)
+        need(whole[: size(block)] == image(block), "the block does not come first")
+        copies = whole[:: size(block)]
+        apart(block, copies)
+        need(len({str(start) for start in copies}) == len({str(x) for x in image(tile)}), "two copies are one")
+        return
     right = [start + at(block, i) for start in _starts(block, tile) for i in range(size(block))]
     need(image(result) == right, f"the elements are {image(result)[:20]} instead of {right[:20]}")
     if injective(tile) and injective(block):
@@ -163,6 +191,9 @@ def side_by_side(raked: bool) -> Callable[..., None]:
     def law(result: Layout, block: Layout, tiler: Layout) -> None:
         count = max(rank(block), rank(tiler))
         blocks, tilers = _padded(block, count), _padded(tiler, count)
+        if on_axes(block):
+            need(size(result) == size(block) * size(tiler), "not as many elements as the copies have")
+            return
         starts = _starts(block, tiler)
         need(rank(result) == count, f"{rank(result)} modes instead of {count}")
         for where in every(*(range(size(b) * size(t)) for b, t in zip(blocks, tilers, strict=True))):
