@@ -88,16 +88,18 @@ class Explanation:
         source: the expression.
         value: its value; None if an operation was refused.
         steps: one step for each operation of the expression, in the order of evaluation.
-        error: the refusal, or None.
+        error: the message of the refusal; "" if there is none.
+        error_type: the class of the refusal, such as ``NotDivisibleError``; "" if there is none.
     """
 
     source: str
     value: Any
     steps: tuple[ExplanationStep, ...]
-    error: LayoutError | None = None
+    error: str = ""
+    error_type: str = ""
 
     def __str__(self) -> str:
-        head = "no result" if self.error is not None else "None" if self.value is None else text(self.value)
+        head = "no result" if self.error else "None" if self.value is None else text(self.value)
         return f"{head}\n\n{self.steps_text}" if self.steps else head
 
     @property
@@ -147,7 +149,7 @@ def explain(source: str) -> Explanation:
     except NotationError:
         raise
     except LayoutError as error:
-        return Explanation(source, None, tuple(parser.steps), error)
+        return Explanation(source, None, tuple(parser.steps), str(error), type(error).__name__)
     return Explanation(source, value, tuple(parser.steps))
 
 
