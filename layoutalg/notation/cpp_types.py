@@ -66,8 +66,8 @@ _REST = (
     rf"|(?<![\w.:]){_NAMESPACE}(?P<order>Layout(?:Left|Right)|Gen(?:Row|Col)Major)\s*(?:\{{\s*\}})?"
     r"|(?<![\w.:!])(?P<package>cute\s*(?:::|\.)\s*)(?=[a-z_]+\s*\()"
 )
-#: Strings of which a text with a C++ type or a name of the DSL contains at least one, for a quick check.
-_SIGNS = ("<", "::", "{", "make_", "cute.")
+#: Strings of which a text with a C++ type or a name of the DSL contains at least one, for a quick check: ends of names.
+_SIGNS = ("::", "{", "make_", "cute.", "t<", "r<", "e<", "d<", "p<", "s<", "C<", "E<")
 #: Signs of a compiler's message: none of them is in an expression.
 _MESSAGE = (
     r"^\s*\d*\s*\||\b(?:error|warning|note)\b|\bwith\s+\w+\s*=|\binstantiat|\brequired from|[‘’'\"&;]|\bconst\b"
