@@ -92,13 +92,13 @@ def _explain(text: str, as_json: bool) -> Status:
 
     explanation = explain(text)
     steps = {"steps": [record_step(step) for step in explanation.steps]}
-    if explanation.error is None:
+    if not explanation.error:
         say(json_text(record(explanation.value) | steps) if as_json else str(explanation))
         return Status.ANSWER
     if not as_json:
         say(explanation.steps_text)
-        raise explanation.error
-    error = Message.of(explanation.error).record(type(explanation.error).__name__)
+        raise LayoutError(explanation.error)
+    error = Message.parse(explanation.error).record(explanation.error_type)
     say(json_text({"error": error, **steps}))
     return Status.BAD_INPUT
 

@@ -3,6 +3,16 @@
 A composition takes the modes of B one by one. A mode ``n:t`` of B visits every t-th index of A; where these indices
 leave a mode of A, the stride changes, so that the mode of B splits there. At the end the modes are added, which is
 right only if no sum of their indices carries from one mode of A into the next.
+
+Invariant: each step composes A with one mode of B, and its result is the layout of the offsets that A has there.
+
+>>> from layoutalg import explain
+>>> for step in explain("composition((4,8):(8,1), (8,2):(2,16))").steps[0].steps:
+...     print(step.formula or step.condition)
+composition((4,8):(8,1), 8:2) = (2,4):(16,1)
+composition((4,8):(8,1), 2:16) = 2:4
+2*1 = 2 < 4
+composition((4,8):(8,1), (8,2):(2,16)) = ((2,4),2):((16,1),4)
 """
 
 from __future__ import annotations

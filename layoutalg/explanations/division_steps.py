@@ -1,4 +1,11 @@
-"""The steps of ``complement``, the divides, the products and ``tile_to_shape``."""
+"""The steps of ``complement``, the divides, the products and ``tile_to_shape``.
+
+Invariant: a step of a complement is the complement of the modes so far; the steps of the others are operations.
+
+>>> from layoutalg import explain
+>>> print(*[step.formula for step in explain("complement((2,2):(1,6), 24)").steps[0].steps[1:]], sep="; ")
+complement(2:1, 6) = 3:2; complement((2,2):(1,6), 24) = (3,2):(2,12)
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from layoutalg.explanations.step import Board, ExplanationStep, FailedError, Not
 from layoutalg.frozen import frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
-from layoutalg.notation.expression import ExpressionParser, apply_operation, bind_operation
+from layoutalg.notation.expression import ExpressionParser, apply_operation, bind_operation, operations
 from layoutalg.tuples.int_tuple import flatten_tuple, text
 
 #: What the result of each operation is, and the function that writes its steps.
@@ -88,16 +88,18 @@ class Explanation:
         source: the expression.
         value: its value; None if an operation was refused.
         steps: one step for each operation of the expression, in the order of evaluation.
-        error: the refusal, or None.
+        error: the message of the refusal; "" if there is none.
+        error_type: the class of the refusal, such as ``NotDivisibleError``; "" if there is none.
     """
 
     source: str
     value: Any
     steps: tuple[ExplanationStep, ...]
-    error: LayoutError | None = None
+    error: str = ""
+    error_type: str = ""
 
     def __str__(self) -> str:
-        head = "no result" if self.error is not None else "None" if self.value is None else text(self.value)
+        head = "no result" if self.error else "None" if self.value is None else text(self.value)
         return f"{head}\n\n{self.steps_text}" if self.steps else head
 
     @property
@@ -147,7 +149,7 @@ def explain(source: str) -> Explanation:
     except NotationError:
         raise
     except LayoutError as error:
-        return Explanation(source, None, tuple(parser.steps), error)
+        return Explanation(source, None, tuple(parser.steps), str(error), type(error).__name__)
     return Explanation(source, value, tuple(parser.steps))
 
 
@@ -161,13 +163,10 @@ class _Recorder(ExpressionParser):
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
         operands = bind_operation(name, function, positional, keywords).args
         try:
-            value = apply_operation(name, function, positional, keywords)
-        except LayoutError as error:
-            self.steps.append(explain_call(name, *operands, error=error))
-            raise
-        if name in _OPERATIONS or name not in _CONSTRUCTORS:
-            self.steps.append(explain_call(name, *operands, value=value))
-        return value
+            return super().apply(name, function, positional, keywords)
+        finally:
+            if name not in _CONSTRUCTORS:
+                self.steps.append(explain_call(name, *operands))
 
     def image(self, function: Any, coordinate: list[Any]) -> Any:
         value = super().image(function, coordinate)
@@ -191,27 +190,38 @@ class _Recorder(ExpressionParser):
 _CONSTRUCTORS = ("Layout", "ComposedLayout", "Swizzle", "E")
 
 
-def explain_call(
-    operation: str, *operands: Any, value: Any = None, error: LayoutError | None = None
-) -> ExplanationStep:
+def explain_call(operation: str, *operands: Any) -> ExplanationStep:
     """Return the explanation of one operation.
+
+    The steps are shown if they end in the value of the operation, or in a condition that fails where it is refused.
 
     Args:
         operation: the name of the operation.
         operands: its operands, in its order.
-        value: its value, for operations and operands that have no steps.
-        error: the refusal of the operation, for the same.
     """
-    sentence, write = _OPERATIONS.get(operation, ("", None))
+    value, refusal = None, None
+    try:
+        value = apply_operation(operation, operations()[operation], list(operands), {})
+    except LayoutError as error:
+        refusal = error
+    step = steps_of(operation, *operands)
+    if step is None or (step.result, step.holds) != (value, refusal is None):
+        return _without_steps(operation, operands, value, refusal)
+    return step
+
+
+def steps_of(operation: str, *operands: Any) -> ExplanationStep | None:
+    """Return the steps that the definition of an operation has; None if there are none for these operands."""
+    if operation not in _OPERATIONS:
+        return None
+    sentence, write = _OPERATIONS[operation]
     board = Board(explain_call)
     try:
-        if write is None:
-            raise NotExplainedError
         result = write(board, *operands)
     except FailedError:
         return ExplanationStep(sentence, operation, operands, holds=False, steps=tuple(board.steps))
-    except NotExplainedError:
-        return _without_steps(operation, operands, value, error)
+    except (NotExplainedError, LayoutError):
+        return None
     return ExplanationStep(sentence, operation, operands, result, steps=tuple(board.steps))
 
 

@@ -1,4 +1,11 @@
-"""The steps of ``right_inverse``, ``left_inverse`` and ``nullspace``."""
+"""The steps of ``right_inverse``, ``left_inverse`` and ``nullspace``.
+
+Invariant: A composed with the modes of the right inverse so far is the identity.
+
+>>> from layoutalg import explain
+>>> print(*[step.formula for step in explain("right_inverse((4,8):(8,1))").steps[0].steps[:2]], sep="; ")
+composition((4,8):(8,1), 8:4) = 8:1; composition((4,8):(8,1), (8,4):(4,1)) = 32:1
+"""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 
 from layoutalg.errors import NotationError
 from layoutalg.notation.tokens import quoted
+from layoutalg.tuples.leaf import MAX_DEPTH
 
 #: Bits of the element types of tensors, without their namespace.
 _ELEMENT_BITS = {
@@ -66,8 +67,10 @@ _REST = (
     rf"|(?<![\w.:]){_NAMESPACE}(?P<order>Layout(?:Left|Right)|Gen(?:Row|Col)Major)\s*(?:\{{\s*\}})?"
     r"|(?<![\w.:!])(?P<package>cute\s*(?:::|\.)\s*)(?=[a-z_]+\s*\()"
 )
-#: Strings of which a text with a C++ type or a name of the DSL contains at least one, for a quick check.
-_SIGNS = ("<", "::", "{", "make_", "cute.")
+#: Strings of which a text with a C++ type or a name of the DSL contains at least one, for a quick check: ends of names.
+_SIGNS = ("::", "{", "make_", "cute.", "t<", "r<", "e<", "d<", "p<", "s<", "C<", "E<")
+#: The most parts of one type.
+_MOST_PARTS = 1 << 14
 #: Signs of a compiler's message: none of them is in an expression.
 _MESSAGE = (
     r"^\s*\d*\s*\||\b(?:error|warning|note)\b|\bwith\s+\w+\s*=|\binstantiat|\brequired from|[‘’'\"&;]|\bconst\b"
@@ -97,8 +100,10 @@ def _pattern(source: str) -> Any:
     return re.compile(source)
 
 
-def _replaced(text: str) -> str:
-    """Return an expression with its C++ parts replaced."""
+def _replaced(text: str, depth: int = 0) -> str:
+    """Return an expression with its C++ parts replaced; ``depth`` is the number of tuples around it."""
+    if depth > MAX_DEPTH:
+        raise NotationError(f"notation: the nesting has more than {MAX_DEPTH} levels; text = {quoted(text)}", text)
     parts = []
     position = 0
     either = _pattern(f"{_TEMPLATE}|{_REST}")
@@ -111,7 +116,7 @@ def _replaced(text: str) -> str:
             parts.append(f"({_notation(value)})" if called else _notation(value))
         elif match["tuple"] is not None:
             end = _closing(text, match.end())
-            inside = _replaced(text[match.end() : end])
+            inside = _replaced(text[match.end() : end], depth + 1)
             parts.append(f"({inside}{'' if _has_comma(inside) or not inside.strip() else ','})")
             position = end + 1
         else:
@@ -153,7 +158,6 @@ def _layout_of_message(text: str) -> str:
     """
     names = {match["name"]: match.start("type") for match in _pattern(_DEFINITION).finditer(text)}
     layouts: dict[str, int] = {}
-    refusal: NotationError | None = None
     position = 0
     while (match := _pattern(_TEMPLATE).search(text, position)) is not None:
         position = match.end()
@@ -161,27 +165,19 @@ def _layout_of_message(text: str) -> str:
             continue
         try:
             value, position = _TypeReader(text, names).value(match.start())
-            layouts.setdefault(_notation(value), match.start())
         except _ParameterError:
             continue  # the declaration of a template, such as Layout<Shape, Stride>
-        except NotationError as error:
-            refusal = refusal or error
-    whole = {
-        notation: start for notation, start in layouts.items() if not notation.startswith("S<") or " o " in notation
-    }
-    layouts = whole or layouts
-    if len(layouts) == 1 and refusal is None:
+        layouts.setdefault(_notation(value), match.start())
+    layouts = {notation: start for notation, start in layouts.items() if ":" in notation} or layouts
+    if len(layouts) == 1:
         return next(iter(layouts))
     if layouts:
         listed = "; ".join(f"{notation} at position {start}" for notation, start in layouts.items())
-        if refusal is None:
-            raise NotationError(
-                f"notation: the message has {len(layouts)} different layouts; {listed}; give one of them",
-                text,
-                min(layouts.values()),
-            )
-    if refusal is not None:
-        raise refusal
+        raise NotationError(
+            f"notation: the message has {len(layouts)} different layouts; {listed}; give one of them",
+            text,
+            min(layouts.values()),
+        )
     raise NotationError(
         f"notation: the message names no layout with known extents; text = {quoted(text)}; give a message that has "
         "the type, such as Layout<tuple<C<8>>, tuple<C<1>>>",
@@ -211,6 +207,8 @@ class _TypeReader:
         self.text = text
         self.names = names or {}
         self.within: tuple[str, ...] = ()
+        self.depth = 0
+        self.parts = 0
 
     def reject(self, fact: str, position: int) -> NoReturn:
         """Raise the error for a part of the text."""
@@ -224,7 +222,12 @@ class _TypeReader:
 
     def value(self, position: int) -> tuple[Any, int]:
         """Return the value of the type at a position, and where it ends."""
+        self.depth += 1
+        self.parts += 1  # a few names can stand for very many types
+        if self.depth > MAX_DEPTH or self.parts > _MOST_PARTS:
+            self.reject(f"the type has more than {MAX_DEPTH} levels or {_MOST_PARTS} parts", position)
         value, end = self._type(self._skip(position))
+        self.depth -= 1
         if braces := self.match(r"(?:const\b)?\s*(?:\{\s*\}|\(\s*\))", end):
             end = braces.end()
         return value, end
@@ -318,8 +321,6 @@ class _TypeReader:
             truth = self.match(r"(?P<truth>true|false)\b", position)
             if truth is not None:
                 return int(truth["truth"] == "true"), truth.end()
-            if inner := self.match(rf"{_NAMESPACE}(?:Int|C)\s*<", position):
-                return self._constant(inner.end())
             self._reject_elided(position)
             self.reject(f"expected an integer, found {self._sample(position)}", position)
         return int(number["number"]), number.end()

@@ -33,6 +33,7 @@ from layoutalg import (
     composition,
     copy_atom,
     draw,
+    explain,
     feeds,
     fragment,
     make_identity_layout,
@@ -78,6 +79,8 @@ EXAMPLES: dict[str, list[Any]] = {
         ComposedLayout(Layout((4, 8)), (1, 2), make_identity_layout((2, 2))),
         composition(Swizzle(1, 0, 2), Layout(M)),
     ],
+    "explanations.explanation.Explanation": [explain("coalesce((2,4):(1,2))"), explain("complement((4,4):(1,3), 24)")],
+    "explanations.step.ExplanationStep": [*explain("composition((6,2):(1,7), (3,2):(2,3))").steps],
     "algebra.symbols.Proof": [
         prove(Layout(8), Layout((2, 4))),
         prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)")),

@@ -13,6 +13,7 @@ from hypothesis import given
 from strategies import any_layouts, composition_pairs, drawn, layouts, tiled, tiled_whole
 
 from layoutalg import Layout, LayoutError, NotationError, broken_law, evaluate, explain, law_names, size
+from layoutalg.explanations.explanation import steps_of
 from layoutalg.explanations.step import ExplanationStep
 from layoutalg.notation.expression import operations
 
@@ -83,8 +84,11 @@ def check(operation: str, *operands: Any) -> None:
     except LayoutError as refusal:
         error = refusal
     assert explanation.value == value
-    assert str(explanation.error) == str(error)
-    top = explanation.steps[-1]
+    assert (explanation.error, explanation.error_type) == (
+        ("", "") if error is None else (str(error), type(error).__name__)
+    )
+    (shown,) = explanation.steps
+    top = steps_of(operation, *operands) or shown
     steps = list(walk(top))
     for step in steps:
         check_step(step)
@@ -92,7 +96,7 @@ def check(operation: str, *operands: Any) -> None:
     assert top.holds == (error is None), f"{explanation}\n{error}"
     failed = [step for step in steps if not step.holds and not step.steps]
     assert failed == ([] if error is None else steps[-1:]), f"the condition that fails is the last step\n{explanation}"
-    assert top.steps or error, f"there are no steps\n{explanation}"
+    assert shown == top and not any("No steps are shown" in step.text for step in steps), explanation
 
 
 def notation(value: Any) -> str:
@@ -180,7 +184,7 @@ def test_each_operation_of_an_expression_is_explained_in_the_order_of_evaluation
 def test_a_refusal_ends_the_expression() -> None:
     explanation = explain("coalesce(complement((4,4):(1,3), 24))")
     assert [step.operation for step in explanation.steps] == ["complement"]
-    assert "is not injective" in str(explanation.error) and explanation.value is None
+    assert "is not injective" in explanation.error and explanation.value is None
 
 
 @each(

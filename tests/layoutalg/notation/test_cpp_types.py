@@ -6,10 +6,23 @@ function, with the headers of CUTLASS 4; the expected values are those of the pr
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 from each import each
 
-from layoutalg import ComposedLayout, Layout, NotationError, Pointer, Swizzle, evaluate, parse_layout, parse_pointer
+from layoutalg import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    NotationError,
+    Pointer,
+    Swizzle,
+    evaluate,
+    parse_layout,
+    parse_pointer,
+)
+from layoutalg.notation import cpp_types
 
 A = Layout((8, 8), (8, 1))
 IDENTITY = parse_layout("(8,4):(1@0,1@1)")
@@ -204,3 +217,30 @@ def test_a_refusal_says_what_to_write(source: str, way_out: str) -> None:
     with pytest.raises(NotationError) as refused:
         evaluate(source)
     assert way_out in str(refused.value)
+
+
+@each(
+    "source",
+    [
+        "Layout<" + "tuple<" * 5000,
+        "Layout<tuple<" + "_2," * 40000 + "_2>>",
+        "error: with A = tuple<B,B>; B = tuple<C_,C_>; C_ = tuple<D,D>; D = "
+        + "".join(f"tuple<N{i},N{i}>; N{i} = " for i in range(40))
+        + "_2; Layout<A>",
+        "error: with A = tuple<A>; Layout<A,A>",
+        "C<" * 3000,
+        "Tensor<" * 3000 + ", " + "Layout<" * 3000,
+        "make_shape(" * 3000,
+        "make_shape(" * 3000 + "1" + ")" * 3000,
+    ],
+)
+def test_a_hostile_type_is_refused_quickly(source: str) -> None:
+    start = perf_counter()
+    with pytest.raises(LayoutError):
+        evaluate(source)
+    assert perf_counter() - start < 10
+
+
+def test_the_quick_check_knows_the_ends_of_all_names() -> None:
+    names = (*cpp_types._LAYOUTS, *cpp_types._TUPLES, *cpp_types._INTEGERS, "ScaledBasis", "E")
+    assert {f"{name[-1]}<" for name in names} <= set(cpp_types._SIGNS)
