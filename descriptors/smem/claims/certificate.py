@@ -1,8 +1,8 @@
 """Write a derivation as a Coq file: a theorem about the words of its tile that ``coqc`` accepts only if they are right.
 
 The file contains the layout, the address, and the word of each subtile, as numbers. It states that each word reads each
-element of its subtile from where the layout stores it. The proof uses the theorem ``certified`` of the folder ``proofs``
-of the repository, whose conditions Coq evaluates. The text does not contain the result of a check in Python.
+element of its subtile from where the layout stores it. The proof uses the theorem ``certified`` in ``proofs/``, whose
+conditions Coq evaluates. The text does not contain the result of a check in Python.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90")
