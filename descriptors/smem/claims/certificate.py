@@ -26,7 +26,7 @@ from descriptors.text import counted, extents_text, word_text
 from layoutalg import __version__
 from layoutalg.files import CERTIFICATE_MARK
 
-#: The largest number of words in a certificate. Coq checks 1,000 of them in seconds.
+#: The largest number of words in a certificate. Coq checks as many in 15 seconds.
 MOST_WORDS = 1 << 12
 
 _TEMPLATE = """\
