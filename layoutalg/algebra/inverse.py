@@ -178,18 +178,21 @@ def _need_digits(modes: list[tuple[int, int, int]], layout: Layout) -> None:
     The quasi-inverse splits an offset into digits, whose weights are the strides, and uses each digit as the coordinate
     of the mode of this stride. It is right if no digit reaches the extent of its mode. The largest digit is the sum of
     the modes up to this one, divided by the stride, or one less than the ratio to the next stride if this sum carries.
-    The last mode of the layout has no bound, because it extends beyond its extent.
+    The last mode of the layout has no bound, because it extends beyond its extent; a mode of extent 1 after it extends
+    in its place, which is the same if its stride continues it.
 
     Raises:
         NotInjectiveError: if a digit reaches the extent of its mode.
     """
-    total = product(layout.shape) if flatten_tuple(layout.shape)[-1] != 1 else 0
+    total = product(layout.shape)
+    last_extent, last_stride = flatten_tuple(layout.shape)[-1], flatten_tuple(layout.stride)[-1]
     ratios = [above // d for (d, _, _), (above, _, _) in pairwise(modes)]
     reach = 0
     for (d, index, s), ratio in zip_longest(modes, ratios):
         reach += (s - 1) * d
         largest = reach // d if ratio is None else min(reach // d, ratio - 1)
-        if largest >= s and index * s != total:
+        extends = index * s == total and (last_extent != 1 or last_stride == s * d)
+        if largest >= s and not extends:
             raise NotInjectiveError(
                 f"left_inverse: the layout is not injective, and no quasi-inverse of CuTe's form exists, because an "
                 f"offset needs {largest} steps of stride {d}, but the mode {s}:{d} has {s - 1}; layout = {layout}"

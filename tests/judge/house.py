@@ -107,8 +107,7 @@ PROMISES: dict[str, Callable[..., str | None]] = {
 def _chained(layout: Any, strict: bool = False) -> bool | None:
     """Whether the strides form a chain of multiples, as the form of a left inverse needs, and it is one.
 
-    Each digit of an offset in this chain is the step of one mode. Where a layout ends in modes of extent 1, CuTe's form
-    of a quasi-inverse may be right and refused all the same.
+    Each digit of an offset in this chain is the step of one mode.
     """
     if has_basis(layout):
         return None
@@ -128,8 +127,7 @@ def _chained(layout: Any, strict: bool = False) -> bool | None:
         bounds = [e // d for (d, _), (e, _) in pairwise(chain)] + [offset + 1]
         return sum(offset // d % bound * w for (d, w), bound in zip(chain, bounds, strict=True)) if chain else 0
 
-    right = all(judge.at(plain, back(offset)) == offset for offset in values(plain))
-    return None if right and judge.leaves(plain.shape)[-1] == 1 else right
+    return all(judge.at(plain, back(offset)) == offset for offset in values(plain))
 
 
 def _has_product(block: Any, tiler: Any) -> bool:
