@@ -27,7 +27,7 @@ def registers(text: str) -> Registers:
 @click.option("--fixed-k", is_flag=True, help="The k of the other operand cannot be permuted.")
 @json_option("Print the answer as JSON.")
 def feeds_(first: str, second: str, transposed: bool, fixed_k: bool, as_json: bool) -> int:
-    """Decide whether the registers that FIRST leaves are those that SECOND takes, and print what is missing.
+    """Decide whether the registers that FIRST leaves are those that SECOND takes, and print the difference.
 
     FIRST and SECOND are names of fragments (`layoutalg atoms`), tiled copies, tiled MMAs, or layouts (thread, value)
     to the index of an element. If FIRST are accumulators and SECOND is operand A or B, columns of FIRST are the k of

@@ -209,9 +209,9 @@ def _difference_of_tiles(first: Any, second: Any) -> str:
     """Describe the first side or operand in which two tiled copies or MMAs have other elements."""
     names = ("S", "D") if isinstance(first, TiledCopy) else first.operands
     for name in names:
-        one, other = first.fragment(name), second.fragment(name)
-        if one.shape != other.shape:
-            return f"{name}: tiles of {one.extents} and {other.extents}"
-        if mismatch := difference(one.layout, other.layout):
+        own, other = first.fragment(name), second.fragment(name)
+        if own.shape != other.shape:
+            return f"{name}: tiles of {own.extents} and {other.extents}"
+        if mismatch := difference(own.layout, other.layout):
             return f"{name}: {mismatch}"
     return ""

@@ -67,7 +67,7 @@ class CopyAtom:
         return int(size(self.reference[0]))
 
     def __str__(self) -> str:
-        """Return the threads, and the values that each thread reads and holds after the copy.
+        """Return the number of threads, and the thread-value layouts of source and destination.
 
         >>> print(copy_atom("ldmatrix.x1"))
         a copy atom: 32 threads

@@ -34,7 +34,7 @@ _PACKED_BITS = {"f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8, "e2m1": 4, "s8": 8,
 
 
 def feed_code(feed: Feed) -> list[str]:
-    """Return the PTX instructions for one stretch; [] if nothing is converted or no code is known.
+    """Return the PTX instructions for one stretch; [] if no conversion or no code is known.
 
     Shuffles are emitted for elements of 8, 16 and 32 bits. Their number is printed by ``feeds``; it may be more than
     the least number.
@@ -65,12 +65,14 @@ def shared_memory_path(feed: Feed) -> tuple[str, str]:
     return _matrix_instruction("stmatrix", first, second.bits), _matrix_instruction("ldmatrix", second, second.bits)
 
 
-def _turned(held: Held) -> Held:
-    table = tuple(tuple((c, r) for r, c in row) for row in held.table)
-    return Held(held.name, held.columns, held.rows, table, held.role, held.dtype, held.bits)
+def _turned(registers: Held) -> Held:
+    table = tuple(tuple((c, r) for r, c in row) for row in registers.table)
+    return Held(
+        registers.name, registers.columns, registers.rows, table, registers.role, registers.dtype, registers.bits
+    )
 
 
-def _matrix_instruction(head: str, held: Held, bits: int) -> str:
+def _matrix_instruction(head: str, registers: Held, bits: int) -> str:
     """Return the instruction that moves the registers of each warp, the widest first; "" if there is none."""
     suffix = {8: ".b8", 16: "", 32: ".f32"}.get(bits)
     if suffix is None or (head == "stmatrix" and bits == 32):
@@ -82,20 +84,25 @@ def _matrix_instruction(head: str, held: Held, bits: int) -> str:
                 if across * down != count:
                     continue
                 tile = f".{8 * down}x{128 // bits * across}"
-                if _covers(f"{head}.x{count}{trans}{tile}{suffix}", held):
+                if _covers(f"{head}.x{count}{trans}{tile}{suffix}", registers):
                     return f"{head}.x{count}{trans}"
     return ""
 
 
-def _covers(name: str, held: Held) -> bool:
+def _covers(name: str, registers: Held) -> bool:
     """Return whether repetitions of an instruction move exactly the registers of a tile, in any order of registers."""
     piece = fragment(name)
     rows, columns = piece.shape
-    if len(held.table) % 32 or held.rows % rows or held.columns % columns or len(held.table[0]) % piece.values:
+    if (
+        len(registers.table) % 32
+        or registers.rows % rows
+        or registers.columns % columns
+        or len(registers.table[0]) % piece.values
+    ):
         return False
     unit = [[piece.element(t, v) for v in range(piece.values)] for t in range(32)]
-    for warp in range(0, len(held.table), 32):
-        table = held.table[warp : warp + 32]
+    for warp in range(0, len(registers.table), 32):
+        table = registers.table[warp : warp + 32]
         remaining = [set(row) for row in table]
         while remaining[0]:
             r, c = min(remaining[0], key=lambda place: (place[1], place[0]))
@@ -201,14 +208,14 @@ def _by_shuffles(feed: Feed) -> list[str]:
         return []
     registers, shuffles = plan
     lines.append("mov.u32 lane, %laneid;")
-    known: dict[tuple[int, ...], str] = {}
+    lane_names: dict[tuple[int, ...], str] = {}
     names: dict[tuple[tuple[int, ...], int], str] = {}
     for lanes, register in shuffles:
-        if lanes not in known:
-            known[lanes] = f"s{len(known)}"
-            lines += _lane_function(known[lanes], lanes)
+        if lanes not in lane_names:
+            lane_names[lanes] = f"s{len(lane_names)}"
+            lines += _lane_function(lane_names[lanes], lanes)
         names[lanes, register] = f"x{len(names)}"
-        lines.append(f"shfl.sync.idx.b32 {names[lanes, register]}, p{register}, {known[lanes]}, 31, -1;")
+        lines.append(f"shfl.sync.idx.b32 {names[lanes, register]}, p{register}, {lane_names[lanes]}, 31, -1;")
     for number, pieces in enumerate(registers):
         target = f"{feed.second.role.lower()}{number}"
         lines.append(f"mov.b32 {target}, 0;")

@@ -4,7 +4,7 @@ Invariant: the first line is the answer.
 
 >>> from layoutalg.fragments.feeds import feeds
 >>> tell_feed(feeds("mma.m16n8k8.C", "mma.m16n8k8.A.tf32")).splitlines()[0]
-'same after relabelling k: nothing moves between threads'
+'same after relabelling k: no values move between threads'
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def tell_feed(feed: Feed) -> str:
 
     >>> from layoutalg.fragments.feeds import feeds
     >>> print(tell_feed(feeds("mma.m16n8k16.C", "mma.m16n8k8.A.bf16")))
-    same: nothing moves between threads
+    same: no values move between threads
        registers   a0.. take d0 d1 d2 d3
        proved      32 threads, 4 values each, one by one
        code        cvt.rn.bf16x2.f32 a0, d1, d0;
@@ -46,8 +46,8 @@ def tell_feed(feed: Feed) -> str:
 
 
 def _answer(feed: Feed) -> tuple[str, str]:
-    nothing = feed.answer in (SAME, REORDERED, RELABEL, RELABEL_ROWS)
-    return "", f"{feed.answer}: nothing moves between threads" if nothing else feed.answer
+    in_place = feed.answer in (SAME, REORDERED, RELABEL, RELABEL_ROWS)
+    return "", f"{feed.answer}: no values move between threads" if in_place else feed.answer
 
 
 def _registers(feed: Feed, chained: bool) -> list[tuple[str, str]]:
@@ -61,7 +61,7 @@ def _registers(feed: Feed, chained: bool) -> list[tuple[str, str]]:
 
 def _relabelled(feed: Feed) -> list[tuple[str, str]]:
     if feed.answer == RELABEL_ROWS:
-        return [("rows", f"{_numbers(feed.row_order)}: row i of the result is row order[i] of what threads have")]
+        return [("rows", f"{_numbers(feed.row_order)}: row i of the result is row order[i] of the first tile")]
     if feed.answer != RELABEL:
         return []
     period = next(
@@ -102,8 +102,8 @@ def _moves(feed: Feed) -> str:
         if sources
     )
     tables += ", ..." if len(shown) < feed.threads else ""
-    kept = f"{len(empty)} of {min(32, feed.threads)} lanes keep nothing; " if empty else ""
-    return f"shuffles within {feed.reach}: {tables}; {kept}at least {feed.shuffles} of 32 bits a lane"
+    empty_lanes = f"{len(empty)} of {min(32, feed.threads)} lanes keep nothing; " if empty else ""
+    return f"shuffles within {feed.reach}: {tables}; {empty_lanes}at least {feed.shuffles} of 32 bits a lane"
 
 
 def _paths(feed: Feed) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ Two questions are answered by enumeration of all threads and values:
 
 - *a product after a product*: the accumulators D of one MMA become operand A (or B) of the next. Columns of D are the k
   of A. Give each column of D its *owner vector*: for each row, the thread that has the element; and the same for the
-  columns of A. If the vectors agree column by column, nothing moves. If they agree after a permutation sigma, nothing
+  columns of A. If the vectors agree column by column, no value moves. If they agree after a permutation sigma, nothing
   moves either: column k of A is column sigma(k) of D, and row k of B must be row sigma(k) of B. The product is the
   same, because a sum over k has no order. Otherwise values move between threads.
 - *the same tile*: the values that threads hold after a copy are those that a second copy or instruction takes.
@@ -101,10 +101,11 @@ class Feed:
         columns: columns of the stretch.
         repeats: how often the stretch is repeated along the columns of the first.
         threads: number of threads.
-        reach: where the elements are that a thread lacks if nothing is relabelled: "", ``quads``, ``warps`` or ``CTA``.
-        stay: for each thread, the number of values that it has already, if nothing is relabelled.
+        reach: how far the missing elements move without relabelling: "" if none is missing, ``quads``, ``warps`` or
+            ``CTA``.
+        stay: for each thread, the number of values that it already has without relabelling.
         sources: for each thread, pairs of another thread and the number of values that come from it.
-        shuffles: the least number of shuffles of 32 bits that move what is missing; 0 if shuffles do not suffice.
+        shuffles: the least number of shuffles of 32 bits that move the missing values; 0 if shuffles do not suffice.
         transposed: whether the first is taken transposed: B[k][n] = D[n][k].
     """
 
@@ -151,7 +152,7 @@ class Feed:
 
 
 def feeds(first: Registers, second: Registers, *, transposed: bool = False, fixed_k: bool = False) -> Feed:
-    """Decide whether the registers of ``first`` are those that ``second`` takes, and what moves if they are not.
+    """Decide whether the registers of ``first`` are those that ``second`` takes, and which values move.
 
     Args:
         first: what threads have: the name of a fragment (``mma.m16n8k16.C``), a fragment, a tiled copy (its D), a tiled
@@ -177,7 +178,7 @@ def feeds(first: Registers, second: Registers, *, transposed: bool = False, fixe
         have = _turned(have)
     elif transposed and not (chained and need.role == "B"):
         raise LayoutError(
-            f"feeds: {need.name} is not operand B after accumulators; only B can be the transpose of what threads have"
+            f"feeds: {need.name} is not operand B after accumulators; only B can be the transpose of accumulators"
         )
     repeats = 1
     if chained:
@@ -191,7 +192,7 @@ def held(registers: Registers, side: str) -> Held:
 
     Args:
         registers: see :func:`feeds`.
-        side: S or D: the side of a tiled copy. Of a tiled MMA, D is C and S is A.
+        side: S or D, the side of a tiled copy; for a tiled MMA, S stands for operand A and D for C.
     """
     if isinstance(registers, TiledCopy):
         return _of_fragment(registers.fragment("S" if side == "S" else "D"), "", "", 0)
@@ -390,7 +391,7 @@ def _decide(have: Held, need: Held, chained: bool, repeats: int, transposed: boo
     order: tuple[int, ...] = ()
     if answer in (SAME, RELABEL, RELABEL_ROWS):
         orders = _orders(need, holders, sigma, row_order)
-        order = orders[0] if all(one == orders[0] for one in orders) else ()
+        order = orders[0] if all(own == orders[0] for own in orders) else ()
         if not chained and order != tuple(range(len(need.table[0]))):
             answer = REORDERED
     return Feed(
@@ -495,7 +496,7 @@ def _moves(
     stay: list[int] = []
     sources: list[tuple[tuple[int, int], ...]] = []
     incoming: list[dict[int, set[tuple[int, int]]]] = []
-    given: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    outgoing: dict[int, set[tuple[int, int]]] = defaultdict(set)
     farthest, single = 0, True
     for thread, row in enumerate(need.table):
         wanted: dict[int, set[tuple[int, int]]] = defaultdict(set)
@@ -508,7 +509,7 @@ def _moves(
             farthest = max(farthest, _distance(source, thread))
             single = single and len(owners) == 1
             wanted[source].add(place)
-            given[source].add(place)
+            outgoing[source].add(place)
             counts[source] += 1
         stay.append(len(row) - sum(counts.values()))
         sources.append(tuple(sorted(counts.items())))
@@ -521,7 +522,7 @@ def _moves(
         else:
             registers = max(registers, -(-sum(map(len, wanted.values())) * bits // 32))
     if single:
-        registers = max([registers, *(-(-len(places) * bits // 32) for places in given.values())])
+        registers = max([registers, *(-(-len(places) * bits // 32) for places in outgoing.values())])
     reach = ("", "quads", "warps", "CTA")[farthest]
     return tuple(stay), tuple(sources), reach, registers if farthest in (1, 2) else 0
 

@@ -97,11 +97,11 @@ class MmaAtom:
 
     @property
     def instruction(self) -> str:
-        """Its shape as PTX writes it, such as ``m16n8k16``."""
+        """The shape as PTX writes it, such as ``m16n8k16``."""
         return "".join(f"{letter}{extent}" for letter, extent in zip("mnk", self.shape_mnk, strict=True))
 
     def __str__(self) -> str:
-        """Return the threads, and what each holds of each operand.
+        """Return the number of threads, and the thread-value layout of each operand.
 
         >>> print(mma_atom("mma.m16n8k16.f16"))
         an MMA atom m16n8k16: 32 threads

@@ -48,7 +48,7 @@ Printed: TypeAlias = TiledCopy | TiledMma | CopyAtom | MmaAtom
 
 #: Words of which each print contains one, for a quick check.
 _SIGNS = ("Copy", "MMA", "Tiler")
-#: For each value: its name in C++ and in the DSL.
+#: For each value: its name in C++ and in the DSL; the names of lines that are not needed.
 _NAMES = {
     "tiler": ("Tiler_MN", "Tiler MN"),
     "tiled": ("TiledLayout_TV", "TV Layout tiled"),
@@ -61,7 +61,7 @@ _NAMES = {
     "a": ("LayoutA_TV", "TV Layout A"),
     "b": ("LayoutB_TV", "TV Layout B"),
     "c": ("LayoutC_TV", "TV Layout C"),
-    "ignored": ("ThrID", "ThrIdx"),
+    "ignored": ("ThrID", "ThrIdx", "Thr VMNK", "TiledThr", "TiledVal", "TiledShape_MNK"),
     "type": ("ValueType", "Value type"),
 }
 _KEYS = {name.replace(" ", "").replace("_", "").lower(): key for key, names in _NAMES.items() for name in names}
@@ -294,7 +294,7 @@ def _parse_line(key: str, value: str, text: str, position: int) -> tuple[Any, in
         text: the whole text, for messages.
         position: position of the value in the text.
     """
-    if key in ("ignored", "type"):
+    if key == "type":
         import re
 
         word = re.match(r"\s*[\w:]+", value, re.ASCII)

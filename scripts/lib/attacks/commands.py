@@ -191,7 +191,7 @@ def may_find(program: str) -> set[str]:
     return _MAY_FIND | {
         name
         for name, one in commands(program).items()
-        if name and "xit status 1" in " ".join(one.get_help(click.Context(one)).split())
+        if name and re.search("xit status (is )?1", " ".join(one.get_help(click.Context(one)).split()))
     }
 
 

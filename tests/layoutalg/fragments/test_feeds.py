@@ -345,7 +345,7 @@ class Warp:
 def test_the_command_prints_the_answer_and_its_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["feeds", "wgmma.m64n32k32.C", "wgmma.m64n32k32.A.e4m3"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("same after relabelling k: nothing moves between threads")
+    assert text.startswith("same after relabelling k: no values move between threads")
     assert "d0 d1 d4 d5 d2 d3 d6 d7" in text and "at least 4 of 32 bits a lane" in text
     assert main(["feeds", "mma.m16n8k16.C", "mma.m16n8k16.B.bf16", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["load"] == "ldmatrix.x2.trans"

@@ -139,3 +139,9 @@ def test_an_atom_before_its_copy_belongs_to_it_and_an_atom_before_a_whole_copy_s
 def test_the_shape_of_an_mma_follows_from_its_operands() -> None:
     text = "\n".join(line for line in RECORD["cpp"]["wgmma"].splitlines() if "Shape_MNK" not in line)
     assert evaluate(text) == evaluate(RECORD["cpp"]["wgmma"])
+
+
+def test_the_slice_of_a_thread_is_the_mma_that_is_printed_with_it() -> None:
+    mma = RECORD["cpp"]["mma"]
+    assert evaluate(f"ThrMMA\n  Thr VMNK: (_3,_0,_1,_0)\n{mma}") == evaluate(mma)
+    assert evaluate(f"ThrCopy\n  ThrIdx: 3\n{RECORD['cpp']['copy']}") == evaluate(RECORD["cpp"]["copy"])
