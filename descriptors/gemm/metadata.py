@@ -1,10 +1,10 @@
 """Compress 2:4 sparse matrices, and pack the metadata that give the position of each stored element.
 
-At most two of every four elements of a row of A along K are not zero; for tf32, at most one of every two. A sparse instruction
-gets only the stored elements, half of K, and four bits of metadata for each group: the positions of its two stored
-elements, two bits each, with the first in the low bits (codes 4, 8, 9, c, d, e). For tf32 the code is 4 or e for the
-first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four pairs,
-of every eight elements.
+At most two of every four elements of a row of A along K are not zero; for tf32, at most one of every two. A sparse
+instruction gets only the stored elements, half of K, and four bits of metadata for each group: the positions of its two
+stored elements, two bits each, with the first in the low bits (codes 4, 8, 9, c, d, e). For tf32 the code is 4 or e for
+the first or second of two elements. Elements of 4 bits, which only sm100 supports, are stored in pairs: two of four
+pairs, of every eight elements.
 
 ``wgmma.mma_async.sp`` reads the codes from one register of the threads. For 8-bit elements, one register of 128 threads
 has the codes of K 64. For other elements, only half of the threads are read, and a selector chooses the half. The two
