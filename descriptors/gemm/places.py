@@ -1,4 +1,4 @@
-"""Locations of elements in five memories as plain numbers: where a link of a chain has elements, and its moves.
+"""Locations of elements in five memories as plain numbers: the homes and the moves of the links of a chain.
 
 The elements of a tile are numbered row by row, ``row * columns + column``. A place is a number that encodes a location
 in its memory:
