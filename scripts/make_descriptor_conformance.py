@@ -7,7 +7,7 @@ Usage: python scripts/make_descriptor_conformance.py [--check | --mark]
 needs both, and takes some minutes. Without it, their marks stay as they are in the file.
 
 The tiles are random from a fixed seed. A row has what `derive` returns, and is written only if the read model reads
-each element of the tile from where the layout stores it. docs/conformance.md says how to run the file.
+each element of the tile from where the layout stores it. docs/conformance.md describes how to run the file.
 """
 
 from __future__ import annotations
@@ -166,19 +166,19 @@ def _copies(d: Derivation) -> dict[str, Any]:
 
 
 def suite() -> list[dict[str, Any]]:
-    """Return all rows without the marks of Coq and the DSL, none of them twice."""
-    seen, rows, refused, attempt = set[str](), list[dict[str, Any]](), 0, 0
+    """Return all rows, without duplicates and without the marks of Coq and the DSL."""
+    keys, rows, refused, attempt = set[str](), list[dict[str, Any]](), 0, 0
     while len(rows) < ROWS:
         attempt += 1
         row: dict[str, Any] = json.loads(json.dumps(random_tile(SeededSource(f"{SEED}/{attempt}"))))
-        if (key := json.dumps(row)) in seen:
+        if (key := json.dumps(row)) in keys:
             continue
         answer = answer_of(row)
         if "refused" in answer:
             if refused >= ROWS * REFUSED:
                 continue
             refused += 1
-        seen.add(key)
+        keys.add(key)
         rows.append(row | answer)
     return rows
 
@@ -196,9 +196,9 @@ def marked(rows: list[dict[str, Any]], *, ask: bool) -> dict[str, str]:
             row["confirmed"] += ["coq"] * by_coq + ["dsl"] * (by_dsl == "same")
         return versions()
     current = json.loads(FILE.read_text(encoding="utf-8"))
-    known = {_question(row): row for row in current["cases"]}
+    rows_before = {_question(row): row for row in current["cases"]}
     for row in answered:
-        before = known.get(_question(row), {"confirmed": [], "dsl": "unasked"})
+        before = rows_before.get(_question(row), {"confirmed": [], "dsl": "unasked"})
         row["dsl"] = before["dsl"]
         row["confirmed"] += [name for name in before["confirmed"] if name in ("coq", "dsl")]
     versions_before: dict[str, str] = current["asked"]
@@ -209,10 +209,15 @@ def _question(row: dict[str, Any]) -> str:
     return json.dumps([row[name] for name in _ASKED])
 
 
-def render(rows: list[dict[str, Any]], asked: dict[str, str]) -> str:
+def render(rows: list[dict[str, Any]], versions: dict[str, str]) -> str:
     """Return the file: a readable header, then one row per line."""
     counts = Counter(name for row in rows for name in row.get("confirmed", ["refused"]))
-    header = HEADER | {"seed": SEED, "asked": asked, "cases in all": len(rows), "counts": dict(sorted(counts.items()))}
+    header = HEADER | {
+        "seed": SEED,
+        "asked": versions,
+        "cases in all": len(rows),
+        "counts": dict(sorted(counts.items())),
+    }
     head = json.dumps(header, indent=2)[:-2]
     return f'{head},\n  "cases": [\n' + ",\n".join("    " + json.dumps(row) for row in rows) + "\n  ]\n}\n"
 
@@ -222,10 +227,10 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     rows = suite()
-    asked = marked(rows, ask=arguments == ["--mark"])
+    versions = marked(rows, ask=arguments == ["--mark"])
     return write_or_check(
         FILE,
-        render(rows, asked),
+        render(rows, versions),
         "make_descriptor_conformance.py",
         __doc__,
         [] if arguments == ["--mark"] else arguments,

@@ -1,4 +1,4 @@
-"""Who else confirms a row of the descriptor suite: Coq, by its certificate, and the CuTe DSL, by its descriptor."""
+"""Ask Coq, with a certificate, and the CuTe DSL, with its descriptor, to confirm the rows of the descriptor suite."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _accepted(rows: list[tuple[Derivation, int]], folder: Path) -> bool:
 
 def dsl_marks(rows: list[Derivation]) -> list[str]:
     """Return what the CuTe DSL answers for each tile at address 0: ``same``, ``other``, ``refused`` or ``unasked``."""
-    asked = [d for d in rows if d.arch in _DSL]
-    answers = iter(descriptor_words([_question(d) for d in asked]))
+    supported = [d for d in rows if d.arch in _DSL]
+    answers = iter(descriptor_words([_question(d) for d in supported]))
     marks = list[str]()
     for d in rows:
         if d.arch not in _DSL:

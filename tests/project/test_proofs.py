@@ -70,11 +70,11 @@ def test_coq_reads_from_the_addresses_of_the_read_model(draw: random.Random, tmp
         expected.append([rows[i][k] if rows else -1 for i, k in elements])
     function = "fun a w e mj => map (fun c => match read a w e mj (fst c) (snd c) with Some x => x | None => -1 end)"
     texts = [re.sub(r"\((\d+); (\d+)\)", r"(\1, \2)", case) for case in cases]
-    (answer,) = evaluate(tmp_path, "ReadModel", f"let at_ := {function} in [{'; '.join(texts)}]")
-    answers = [integers(part) for part in re.findall(r"\[([^\[\]]+)\]", answer)]
+    (text,) = evaluate(tmp_path, "ReadModel", f"let at_ := {function} in [{'; '.join(texts)}]")
+    answers = [integers(part) for part in re.findall(r"\[([^\[\]]+)\]", text)]
     assert sum(map(len, answers)) > 2000
     assert 20 < expected.count([-1]) < 400
-    wrong = [case for case, found, right in zip(cases, answers, expected, strict=True) if found != right]
+    wrong = [case for case, answer, right in zip(cases, answers, expected, strict=True) if answer != right]
     assert wrong == []
 
 
@@ -86,9 +86,12 @@ def random_tile(draw: random.Random) -> tuple[Derivation, dict[str, Any]]:
         mode = draw.choice(list(SwizzleMode))
     thin, swizzled = mode is SwizzleMode.B128_BASE32B, mode is not SwizzleMode.NONE
     height = draw.choice((4, 8)) if thin else 8
-    line, whole = mode.span_bytes * 8 // element.storage_bits, element.per_16_bytes
+    line, per_16_bytes = mode.span_bytes * 8 // element.storage_bits, element.per_16_bytes
     if major == "K":
-        atom, reads = (8, line), (8 * draw.choice((1, 2, 8)), min(line, 2 * whole) if swizzled else 2 * whole)
+        atom, reads = (
+            (8, line),
+            (8 * draw.choice((1, 2, 8)), min(line, 2 * per_16_bytes) if swizzled else 2 * per_16_bytes),
+        )
     else:
         atom, reads = (line, height), (line * draw.choice((1, 2)), height * (1 if thin and height == 8 else 2))
     copies = [draw.randint(1, 2) * max(1, reads[i] // atom[i]) for i in (0, 1)]
@@ -117,31 +120,31 @@ def test_closed_forms_and_five_steps_are_those_of_derive(draw: random.Random, tm
         i0, j0 = subtile[0] * d.mma[0], subtile[1] * d.mma[1]
         mode, order = MODES[str(d.swizzle)], "MN_first" if d.order[0] == 0 else "K_first"
         tile = f"{d.major} {d.element} {mode} {more['height']} {order} {more['copies'][0]} {more['copies'][1]}"
-        where = f"{more['stages']} {subtile[2]} {more['base']} {i0} {j0}"
-        forms.append(f"encode {word_format(d.arch).capitalize()} (derived {tile.replace(order, order)} {where})")
+        place = f"{more['stages']} {subtile[2]} {more['base']} {i0} {j0}"
+        forms.append(f"encode {word_format(d.arch).capitalize()} (derived {tile} {place})")
         atoms = f"(atom {d.major} {d.element} {mode} {more['height']})"
         modes = f"tile_to_shape {atoms} {order} {more['copies'][0]} {more['copies'][1]} {more['stages']}"
         steps.append(
             f"let '(r, c, _) := {modes} in steps {d.major} {d.element} {mode} r c {d.mma[0]} {d.mma[1]} "
             f"{subtile[0]} {subtile[1]}"
         )
-        match, at = d.match, d.advance(subtile[0], subtile[1], 0)
-        expected.append((d, word, [match.leading_byte_offset // 16, match.stride_byte_offset // 16, at]))
+        match, start = d.match, d.advance(subtile[0], subtile[1], 0)
+        expected.append((d, word, [match.leading_byte_offset // 16, match.stride_byte_offset // 16, start]))
     # A result of the five steps as a list, empty if there is none.
     function = (
         "(fun mj e m r c R C x y => match five_steps mj e m r c R C with Some s => [lbo_units s; sbo_units s; "
         "value (advance_rows s) x + value (advance_columns s) y] | None => [] end)"
     )
-    found_words, found_steps = evaluate(
+    words_text, steps_text = evaluate(
         tmp_path, "ReadModel Words Layouts Family Steps", f"[{'; '.join(forms)}]",
         f"let steps := {function} in [{'; '.join(f'({text})' for text in steps)}]",
     )  # fmt: skip
-    words = integers(found_words)
-    results = [integers(part) for part in re.findall(r"\[([^\[\]]*)\]", found_steps)]
+    words = integers(words_text)
+    results = [integers(part) for part in re.findall(r"\[([^\[\]]*)\]", steps_text)]
     assert len(words) == len(results) == len(expected)
-    for (d, word, numbers), found_word, found in zip(expected, words, results, strict=True):
-        assert not (word ^ found_word) & ~d.dont_care_mask(), (str(d), hex(word), hex(found_word))
-        assert found == numbers, (str(d), found, numbers)
+    for (d, word, numbers), word_in_coq, result in zip(expected, words, results, strict=True):
+        assert not (word ^ word_in_coq) & ~d.dont_care_mask(), (str(d), hex(word), hex(word_in_coq))
+        assert result == numbers, (str(d), result, numbers)
 
 
 def test_ignored_bits_are_the_dont_care_bits_and_those_of_no_field(draw: random.Random, tmp_path: Path) -> None:
@@ -176,14 +179,14 @@ def as_layout(modes: list[tuple[int, int]]) -> Layout:
 
 def values(modes: list[tuple[int, int]], count: int, step: int = 1) -> list[int]:
     """The values at multiples of an index; the last mode continues beyond its extent."""
-    found = []
+    offsets = []
     for i in range(0, count * step, step):
         total, rest = 0, i
         for number, (extent, stride) in enumerate(modes):
             digit = rest if number == len(modes) - 1 else rest % extent
             total, rest = total + digit * stride, rest // extent
-        found.append(total)
-    return found
+        offsets.append(total)
+    return offsets
 
 
 def test_the_operations_are_those_of_layoutalg(draw: random.Random, tmp_path: Path) -> None:
@@ -245,8 +248,8 @@ def test_nested_layouts_are_those_of_layoutalg(draw: random.Random, tmp_path: Pa
     texts = [f"({nested_text(layout.shape, layout.stride)}, {size(layout)})" for layout in layouts]
     function = "fun '(t, n) => map (fun i => nested_value t (Z.of_nat i)) (seq 0 (Z.to_nat n))"
     (answer,) = evaluate(tmp_path, "ReadModel Layouts Nested", f"map ({function}) [{'; '.join(texts)}]")
-    found = [integers(part) for part in re.findall(r"\[([^\[\]]+)\]", answer)]
-    assert found == [values_of(layout) for layout in layouts]
+    tables = [integers(part) for part in re.findall(r"\[([^\[\]]+)\]", answer)]
+    assert tables == [values_of(layout) for layout in layouts]
 
 
 def flat(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
