@@ -2,7 +2,7 @@
 
 A folder stands for the kernels inside it. A file that is no text, or too long, or machine code, is refused.
 
-Law: a kernel that is named twice is one.
+Invariant: a kernel that is named twice is one.
 
 >>> expanded(["a.ptx", "./a.ptx", "-"])
 (['a.ptx', '-'], [], 0)

@@ -1,6 +1,6 @@
 """Text and JSON records of a search: a table of the layouts, the command that derives each, and the refusals.
 
-Law: a line for every finding, best first, numbered from 1.
+Invariant: a line for every finding, best first, numbered from 1.
 
 >>> from descriptors.sweep.search import survey
 >>> ranked = survey(tile=(64, 32), dtype="bf16", mma=(64, 16)).findings

@@ -1,6 +1,6 @@
 """Judges of accesses to shared memory: which banks, how many turns, how a tile must be stored, and of swizzles.
 
-A turn is what shared memory does at once: each bank serves one word. Law: a number is right if no thread
+A turn is what shared memory does at once: each bank serves one word. Invariant: a number is right if no thread
 speaks against it.
 
 >>> turns("2", ("(8,8):(8,1)", "8:1", 4, 4)), turns("1", ("(8,8):(8,1)", "8:1", 4, 4))

@@ -1,6 +1,6 @@
 """What a student typed: a layout, numbers, words of 64 bits, short answers in a row.
 
-Law: what is read is written as it was, whatever stands between.
+Invariant: what is read is written as it was, whatever stands between.
 
 >>> integers_of("(0, 2, 0x10)"), integers_of("0;2 16"), integers_of("size 32 and cosize 38"), parts_of("yes, no;yes")
 ((0, 2, 16), (0, 2, 16), (32, 38), ('yes', 'no', 'yes'))

@@ -1,6 +1,6 @@
 """Judges of layouts, of the numbers that they give, and of operations that may have no answer.
 
-Law: an answer is wrong where it differs, whatever its shape.
+Invariant: an answer is wrong where it differs, whatever its shape.
 
 >>> function("(4,2):(1,4)", "8:1"), function("8:2", "8:1")
 (None, 'is 2 at index 1, must be 1')

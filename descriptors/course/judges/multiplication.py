@@ -6,7 +6,7 @@ student's last layout takes the sums out of the registers. Every place in memory
 the first wrong one is told with the line that led to it. What the tensor core reads is the read model's, where a thread
 holds its sums is said here again: neither is taken from a derivation.
 
-Law: a file that has every line right multiplies, and one with a line changed is told that line.
+Invariant: a file that has every line right multiplies, and one with a line changed is told that line.
 
 >>> lines = '''
 ... a_global = (64,128):(136,1)

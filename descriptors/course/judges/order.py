@@ -2,7 +2,7 @@
 
 It is written with commas: ``fence, mma, commit, wait 0, read``. ``mma`` adds up a sum in registers, ``read`` uses it.
 
-Law: what the checker of kernels finds first is the hint.
+Invariant: what the checker of kernels finds first is the hint.
 
 >>> ordered("fence, mma, commit, wait 0, read", ["mma", "read"])
 >>> ordered("mma, commit, wait 0, read", ["mma", "read"])[:60]

@@ -1,7 +1,7 @@
 """Judges of who holds what: layouts of (thread, value) to the elements of a tile.
 
-An element of a tile is its index, counted down the first column and then on. Law: any sharing out is right in which
-each element is held once, in the pieces that are asked for.
+An element of a tile is its index, counted down the first column and then on. Invariant: any sharing out is right in
+which each element is held once, in the pieces that are asked for.
 
 >>> rows = "((2,16),8):((128,1),16)"
 >>> shared_out(rows, "(16,16):(16,1)", 32, 8, 8), shared_out(rows, "(16,16):(1,16)", 32, 8, 8)

@@ -1,6 +1,6 @@
 """Judges of a tile that is derived: its five layouts, where each operand starts, what is read when a start moves.
 
-A tile is (extents, dtype, major, swizzle, mma), as in the judge `word`; the architecture is sm90. Law: what the
+A tile is (extents, dtype, major, swizzle, mma), as in the judge `word`; the architecture is sm90. Invariant: what the
 derivation has is right, and half of it is not.
 
 >>> tile = ((128, 64), "bf16", "K", "128B", (64, 16))

@@ -3,7 +3,7 @@
 A right word is any word with which every element is read from where it is stored; where one is not, the first such
 element is the hint, and not the field.
 
-Law: the word that is derived is right, and with one bit more it is told an element that comes from elsewhere.
+Invariant: the word that is derived is right, and with one bit more it is told an element that comes from elsewhere.
 
 >>> tile = ((64, 64), "bf16", "K", "128B", (64, 16))
 >>> word("0x4000004000010000", *tile)

@@ -6,7 +6,7 @@ right is derived from the layout by its canonical form, and proved before it is 
 If the address of the layout is not given, ``place_layout`` alone decides which address is assumed, and if the start
 address of the word can be judged.
 
-Law: whatever the word, the right word reads the layout.
+Invariant: whatever the word, the right word reads the layout.
 
 >>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
 >>> found = [diff(1 << 62 | 16 << stride, tile, "sm90", dtype="bf16", major="K") for stride in range(32, 40)]
@@ -15,7 +15,8 @@ Law: whatever the word, the right word reads the layout.
 >>> all(diff(one.right_word, tile, "sm90", dtype="bf16", major="K").ok for one in found)
 True
 
-Law: without a base, a word is ``same`` only if it is ``same`` with base 0, or starts the layout at an aligned address.
+Invariant: without a base, a word is ``same`` only if it is ``same`` with base 0, or starts the layout at an aligned
+address.
 
 >>> starts = [diff(1 << 62 | 64 << 32 | start, "S<3,3,3> o 0 o (64,64):(64,1)", "sm90", dtype="bf16", major="K",
 ...                shape=(64, 16), subtile=(0, 1)).verdict for start in (0, 2, 4, 64, 66)]

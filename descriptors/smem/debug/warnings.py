@@ -5,14 +5,14 @@ is needed to decode a word: a word is what it is. Each rule is a function of wha
 list below is the whole of it. Swizzles are numbered in three ways: by either architecture, and by tensor maps.
 Source: PTX ISA 9.1, matrix descriptors of wgmma and tcgen05; what sm90 ignores was measured on a Hopper GPU.
 
-Law: a word that ``derive`` makes draws no warning, and with any one bit turned that is in no field it does.
+Invariant: a word that ``derive`` makes draws no warning, and with any one bit turned that is in no field it does.
 
 >>> from descriptors import decode, derive
 >>> word = derive((128, 64), "bf16", "K", "128B", (64, 16), arch="sm90").descriptor.encode()
 >>> len(decode(word, "sm90").warnings), [bool(decode(word ^ 1 << bit, "sm90").warnings) for bit in (14, 30, 46, 52)]
 (0, [True, True, True, True])
 
-Law: a group of rows is what the swizzle's pattern takes before it repeats, and a numbering is what its word says.
+Invariant: a group of rows is what the swizzle's pattern takes before it repeats, and a numbering is what its word says.
 
 >>> all(group_bytes(mode) == mode.period_bytes for mode in SwizzleMode if mode.swizzle is not None)
 True

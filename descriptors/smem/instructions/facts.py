@@ -2,7 +2,7 @@
 
 The rows themselves are in ``tables``; ``rules`` says which of them count.
 
-Law: ``spell`` loses nothing: the ranges that it names are the numbers, each once and in order.
+Invariant: ``spell`` loses nothing: the ranges that it names are the numbers, each once and in order.
 
 >>> import re
 >>> from descriptors.smem.instructions.tables import SHAPES

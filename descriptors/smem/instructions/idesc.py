@@ -22,15 +22,15 @@ Laws, for every 32-bit ``w``, every kind, and whatever ``idesc`` accepts::
 >>> all(word_of("f16").encode(dict(one.values)) == one.word for one in read)
 True
 
-Law: fields do not overlap, bits of no field are reserved, and the types that a kind has codes for are those that the
-table of instructions lets it multiply.
+Invariant: fields do not overlap, bits of no field are reserved, and the types that a kind has codes for are those that
+the table of instructions lets it multiply.
 
 >>> from descriptors.smem.instructions.tables import TYPES
 >>> allowed = {kind: {name for row in TYPES if row.kind == kind for name in row.a} for kind in INSTRUCTION_DESCRIPTORS}
 >>> all({name for name, _ in word_of(kind)["a_dtype"].codes} == names for kind, names in allowed.items())
 True
 
-Law: the word tells the instruction again, all but its kind, its K, ``cta_group`` and ``.ws``.
+Invariant: the word tells the instruction again, all but its kind, its K, ``cta_group`` and ``.ws``.
 
 >>> types = {"kind": "f16", "a_dtype": "bf16", "b_dtype": "bf16", "d_dtype": "f32"}
 >>> made = [Instruction(**types, m=m, n=n, k=16) for m in (64, 128) for n in range(16, 257, 16)]

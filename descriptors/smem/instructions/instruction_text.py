@@ -1,6 +1,6 @@
 """Instructions, told: the fields of an instruction descriptor, the tables of what is legal, and the table of targets.
 
-Law: a line for every field of the word, and the fields of the data, written again, are the word.
+Invariant: a line for every field of the word, and the fields of the data, written again, are the word.
 
 >>> from descriptors import decode_idesc, idesc
 >>> told = decode_idesc(idesc("bf16", m=128, n=256, b_major="MN"), "f16")
@@ -9,7 +9,8 @@ True
 >>> word_text(word_of("f16").encode(dict(told.values)), 32) == record_idesc(told)["word"]
 True
 
-Law: the data of an architecture's kinds, put together, are all rows of the tables but those of K 96, which sm100 lacks.
+Invariant: the data of an architecture's kinds, put together, are all rows of the tables but those of K 96, which sm100
+lacks.
 
 >>> from descriptors.smem.instructions import tables
 >>> from descriptors.smem.instructions.rules import select_rows

@@ -4,7 +4,7 @@ Each check returns the row that allows what it was asked, or raises ``IllegalErr
 ways of reading the rows: ``"strict"`` takes what every source allows, ``"lenient"`` the widest reading of any source,
 and ``"off"`` checks nothing.
 
-Law: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
+Invariant: an operand that is legal strictly has a canonical form, in which the hardware reads it as a whole.
 
 >>> from contextlib import suppress
 >>> from itertools import product
@@ -15,7 +15,7 @@ Law: an operand that is legal strictly has a canonical form, in which the hardwa
 ...             row_of_it = check_operand(row.arch, row.kind, name, major, mode)
 ...             assert mode in row_of_it.swizzles and form(major, mode).mode is mode
 
-Law: whatever passes strictly passes leniently, and whatever passes leniently passes with checks off.
+Invariant: whatever passes strictly passes leniently, and whatever passes leniently passes with checks off.
 
 >>> passed = {mode: set() for mode in ("strict", "lenient", "off")}
 >>> for mode, n in ((mode, n) for mode in passed for n in range(8, 265, 8)):

@@ -1,6 +1,7 @@
 """How the rows of ``tables`` are read: strictly, leniently, or not at all; those of a kind; and which row is cited.
 
-Law: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same order.
+Invariant: the kind that is found for a type takes that type, and what is read strictly is read leniently, in the same
+order.
 
 >>> known = [(row.arch, name) for row in tables.KINDS for name in row.dtypes]
 >>> all(type_name(name) in map(type_name, kind_row(arch, kind_of(arch, name)).dtypes) for arch, name in known)
@@ -8,8 +9,8 @@ True
 >>> [row for row in rows_read(tables.SHAPES, "lenient") if not row.disputed] == rows_read(tables.SHAPES, "strict")
 True
 
-Law: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for, that
-``kind``, and the target of the architecture has it; the order is the table's.
+Invariant: a row is in the selection if and only if it is in its table with that ``arch`` and, where one is asked for,
+that ``kind``, and the target of the architecture has it; the order is the table's.
 Source: the rows, each with its own.
 
 >>> chosen = [row for arch in ("sm90", "sm100") for row in select_rows(arch).kinds]
