@@ -301,7 +301,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
 @option("arch")
 @unit_option
 @json_option("Print JSON.")
-def candidates(layout: str | None, major: str | None, as_json: bool, **options: Any) -> None:
+def candidates(layout: str | None, major: str | None, as_json: bool, **options: Any) -> Status:
     """List the swizzles and majors that fit LAYOUT, or a tile, and why the others do not.
 
     \b
@@ -311,12 +311,13 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
 
     LAYOUT is (MN, K) in CuTe's notation. To a plain layout each candidate applies its own swizzle, and names the layout
     that is then stored; --swizzle allows one alone. A swizzled layout fits its own swizzle at most. Each descriptor has
-    been proved against the layout that its line names.
+    been proved against the layout that its line names. The exit status is 1 if no candidate fits.
     """
     if layout is not None and major is not None:
         raise click.UsageError("--major needs --tile")
     forms = try_forms(_layout(layout, options, major), **options)
     say(json_text({"candidates": record(forms)}) if as_json else for_terminal(tell(forms)))
+    return Status.ANSWER if any(candidate.fit is not None for candidate in forms) else Status.DIFFERENCE
 
 
 def _layout(layout: str | None, options: dict[str, Any], major: str | None = None) -> Given:

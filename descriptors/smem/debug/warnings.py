@@ -186,6 +186,7 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
         _unknown_bits,
         _misplaced_line,
         _short_steps,
+        _across_rows,
         _memory,
         _unshifted,
         _pattern,
@@ -231,7 +232,7 @@ def reading_of(word: int, arch: Arch) -> Reading:
 
 def notes(word: Reading) -> tuple[Remark, ...]:
     """What surprises, and is right."""
-    return tuple(remark for rule in (_inside_an_atom, _base_offset, _absolute) for remark in rule(word))
+    return tuple(remark for rule in (_inside_an_atom, _single_column, _base_offset, _absolute) for remark in rule(word))
 
 
 def _swizzle_code(word: Reading) -> Iterator[Remark]:
@@ -322,9 +323,46 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
         # Whether the hardware reads LBO of a swizzled operand takes the major to say.
         if step >= group or (name == LEADING and (word.absolute or not word.leading_is_read)):
             continue
+        if name == LEADING and _may_be_single_column(word):  # has a note
+            continue
         what = "reads every group from the same bytes" if step == 0 else "makes groups overlap"
         text = f"{step} {what}: {group // word.width} rows take {group} bytes (no matter if the operand has one group)"
         yield Remark("repeated-rows", name, text)
+
+
+def _may_be_single_column(word: Reading) -> bool:
+    """Whether a word is that of a ``tcgen05.cp`` of rows of 16 bytes, in which CuTe sets LBO to 16."""
+    unswizzled = has_tcgen05(word.arch) and word.mode is SwizzleMode.NONE and word.major is not Major.MN
+    return unswizzled and word.values[LEADING] == 16 and word.values[STRIDE] >= word.group_bytes
+
+
+def _single_column(word: Reading) -> Iterator[Remark]:
+    if _may_be_single_column(word) and not (word.element and word.major and word.shape):
+        text = "16 is right for rows of 16 bytes, as tcgen05.cp copies them; the groups of a wider operand overlap"
+        yield Remark("single-column", LEADING, text)
+
+
+def _across_rows(word: Reading) -> Iterator[Remark]:
+    inside, reach = _row_reach(word)
+    if reach > word.width:
+        text = (
+            f"{inside} bytes into a row of {word.width} bytes, of which the operand takes {reach - inside}: the last "
+            f"{reach - word.width} are read from the next row; right only for a tile that starts at this address"
+        )
+        yield Remark("across-rows", "start_address", text)
+
+
+def _row_reach(word: Reading) -> tuple[int, int]:
+    """Return the bytes from the beginning of a swizzled row to the start of the operand, and to the end of its part.
+
+    Both are 0 if the start is at the beginning of a row, or if the operand is not known.
+    """
+    swizzled = isinstance(word.mode, SwizzleMode) and word.mode is not SwizzleMode.NONE
+    if not (swizzled and word.element and word.major and word.shape) or word.absolute:
+        return 0, 0
+    inside = word.values["start_address"] % word.width
+    extent = word.shape[word.major.contiguous_mode] * word.element.storage_bits // 8
+    return (inside, inside + min(extent, word.width)) if inside else (0, 0)
 
 
 def _places(word: Reading) -> set[int]:
@@ -418,7 +456,7 @@ def _inside_an_atom(word: Reading) -> Iterator[Remark]:
     if not isinstance(word.mode, SwizzleMode) or word.mode is SwizzleMode.NONE:
         return
     inside = word.values["start_address"] % word.mode.period_bytes
-    if 0 < inside < word.width:
+    if 0 < inside < word.width and _row_reach(word)[1] <= word.width:
         text = f"{inside} bytes into the first row of an atom, as an advance along the row is"
         yield Remark("inside-an-atom", "start_address", f"{text}: the swizzle takes the absolute address")
 
