@@ -372,7 +372,7 @@ record_report = Record(
     file=Row(str, Option("name", "<ptx>")),
     **attributes(Report, "target functions multiplications words resolved"),
     result={"clean", "errors", "incomplete", "not checked"},
-    verdict={"clean", "errors", "incomplete"},
+    verdict={"clean", "incomplete", "wrong"},
     properties=Row(
         dict.fromkeys(PROPERTIES, VERDICT), lambda report: {verdict.property: verdict for verdict in report.properties}
     ),

@@ -272,7 +272,7 @@ class Output(NamedTuple):
     def status(self, report: Report) -> Status:
         """Return the exit status for a report."""
         left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
-        if not self.write and (report.verdict == "errors" or (self.strict and left)):
+        if not self.write and (report.verdict == "wrong" or (self.strict and left)):
             return Status.DIFFERENCE
         return Status.UNDECIDED if report.verdict == "incomplete" else Status.ANSWER
 
