@@ -51,7 +51,7 @@ from descriptors.check.run_report import executed
 from descriptors.check.scope import FAMILIES, WARP_MMA, read_of
 from descriptors.check.serialization import Calls, calls_of, serializations, varying
 from descriptors.check.warp_multiplications import warp_findings
-from descriptors.check.words_undecided import words_undecided
+from descriptors.check.words_undecided import starts_undecided, words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from descriptors.targets import ARCHITECTURES, NEWEST, as_version, static_shared
 from descriptors.text import ranges_text
@@ -121,7 +121,7 @@ def _checked(
     differing: dict[int, list[Difference]] = {}
     multiplied = words = 0
     forms = _with_target([tuple(forms_of(function, module)) for function in module.functions], module)
-    run = EXECUTION(module, text, known, judgements)
+    run, sizes = EXECUTION(module, text, known, judgements), shared_sizes(text)
     for number in held:
         function = module.functions[number]
         graph = blocks(function)
@@ -138,9 +138,9 @@ def _checked(
         for one in found:
             words += len(one.operands) + (one.use is not None)
             unresolved += _unresolved(one)
-        for row in words_undecided(function, found, graph):
+        for row in (*words_undecided(function, found, graph), *starts_undecided(function, found, sizes)):
             line = function.code[row.place].line
-            if any(_decides_advance(finding, line, row.what) for finding in made):
+            if any(_decides(finding, line, row.what) for finding in (*made, *run.findings)):
                 continue
             undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
         undecided += _not_understood(function, found)
@@ -186,11 +186,12 @@ def _checked(
     return report, differing
 
 
-def _decides_advance(finding: Finding, line: int, what: str) -> bool:
-    """Return whether a finding of the same line reports that the advance, which is undecided otherwise, is wrong."""
-    matrix = what.removeprefix("advance of ")
-    about = matrix != what and finding.line == line and finding.rule.name == "word-advance"
-    return about and bool(re.search(rf"(^|of ){matrix} ", finding.found))
+def _decides(finding: Finding, line: int, what: str) -> bool:
+    """Return whether a finding of the same line reports that what is undecided otherwise is wrong."""
+    subject, _, matrix = what.rpartition(" of ")
+    rule = {"advance": "word-advance", "base offset": "word-smem"}.get(subject)
+    about = finding.line == line and finding.rule.name == rule
+    return about and bool(re.search(rf"(^|of ){matrix}[ :]", finding.found))
 
 
 def _with_differences(

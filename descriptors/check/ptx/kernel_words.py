@@ -34,7 +34,7 @@ from typing import Any, Literal
 from descriptors.check.ptx.known_bits import Known
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import decode
-from descriptors.smem.debug.warnings import Remark
+from descriptors.smem.debug.warnings import Remark, pattern_contradiction
 from descriptors.smem.instructions.idesc import (
     RUBIN_DESCRIPTORS,
     DecodedInstruction,
@@ -182,6 +182,7 @@ class SmemOperand:
         shape: MN and K that the instruction reads from the memory of one CTA.
         word: what is known of the descriptor.
         shifts: right shifts, in bits, that are applied to addresses of variables in the computation of the descriptor.
+        variables: names of these variables.
     """
 
     matrix: Literal["A", "B"]
@@ -191,6 +192,7 @@ class SmemOperand:
     shape: tuple[int, int]
     word: Known
     shifts: tuple[int, ...] = ()
+    variables: tuple[str, ...] = ()
 
     @property
     def resolved(self) -> bool:
@@ -267,7 +269,7 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         told.append({(remark.kind, remark.field): remark for remark in remarks or ()})
     for kind, remark in (told[0] if told else {}).items():
         known = started or (phased and remark.kind == "pattern-start")
-        if remark.kind in _OF_THE_START and (not known or remark.field == "start_address"):
+        if remark.kind in _OF_THE_START and (not known or remark.field in ("start_address", "base_offset")):
             continue
         if all(kind in other for other in told):
             yield _rule(remark), f"descriptor {shown} of {one.matrix}: {remark}"
@@ -283,6 +285,29 @@ def unplaced(one: SmemOperand) -> bool:
     """Return whether the base offset is right only for some start addresses, and the start is not known."""
     base, phase = field_value(one, "base_offset"), _phase(one)
     return bool(base) and base % (phase // 8 + 1) > 0 and one.word.mask & phase != phase
+
+
+def misplaced(one: SmemOperand) -> str:
+    """Return why the base offset contradicts the start, if both are known; "" if it does not.
+
+    >>> misplaced(SmemOperand("A", "sm90", "bf16", "K", (64, 16), Known(0x4002004000010000, START_FREE))) == ""
+    True
+    """
+    phase = _phase(one)
+    if one.word.mask & phase != phase or not field_value(one, "base_offset"):
+        return ""
+    return pattern_contradiction(one.word.value & (START_FREE | phase), one.arch)
+
+
+def start_alignment(one: SmemOperand) -> int:
+    """Return the alignment in bytes that the start of an operand needs and its computation does not show, else 0.
+
+    >>> words = [Known(1 << 62, ~units) for units in (0, 63, 0x3FC0)]
+    >>> [start_alignment(SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)) for word in words]
+    [0, 1024, 0]
+    """
+    phase = _phase(one)
+    return 0 if one.word.mask & phase == phase else (phase + 1) * 16
 
 
 def bytes_off_the_grid(one: SmemOperand) -> int:

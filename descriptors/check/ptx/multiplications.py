@@ -440,7 +440,7 @@ def _wgmma_operands(view: Wgmma, known: Mapping[str, Known], shifts: Shifts) -> 
 
 
 def _smem_operand(one: Side, arch: Arch, known: Mapping[str, Known], shifts: Shifts) -> SmemOperand:
-    word = _word(one.operand, known), _shifts(one.operand, shifts)
+    word = _word(one.operand, known), *_shifts(one.operand, shifts)
     return SmemOperand(one.matrix, arch, one.dtype, one.major, one.shape, *word)
 
 
@@ -480,8 +480,8 @@ def _tensor_operands(
             yield _smem_operand(one, arch, known, shifts)
 
 
-def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
-    return shifts(operand) if isinstance(operand, str) else ()
+def _shifts(operand: object, shifts: Shifts) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    return (shifts(operand), shifts.variables(operand)) if isinstance(operand, str) else ((), ())
 
 
 def _stored(one: Described, dtype: str) -> str:

@@ -41,27 +41,34 @@ class Shifts:
     def __init__(self, function: Function) -> None:
         self.code = function.code
         self.where = function.writes
-        self.found: dict[str, tuple[int, ...]] = {}
+        self.found: dict[str, frozenset[tuple[str, int]]] = {}
 
     def __call__(self, register: str) -> tuple[int, ...]:
         """Return the different shifts for a register in ascending order."""
+        return tuple(sorted({shift for _, shift in self._reached(register)}))
+
+    def variables(self, register: str) -> tuple[str, ...]:
+        """Return the names of the variables whose addresses a register is computed from, in alphabetical order."""
+        return tuple(sorted({name for name, _ in self._reached(register)}))
+
+    def _reached(self, register: str) -> frozenset[tuple[str, int]]:
         if register not in self.found:
             self.found[register] = self._back(register)
         return self.found[register]
 
-    def _back(self, register: str) -> tuple[int, ...]:
-        waiting, seen, reached = [(register, 0)], {(register, 0)}, set[int]()
+    def _back(self, register: str) -> frozenset[tuple[str, int]]:
+        waiting, seen, reached = [(register, 0)], {(register, 0)}, set[tuple[str, int]]()
         while waiting and len(seen) < MOST:
             name, shift = waiting.pop()
             for index in self.where.get(name, ()):
                 for step in _sources(self.code[index], name):
                     after = (step[0], shift + step[1])
                     if self._variable(self.code[index], step[0]):
-                        reached.add(after[1])
+                        reached.add(after)
                     elif after not in seen:
                         seen.add(after)
                         waiting.append(after)
-        return tuple(sorted(reached)) if len(seen) < MOST else ()
+        return frozenset(reached) if len(seen) < MOST else frozenset()
 
     def _variable(self, one: Instruction, name: str) -> bool:
         """Return whether an instruction takes the address of a variable."""

@@ -205,6 +205,17 @@ def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
     return (*_marks_of_the_other_arch(reading), *_unknown_bits(reading))
 
 
+def pattern_contradiction(word: int, arch: Arch) -> str:
+    """Return why the base offset of a word contradicts its start address; "" if it does not.
+
+    >>> pattern_contradiction(0x4002004000010000, "sm90")
+    '1 says that the pattern starts 128 bytes after a multiple of 1024; the start address lies 0 after one'
+    >>> pattern_contradiction(0x4002004000010008, "sm90")
+    ''
+    """
+    return next((remark.text for remark in _pattern(reading_of(word, arch)) if remark.field == "base_offset"), "")
+
+
 def read_warnings(
     word: int, arch: Arch, element: ElementType, major: Major, shape: tuple[int, int]
 ) -> tuple[Remark, ...]:
@@ -245,9 +256,10 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
     if isinstance(word.mode, UnknownCode):
         yield Remark("invalid-swizzle-code", "swizzle", f"{word.code} is no code in {word.arch}; {other}{codes}")
         return
-    if word.mode is SwizzleMode.B128_BASE32B and not (word.element and word.element.storage_bits == 32):
+    narrow = not (word.element and word.element.storage_bits == 32)
+    if word.mode is SwizzleMode.B128_BASE32B and (narrow or word.major is Major.K):
         text = f"{word.mode} is for 32-bit MN-major operands alone; {other}{codes}"
-        yield Remark("other-numbering", "swizzle", text)
+        yield Remark("illegal-operand" if word.major is Major.K else "other-numbering", "swizzle", text)
         return
     # The step of a dense tile gives away which width of row was meant: eight rows of it. Atoms of the word's own width
     # side by side, as in an MN-major tile stacked along MN first, speak for that width.
