@@ -27,10 +27,10 @@ INTRODUCTION = """\
 
 Each operation of this package returns a layout that satisfies its definition, or raises a typed error that says why
 there is none. Other implementations define some operations differently, accept inputs that their documentation does not
-describe, or have defects. The first part of this page states the conventions of this package. The second part lists
-{count} inputs on which implementations differ ({text} of them only in the text of the answer). For each input it says
-what the definition gives, what each tool answers, and what the tool's own documentation says. An answer is called wrong
-only if it violates the tool's own documented definition.
+describe, or have defects. The first part of this page states the conventions of this package. The second part has
+{count} rows, each with one or more inputs on which implementations differ ({text} of them only in the text of the
+answer). Each row says what the definition gives, what each tool answers, and what the tool's own documentation says. An
+answer is called wrong only if it violates the tool's own documented definition.
 
 `tests/project/test_divergences.py` tests every example and every row. It checks each answer of this package against the
 definition by enumeration, and runs the CuTe DSL where it is installed. You can try any line:
@@ -115,7 +115,7 @@ def page(data: dict[str, Any]) -> str:
     lines += ["## Who does what", "", f"Measured {data['measured']}.", ""]
     lines += [f"- **{name}**: {version}" for name, version in data["peers"].items()]
     lines += ["", "The cells:", ""] + [f"- *{kind}*: {meaning}" for kind, meaning in data["cells"].items()] + [""]
-    lines += ["Number of inputs by tool:", "", *counts(data), ""]
+    lines += ["Number of rows by tool:", "", *counts(data), ""]
     lines += ["## NVIDIA's CuTe IR tests", "", CUTE_IR, *cute_ir_table(), ""]
     sections = dict.fromkeys(row["section"] for row in data["rows"])
     for section in sections:
@@ -135,7 +135,7 @@ def row_of(row: dict[str, Any]) -> list[str]:
 
 
 def counts(data: dict[str, Any]) -> list[str]:
-    """Return a table of the number of inputs by tool and kind; a cell of two answers counts for the first kind."""
+    """Return a table of the number of rows by tool and kind; a cell of two answers counts for the first kind."""
     rows = [["tool", *KINDS]]
     for peer in data["peers"]:
         cells = [row["peers"][peer] for row in data["rows"]]

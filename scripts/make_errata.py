@@ -34,8 +34,8 @@ our own words. Row numbers are stable; a removed row leaves a gap. Each row has 
 The evidence follows. `tests/project/test_errata.py` checks all of it except *sources*, which are cited:
 
 - *record*: a file under `tests/vectors/hopper/`, measured on a Hopper GPU (`refused_by_ptxas.json`: the assembler).
-- *ptxas*: NVIDIA's assembler, {versions}, or the last one alone if a case needs a newer PTX; the PTX and the results
-  are in `tests/vectors/errata_ptxas.json`.
+- *ptxas*: NVIDIA's assembler, {versions}, or the last one alone: most of these cases need a newer PTX, three were
+  added later. The PTX and the results are in `tests/vectors/errata_ptxas.json`.
 - *CuTe DSL*: a file of `nvidia-cutlass-dsl` 4.8.1 with the text in it.
 - *demonstration*: the claim and its correction, computed side by side in `tests/judge/demonstrations.py` and
   `printed.py`.

@@ -51,7 +51,7 @@ from descriptors.check.run_report import executed
 from descriptors.check.scope import FAMILIES, WARP_MMA, read_of
 from descriptors.check.serialization import Calls, calls_of, serializations, varying
 from descriptors.check.warp_multiplications import warp_findings
-from descriptors.check.words_undecided import words_undecided
+from descriptors.check.words_undecided import starts_undecided, words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from descriptors.targets import ARCHITECTURES, NEWEST, as_version, static_shared
 from descriptors.text import ranges_text
@@ -121,7 +121,7 @@ def _check_module(
     differing: dict[int, list[Difference]] = {}
     multiplied = words = 0
     forms = _merge_target_findings([tuple(forms_of(function, module)) for function in module.functions], module)
-    run = EXECUTION(module, text, config, judgements)
+    run, sizes = EXECUTION(module, text, config, judgements), shared_sizes(text)
     for number in tensor_functions:
         function = module.functions[number]
         graph = blocks(function)
@@ -138,9 +138,9 @@ def _check_module(
         for mma in mmas:
             words += len(mma.operands) + (mma.use is not None)
             unresolved += _unresolved_descriptors(mma)
-        for open_item in words_undecided(function, mmas, graph):
+        for open_item in (*words_undecided(function, mmas, graph), *starts_undecided(function, mmas, sizes)):
             line = function.code[open_item.place].line
-            if any(_reports_advance(finding, line, open_item.what) for finding in local_findings):
+            if any(_decides(finding, line, open_item.what) for finding in (*local_findings, *run.findings)):
                 continue
             undecided.append(
                 Undecided(open_item.property, line, open_item.what, open_item.why, open_item.decides, function.name)
@@ -188,11 +188,12 @@ def _check_module(
     return report, differing
 
 
-def _reports_advance(finding: Finding, line: int, what: str) -> bool:
-    """Return whether a finding of the same line reports that the advance, which is undecided otherwise, is wrong."""
-    matrix = what.removeprefix("advance of ")
-    about = matrix != what and finding.line == line and finding.rule.name == "word-advance"
-    return about and bool(re.search(rf"(^|of ){matrix} ", finding.found))
+def _decides(finding: Finding, line: int, what: str) -> bool:
+    """Return whether a finding of the same line reports that what is undecided otherwise is wrong."""
+    subject, _, matrix = what.rpartition(" of ")
+    rule = {"advance": "word-advance", "base offset": "word-smem"}.get(subject)
+    about = finding.line == line and finding.rule.name == rule
+    return about and bool(re.search(rf"(^|of ){matrix}[ :]", finding.found))
 
 
 def _add_differences(

@@ -125,6 +125,9 @@ class Finding:
 #: The reason why a property that no part of the check looks at is undecided, and its result.
 NOT_LOOKED_AT = "not checked"
 
+#: The words for a verdict in the text, where they are others.
+_RESULTS = {"absent": "not used", "wrong": "errors"}
+
 
 @frozen
 class Undecided:
@@ -303,7 +306,7 @@ class Report(Told):
             verdict = "wrong"
         elif open_items or scope.looked_at < scope.number:
             verdict = "incomplete"
-        result = {"absent": "not used", "wrong": "errors"}.get(verdict, verdict)
+        result = _RESULTS.get(verdict, verdict)
         if verdict == "incomplete" and not scope.looked_at and {item.why for item in open_items} == {NOT_LOOKED_AT}:
             result = NOT_LOOKED_AT
         return Verdict(
@@ -313,16 +316,19 @@ class Report(Told):
 
     @property
     def verdict(self) -> str:
-        """``errors``, ``incomplete`` or ``clean``; a file with nothing to check is incomplete."""
+        """``wrong``, ``incomplete`` or ``clean``; a file with nothing to check is incomplete."""
         if self.errors:
-            return "errors"
+            return "wrong"
         verdicts = {row.verdict for row in self.properties}
         return "clean" if "clean" in verdicts and "incomplete" not in verdicts else "incomplete"
 
     @property
     def result(self) -> str:
-        """The verdict, or ``not checked`` if the file has no tensor-core instruction."""
-        return self.verdict if self.functions or self.notes else NOT_LOOKED_AT
+        """The word for the file: ``errors``, ``incomplete``, ``clean`` or ``not checked``.
+
+        A file without tensor-core instructions and without anything to execute is not checked.
+        """
+        return _RESULTS.get(self.verdict, self.verdict) if self.functions or self.notes else NOT_LOOKED_AT
 
 
 def finding(line: int, name: str, found: str, instruction: str = "") -> Finding:

@@ -22,7 +22,7 @@ k.ptx: sm_90, 0 MMA instructions: 1 error
   proxies        not used
   reuse          not used
 >>> [finding["rule"] for finding in record_report(report)["findings"]], record_report(report)["verdict"]
-(['form-target'], 'errors')
+(['form-target'], 'wrong')
 """
 
 from __future__ import annotations
@@ -387,7 +387,7 @@ record_report = Record(
     file=Row(str, Option("name", "<ptx>")),
     **attributes(Report, "target functions multiplications words resolved"),
     result={"clean", "errors", "incomplete", "not checked"},
-    verdict={"clean", "errors", "incomplete"},
+    verdict={"clean", "incomplete", "wrong"},
     properties=Row(
         dict.fromkeys(PROPERTIES, VERDICT), lambda report: {verdict.property: verdict for verdict in report.properties}
     ),

@@ -144,7 +144,7 @@ _DECIDED_BY: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("tcgen05-aligned", "wgmma-aligned"), _BOTH),
     **dict.fromkeys(("tcgen05-warp", "tcgen05-table", "tcgen05-collector", "tcgen05-order"), (EXECUTION,)),
     **dict.fromkeys(("tcgen05-bounds", "tcgen05-lane"), ()),
-    "fragment-selector": (TEXT, EXECUTION),
+    **dict.fromkeys(("fragment-selector", "word-smem"), (TEXT, EXECUTION)),
 }
 
 #: The evidence of rules that are not about tensor memory.

@@ -25,7 +25,7 @@ Invariant: a known descriptor whose major follows from the advance between instr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from descriptors.check.k_steps import lines_of, places, wrong_steps
@@ -34,7 +34,9 @@ from descriptors.check.ptx.kernel_words import (
     SmemOperand,
     bytes_off_the_grid,
     common_complaints,
+    misplaced,
     smem_findings,
+    start_alignment,
     unplaced,
     unreadable,
     word_shown,
@@ -81,6 +83,36 @@ def words_undecided(function: Function, mmas: list[Multiplication], graph: list[
     for chain in chains(function, mmas, graph):
         rows += [Undecided(index, "words", *row) for index, *row in _accumulation_items(chain)]
     return sorted(dict.fromkeys(rows))
+
+
+def starts_undecided(
+    function: Function, mmas: list[Multiplication], sizes: Mapping[str, tuple[int, int]]
+) -> Iterator[Undecided]:
+    """Yield the operands in an extern array that may not start at a multiple of the swizzle pattern.
+
+    The dynamic shared memory follows the static variables. Without any, it is at the start of shared memory.
+
+    Args:
+        function: the function.
+        mmas: its multiplications.
+        sizes: alignment and bytes of each shared variable, 0 bytes if it is extern.
+    """
+    own = {name: size for name, size in sizes.items() if name in function.names}
+    static = next((name for name, (_, size) in own.items() if size), "")
+    for mma in mmas if static else ():
+        for operand in mma.operands:
+            needed = start_alignment(operand) if operand.checked else 0
+            for name in operand.variables:
+                align, size = own.get(name, (0, 0))
+                if size == 0 < align < needed:
+                    why = (
+                        f"the alignment of {name}, {align} bytes, does not guarantee that it starts at a multiple of "
+                        f"{needed}, because it follows the static variable {static}"
+                    )
+                    decides = (
+                        f"{name} declared with .align {needed}, or an address rounded up to a multiple of {needed}"
+                    )
+                    yield Undecided(mma.index, "words", f"start of {operand.matrix}", why, decides)
 
 
 def _instruction_descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
@@ -141,6 +173,9 @@ def _descriptor_items(mma: Multiplication) -> Iterator[tuple[str, str, str]]:
             shown = word_shown(operand.word, operand.arch)
             why = f"{shown} has one, and the position of the start in the swizzle pattern is not known"
             yield f"base offset of {operand.matrix}", why, "a start address, or memory, that is aligned to the pattern"
+        if operand.checked and (why := misplaced(operand)):
+            shown = word_shown(operand.word, operand.arch)
+            yield f"base offset of {operand.matrix}", f"in {shown}, {why}", "the copy that fills the tile"
 
 
 def _accumulation_items(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]]:

@@ -81,14 +81,23 @@ _LAUNCH = together(
 )  # fmt: skip
 
 
-def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None:
+def _list_rules(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
     if asked:
+        _refuse_formats(context, parameter)
         say(kernel_text.rules_text())
         context.exit()
 
 
-def _explain_rule(context: click.Context, _: click.Parameter, name: str | None) -> None:
+def _refuse_formats(context: click.Context, parameter: click.Parameter) -> None:
+    """Refuse ``--json`` and ``--sarif``, which are read first, together with an option that prints a text and exits."""
+    for name in ("as_json", "as_sarif"):
+        if context.params.get(name):
+            raise click.UsageError(f"{parameter.opts[0]} and {_TYPED[name]} cannot be combined")
+
+
+def _explain_rule(context: click.Context, parameter: click.Parameter, name: str | None) -> None:
     if name is not None:
+        _refuse_formats(context, parameter)
         (rule,) = rule_names([name], "")
         say(rule_text(ALL_RULES[rule]))
         context.exit()
@@ -119,11 +128,11 @@ _SHOWN = together(
         "--strict", "Findings", is_flag=True, help="Return exit status 1 if anything is undecided or was not checked."
     ),
     _option(
-        "--rules", "Findings", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
+        "--rules", "Findings", is_flag=True, expose_value=False, callback=_list_rules,
         help="List all rules and exit.",
     ),
     _option(
-        "--explain", "Findings", "rule", metavar="RULE", is_eager=True, expose_value=False, callback=_explain_rule,
+        "--explain", "Findings", "rule", metavar="RULE", expose_value=False, callback=_explain_rule,
         shell_complete=complete, help="Explain a rule, with its fix and its source, and exit.",
     ),
 )  # fmt: skip
@@ -136,8 +145,8 @@ _SHOWN = together(
 @_option("--init", "Expected values", is_flag=True, help="Print the missing `expect` tables of a .toml file.")
 @_ARCH
 @_INCLUDE
-@_option("--sarif", "Output", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
-@_option("--json", "Output", "as_json", is_flag=True, help="Write the findings as JSON.")
+@_option("--sarif", "Output", "as_sarif", is_flag=True, is_eager=True, help="Write the findings as SARIF 2.1.0.")
+@_option("--json", "Output", "as_json", is_flag=True, is_eager=True, help="Write the findings as JSON.")
 @color_option
 def check(
     files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], init: bool, as_json: bool, as_sarif: bool,
@@ -210,6 +219,7 @@ def check(
 _TYPED = {
     "include": "-I", "levels": "--level", "only": "--rule", "without": "--ignore", "everything": "--all",
     "known": "--baseline", "write": "--write-baseline", "parameters": "--param", "tensor_maps": "--tensormap",
+    "as_json": "--json", "as_sarif": "--sarif",
 }  # fmt: skip
 
 
@@ -272,7 +282,7 @@ class Output(NamedTuple):
     def status(self, report: Report) -> Status:
         """Return the exit status for a report."""
         left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
-        if not self.write and (report.verdict == "errors" or (self.strict and left)):
+        if not self.write and (report.verdict == "wrong" or (self.strict and left)):
             return Status.DIFFERENCE
         return Status.UNDECIDED if report.verdict == "incomplete" else Status.ANSWER
 

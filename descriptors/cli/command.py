@@ -72,8 +72,8 @@ HEADINGS = {
 COMMANDS = {name: row for rows in HEADINGS.values() for name, row in rows.items()}
 
 _EPILOG = (
-    "Exit status: 0 if there is an answer, 1 if a difference or an error was found, 2 for bad input, 3 if a tool that "
-    "the command needs is not installed. "
+    "Exit status: 0 if there is an answer, 1 if a difference or an error was found, or nothing was found, 2 for bad "
+    "input, 3 if a tool that the command needs is not installed. "
     'Shell completion for bash: eval "$(_DESCRIPTORS_COMPLETE=bash_source descriptors)"; for zsh and fish, use '
     "zsh_source and fish_source."
 )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from descriptors.answers import record, tell
 from descriptors.cli.derive import oracle_line
@@ -20,7 +19,6 @@ from descriptors.smem.instructions.facts import ShapeRow, TypeRow, spell
 from descriptors.smem.instructions.instruction_name import InstructionName
 from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, rows_of_target, select_rows
 from descriptors.smem.operands.operand import as_element_type
-from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.targets import ARCHITECTURES
 from descriptors.text import word_text
 from layoutalg.cli.console import NotThereError, Status, json_text, say
@@ -90,8 +88,7 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
         say(answered(ARCHITECTURES, as_json))
         return
     if name is not None and is_instruction(name):
-        is_typed = click.get_current_context().get_parameter_source("arch") is ParameterSource.COMMANDLINE
-        say(_of_instruction(name, arch if is_typed else None, as_json))
+        say(_of_instruction(name, arch, as_json))
         return
     if name is not None:
         kinds = {row.kind for row in select_rows(arch).kinds}
@@ -100,7 +97,7 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     say(answered(rows, as_json))
 
 
-def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
+def _of_instruction(text: str, arch: str, as_json: bool) -> str:
     """Return the rows of every kind that has the instruction with a name: its shape, and the rest of the name.
 
     Raises:
@@ -108,7 +105,7 @@ def _of_instruction(text: str, arch: str | None, as_json: bool) -> str:
     """
     name = named_instruction(text, "shapes")
     m, n, k = name.extents
-    of = as_arch(name.settle_arch(arch, "shapes") or assumed_architecture())
+    of = as_arch(name.settle_arch(arch, "shapes"))
     stated = {"cta_group": name.cta_group, "kind": name.kind, "ws": name.ws or None}
     with_types: list[ShapeRow] = [
         row for row in rows_of_target("SHAPES", of)

@@ -161,7 +161,8 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         return name
     from descriptors.smem.words.descriptor import assumed_architecture
 
-    word_value, mma = context.params.get("word"), context.params.get("mma")
+    word_value, mma, name = (context.params.get(key) for key in ("word", "mma", "name"))
+    arch, because = assumed_architecture(), "because no --arch is given; Hopper: sm90"
     if isinstance(word_value, int):
         arch, because = (
             assumed_architecture(word_value),
@@ -174,8 +175,11 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         newer = instruction.cta_group == 2 or instruction.kind is not None
         arch = instruction.arch or assumed_architecture(m=None if newer else instruction.extents[0])
         because = f"by the instruction {mma}"
-    else:
-        arch, because = assumed_architecture(), "because no --arch is given; Hopper: sm90"
+    elif isinstance(name, str) and is_instruction(name):
+        from descriptors.smem.derivation.request import named_instruction
+
+        if (stated := named_instruction(name, "shapes").arch) is not None:
+            arch, because = stated, f"by the instruction {name}"
     assume(arch, because)
     return arch
 

@@ -305,7 +305,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
 @option("arch")
 @unit_option
 @json_option("Print JSON.")
-def candidates(layout: str | None, major: str | None, as_json: bool, **options: Any) -> None:
+def candidates(layout: str | None, major: str | None, as_json: bool, **options: Any) -> Status:
     """List the swizzles and majors that fit LAYOUT, or a tile, and why the others do not.
 
     \b
@@ -315,12 +315,13 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
 
     LAYOUT is (MN, K) in CuTe's notation. Each candidate applies its own swizzle to a plain layout, and its line names
     the resulting layout; --swizzle selects one candidate. A swizzled layout can fit only its own swizzle. Each
-    descriptor is verified against the layout in its line.
+    descriptor is verified against the layout in its line. The exit status is 1 if no candidate fits.
     """
     if layout is not None and major is not None:
         raise click.UsageError("--major needs --tile")
     forms = try_forms(_layout(layout, options, major), **options)
     say(json_text({"candidates": record(forms)}) if as_json else for_terminal(tell(forms)))
+    return Status.ANSWER if any(candidate.fit is not None for candidate in forms) else Status.DIFFERENCE
 
 
 def _layout(layout: str | None, options: dict[str, Any], major: str | None = None) -> Given:

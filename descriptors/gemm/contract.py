@@ -236,7 +236,7 @@ def sarif(reports: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple
         for value in report.values
         if not value.ok
     ]
-    files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in reports]
+    files = [artifact(name, verdict="clean" if report.ok else "wrong") for name, report in reports]
     return log([_RULE], files, results, [], refused)
 
 

@@ -29,7 +29,7 @@ from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derive import derive
 from descriptors.targets import has_wgmma
 from layoutalg import Layout
-from layoutalg.frozen import frozen, replace
+from layoutalg.frozen import frozen
 
 #: The shape of the copy of 128 lanes of 16 bytes, and the number of columns that it writes.
 COPY, COPY_COLUMNS = "128x128b", 4
@@ -105,7 +105,7 @@ class Metadata:
         size = self.packed.block_bits // 8
         first = self.base + stage * self.bytes
         count = self.blocks * self.packs
-        words = (replace(source.descriptor_at(first + i * size), leading_byte_offset=16) for i in range(count))
+        words = (source.descriptor_at(first + i * size) for i in range(count))
         return tuple((word.encode(), self.column + COPY_COLUMNS * i) for i, word in enumerate(words))
 
 

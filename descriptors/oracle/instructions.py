@@ -3,7 +3,7 @@
 The DSL's operations check less than its documentation says (bf16 with an f16 accumulator passes, and N = 40 of kind
 i8): a word is evidence of its encoding, not of its legality.
 
-Law: the compiler writes the word that `descriptors.idesc` gives.
+Invariant: the compiler writes the word that `descriptors.idesc` gives.
 
 >>> from descriptors import idesc
 >>> from descriptors.oracle import available

@@ -57,7 +57,7 @@ from descriptors.tmem.scale_cells import (
 )
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Layout, composition, make_layout, size, tile_to_shape
-from layoutalg.frozen import frozen, replace
+from layoutalg.frozen import frozen
 
 #: Bytes per block: 128 rows by 4 factors.
 BLOCK_BYTES = BLOCK_ROWS * FACTORS
@@ -167,8 +167,7 @@ def _descriptor(address: int, halves: bool) -> int:
     """Return the descriptor of the source of one copy: 32 rows of 16 bytes, or 64 rows in two blocks."""
     layout, shape = Layout((64 if halves else 32, 16), (16, 1)), COPY_OF_HALVES if halves else COPY
     source = derive(layout=layout, dtype="u8", major="K", swizzle="none", cp=shape.partition(".")[0], verify=False)
-    # The hardware does not read LBO here, because a row is 16 bytes. CuTe writes 16, and so do we.
-    return replace(source.descriptor_at(address), leading_byte_offset=16).encode()
+    return source.descriptor_at(address).encode()
 
 
 def _blocks(mn: int, k: int, vector: int) -> tuple[int, int, int]:

@@ -30,6 +30,9 @@ from layoutalg.messages import Message, shortened
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+#: The number of new objects after which a process that runs one command collects garbage; Python's is 700 or 2,000.
+_SELDOM = 100_000
+
 #: The version of the JSON output, whose schemas are in ``layoutalg.cli.schema``. It is increased if a key is removed or
 #: changes its meaning.
 SCHEMA = 1
@@ -379,12 +382,13 @@ def place_of(command: click.Command, name: str, arguments: Sequence[str]) -> str
 
 
 def _collect_seldom() -> None:
-    """Collect garbage a hundredth as often as by default, and not at the end of the process.
+    """Collect garbage far less often than by default, and not at the end of the process.
 
     Most objects of a process that runs one command are modules, which are never garbage. Collecting would take a tenth
-    of the time of a short command.
+    of the time of a short command. A second call in the same process changes nothing.
     """
-    gc.set_threshold(100 * gc.get_threshold()[0])
+    gc.set_threshold(max(_SELDOM, gc.get_threshold()[0]))
+    atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
 
 

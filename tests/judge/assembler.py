@@ -43,7 +43,6 @@ READ = "st.global.v4.f32 [%d0], {%f0, %f1, %f2, %f3};"
 OLDER = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d1, %d2, 1, 1, 1, 0, 0;"
 NEWER = OLDER.replace("%f0, %f1, %f2, %f3", "%f4, %f5, %f6, %f7")
 READ_NEWER = "st.global.v4.f32 [%d0+16], {%f4, %f5, %f6, %f7};"
-LOOP = "%r255, %r255, 1;\nsetp.ne.u32 q, %r255, 0;\n@q bra again;"
 BLOCK = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 "
 SCALED = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [%r1], %d1, %d2, %r2, [%r3], [%r4]"
 
@@ -189,13 +188,6 @@ VERSIONS = {
 CASES = {
     "wgmma: fence, mma, commit, wait, read": ("sm_90a", "\n".join((FENCE, OLDER, COMMIT, WAIT, READ))),
     "wgmma: no fence": ("sm_90a", "\n".join((OLDER, COMMIT, WAIT, READ))),
-    "wgmma: no commit": ("sm_90a", "\n".join((FENCE, OLDER, WAIT, READ))),
-    "wgmma: no wait before the read": ("sm_90a", "\n".join((FENCE, OLDER, COMMIT, READ))),
-    "wgmma: read between mma and commit": ("sm_90a", "\n".join((FENCE, OLDER, READ, COMMIT, WAIT))),
-    "wgmma: read in a loop that leaves one group in flight": (
-        "sm_90a",
-        "\n".join((FENCE, "again:", OLDER, COMMIT, WAIT.replace("0", "1"), READ, f"sub.u32 {LOOP}", WAIT)),
-    ),
     "wgmma: operands in the order of the manual": (
         "sm_90a",
         wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, 1, 1, 0, 0"),

@@ -15,6 +15,8 @@ IDESC = 0x08100490
 SCALED_IDESC, SCALE_WORD = 0x08900000, 0x400800010000
 
 
+_COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+_TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
 _REGISTERS = """.reg .pred pw, pn, pi, pr, pe, pd;
 .reg .b32 t, k, n, stage, parity, turn, at, full, empty, lo, hi, r, d, w;
 .reg .b64 g, da, db, x; .reg .f32 f<64>; .reg .b32 q<64>;"""
@@ -68,8 +70,7 @@ add.u32 empty, full, 64;"""
 
 
 def _copies(a: int, b: int) -> str:
-    copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-    copies = [f"{copy} [at], [g], {a}, [full];"] * (a > 0) + [f"{copy} [at+{a}], [g], {b}, [full];"]
+    copies = [f"{_COPY} [at], [g], {a}, [full];"] * (a > 0) + [f"{_COPY} [at+{a}], [g], {b}, [full];"]
     return "\n".join([f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], {a + b};", *copies])
 
 
@@ -135,6 +136,18 @@ STORE:
 END: ret;
 }}
 """
+
+
+def tensor_ring_sm90(stages: int = 3, name: str = "k") -> str:
+    """A ring whose operands come by tensor copies: their maps are the parameters 2 and 3."""
+    text = ring_sm90(stages).replace(
+        ".param .u64 k_param_1)",
+        ".param .u64 k_param_1, .param .align 64 .b8 k_param_2[128], .param .align 64 .b8 k_param_3[128])",
+    )
+    for at, number in (("[at]", 2), ("[at+8192]", 3)):
+        copy = f"mov.b64 x, k_param_{number};\n{_TENSOR_COPY} {at}, [x, {{k, k}}], [full];"
+        text = text.replace(f"{_COPY} {at}, [g], 8192, [full];", copy)
+    return text.replace("k_param", f"{name}_param").replace(".entry k(", f".entry {name}(")
 
 
 def stored_sm90() -> str:

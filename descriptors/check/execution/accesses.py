@@ -26,7 +26,7 @@ Invariant: the asynchronous proxy reads the bytes of an ordinary store only afte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
@@ -36,12 +36,15 @@ from descriptors.check.execution.launch import RANK, address_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
-from descriptors.text import counted
+from descriptors.smem.debug.warnings import pattern_contradiction
+from descriptors.smem.words.descriptor import Arch
+from descriptors.text import counted, word_text
 
 #: Ranges of bytes: start, and end after the last byte.
 Runs = Iterable[tuple[int, int]]
-#: Kind of the access of a ``cp.async``.
+#: Kind of the access of a ``cp.async``, and of a bulk copy.
 THREAD_COPY = "cp.async"
+BULK_COPY = "a bulk copy"
 
 
 def _certain() -> bool:
@@ -233,6 +236,40 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         machine.notes.filled = True
     else:
         _note_unwritten(machine, step, runs)
+
+
+def check_patterns(machine: Machine, step: Step, words: Mapping[str, tuple[int, Runs | None]], arch: Arch) -> None:
+    """Report base offsets that contradict the start, of operands that tensor copies filled.
+
+    A tensor copy permutes by the address, so the swizzle pattern of its tile starts at a multiple of its period.
+
+    Args:
+        machine: the machine.
+        step: the multiplication.
+        words: descriptor and ranges of bytes of each operand, by matrix.
+        arch: the architecture of the descriptors.
+    """
+    if machine.launch.sizes is None:
+        return
+    wrong: dict[str, str] = {}
+    copies: list[Access] = []
+    for matrix, (word, runs) in words.items():
+        fact = pattern_contradiction(word, arch) if word >> 49 & 7 else ""
+        if fact and (fillers := _tensor_copies(machine, runs or ())):
+            wrong[f"{word_text(word)} of {matrix}"] = fact
+            copies += fillers
+    if wrong:
+        fact = f"the base offset in {' and '.join(wrong)} contradicts the start address; {next(iter(wrong.values()))}"
+        line, iteration = copies[0].line, copies[0].iteration
+        machine.report("word-smem", step, f"{fact}; tensor copies fill the tile, line {line}", line, iteration)
+
+
+def _tensor_copies(machine: Machine, runs: Runs) -> list[Access]:
+    """Return the accesses that wrote some bytes, if all of them are tensor copies; else none."""
+    lines = {machine.program.function.code[place].line for place, _, _ in machine.notes.copies}
+    writers = [writer for run in runs for _, _, writer in machine.memory.shared.writers_in(*run)]
+    copies = [writer for writer in writers if writer and writer.kind == BULK_COPY and writer.line in lines]
+    return copies if len(copies) == len(writers) else []
 
 
 def _note_unwritten(machine: Machine, step: Step, runs: Runs) -> None:

@@ -29,6 +29,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from descriptors.check.execution.accesses import (
+    BULK_COPY,
     THREAD_COPY,
     Operation,
     check_access,
@@ -169,7 +170,7 @@ def _routes(
 def _deliver(machine: Machine, fragment: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
     """Complete a copy into shared memory and signal its mbarrier; if its size is unknown, when the phase must end."""
     if machine.launch.sizes is not None:
-        access = Access(copy.issue, step.instruction.line, "a bulk copy", iteration=machine.iteration(fragment, step))
+        access = Access(copy.issue, step.instruction.line, BULK_COPY, iteration=machine.iteration(fragment, step))
         check_async_write(machine, fragment, step, [(copy.place, copy.place + (size or LEAST))], access)
     machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
     if size is None:

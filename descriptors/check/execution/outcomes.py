@@ -57,6 +57,7 @@ PROPERTIES_OF = {
     "fragment": ("fragments",),
     "tcgen05": ("tensor memory",),
     "wgmma": ("order",),
+    "word": ("words",),
 }
 #: The rule about an init whose violation does no harm.
 _AGAIN = "barrier-init-again"

@@ -4,7 +4,7 @@ A verdict names the launches that were executed. These numbers therefore decide 
 claim, but code that was not executed is never called clean. A step is one instruction that a warp executes.
 Source: ours.
 
-Law: tiles of 64 leave loops an even and an odd number of iterations, and the small sizes one or none.
+Invariant: tiles of 64 leave loops an even and an odd number of iterations, and the small sizes one or none.
 
 >>> [size // 64 % 2 for size in SIZES], [size // 64 for size in SMALL]
 ([0, 1], [1, 0])

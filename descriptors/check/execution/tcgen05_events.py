@@ -35,7 +35,14 @@ from __future__ import annotations
 import re
 from functools import reduce
 
-from descriptors.check.execution.accesses import Operation, check_mask, descriptor_of, read_operand
+from descriptors.check.execution.accesses import (
+    Operation,
+    Runs,
+    check_mask,
+    check_patterns,
+    descriptor_of,
+    read_operand,
+)
 from descriptors.check.execution.barrier_events import arrive_at
 from descriptors.check.execution.footprints import (
     cells_of_a,
@@ -164,6 +171,7 @@ def _read_operands(
     machine: Machine, fragment: Fragment, step: Step, view: TensorMma, described: Described, operation: Operation
 ) -> None:
     """Read A and B, if they are in shared memory and the project has a model of the read."""
+    read: dict[str, tuple[int, Runs | None]] = {}
     for side in tensor_sides(view, described):
         word = descriptor_of(machine, fragment, step, side.operand)
         if side.matrix == "B" and view.table is not None:
@@ -176,8 +184,10 @@ def _read_operands(
             for rank in _target_ctas(machine, fragment, step, described.cta_group):
                 runs = operand_runs(word, _descriptor_arch(machine), side.dtype, side.major, side.shape, rank)
                 read_operand(machine, step, runs, reading, padded=_has_padding(side.dtype))
+                read[side.matrix] = word, runs
                 if runs:
                     machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm100")
+    check_patterns(machine, step, read, _descriptor_arch(machine))
 
 
 def _read_scales(

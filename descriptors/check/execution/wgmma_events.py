@@ -26,7 +26,7 @@ Invariant: a wait for a multiplication ends when every warp has issued it.
 
 from __future__ import annotations
 
-from descriptors.check.execution.accesses import Operation, descriptor_of, read_operand
+from descriptors.check.execution.accesses import Operation, Runs, check_patterns, descriptor_of, read_operand
 from descriptors.check.execution.footprints import line_bytes, operand_runs
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
@@ -58,12 +58,15 @@ def _multiply(machine: Machine, fragment: Fragment, step: Step) -> None:
     machine.wake(Wait(Awaited.WARPGROUP, _warpgroup(fragment)))
     access = Access(issue.bit, step.instruction.line, "a multiplication", iteration=machine.iteration(fragment, step))
     operation = Operation(access, issue.known, issue.published)
+    read: dict[str, tuple[int, Runs | None]] = {}
     for side, word in words:
         if word is not None:
             runs = operand_runs(word, "sm90", side.dtype, side.major, side.shape, fragment.cta)
             read_operand(machine, step, runs, operation, padded=False)
+            read[side.matrix] = word, runs
             if runs:
                 machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm90")
+    check_patterns(machine, step, read, "sm90")
 
 
 def _issue(machine: Machine, fragment: Fragment) -> Issue:

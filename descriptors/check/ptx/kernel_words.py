@@ -34,7 +34,7 @@ from typing import Any, Literal
 from descriptors.check.ptx.known_bits import Known
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import decode
-from descriptors.smem.debug.warnings import Remark
+from descriptors.smem.debug.warnings import Remark, pattern_contradiction
 from descriptors.smem.instructions.idesc import (
     RUBIN_DESCRIPTORS,
     DecodedInstruction,
@@ -183,6 +183,7 @@ class SmemOperand:
         shape: MN and K that the instruction reads from the memory of one CTA.
         word: the known bits of the descriptor.
         shifts: right shifts, in bits, that are applied to addresses of variables in the computation of the descriptor.
+        variables: names of these variables.
     """
 
     matrix: Literal["A", "B"]
@@ -192,6 +193,7 @@ class SmemOperand:
     shape: tuple[int, int]
     word: Known
     shifts: tuple[int, ...] = ()
+    variables: tuple[str, ...] = ()
 
     @property
     def resolved(self) -> bool:
@@ -268,7 +270,7 @@ def smem_findings(operand: SmemOperand) -> Iterator[tuple[str, str]]:
         remarks_by_word.append({(remark.kind, remark.field): remark for remark in remarks or ()})
     for kind, remark in (remarks_by_word[0] if remarks_by_word else {}).items():
         is_decided = start_is_known or (phase_is_known and remark.kind == "pattern-start")
-        if remark.kind in _OF_THE_START and (not is_decided or remark.field == "start_address"):
+        if remark.kind in _OF_THE_START and (not is_decided or remark.field in ("start_address", "base_offset")):
             continue
         if all(kind in others for others in remarks_by_word):
             subject = f"{remark.field or 'descriptor'} of {operand.matrix}"
@@ -285,6 +287,29 @@ def unplaced(operand: SmemOperand) -> bool:
     """Return whether the base offset is right only for some start addresses, and the start is not known."""
     base, phase = field_value(operand, "base_offset"), _pattern_mask(operand)
     return bool(base) and base % (phase // 8 + 1) > 0 and operand.word.mask & phase != phase
+
+
+def misplaced(operand: SmemOperand) -> str:
+    """Return why the base offset contradicts the start, if both are known; "" if it does not.
+
+    >>> misplaced(SmemOperand("A", "sm90", "bf16", "K", (64, 16), Known(0x4002004000010000, START_FREE))) == ""
+    True
+    """
+    phase = _pattern_mask(operand)
+    if operand.word.mask & phase != phase or not field_value(operand, "base_offset"):
+        return ""
+    return pattern_contradiction(operand.word.value & (START_FREE | phase), operand.arch)
+
+
+def start_alignment(operand: SmemOperand) -> int:
+    """Return the alignment in bytes that the start of an operand needs and its computation does not show, else 0.
+
+    >>> words = [Known(1 << 62, ~units) for units in (0, 63, 0x3FC0)]
+    >>> [start_alignment(SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)) for word in words]
+    [0, 1024, 0]
+    """
+    phase = _pattern_mask(operand)
+    return 0 if operand.word.mask & phase == phase else (phase + 1) * 16
 
 
 def bytes_off_the_grid(operand: SmemOperand) -> int:

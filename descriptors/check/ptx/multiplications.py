@@ -448,7 +448,7 @@ def _wgmma_operands(view: Wgmma, values: Mapping[str, Known], shifts: Shifts) ->
 
 
 def _smem_operand(side: Side, arch: Arch, values: Mapping[str, Known], shifts: Shifts) -> SmemOperand:
-    word = _value_of(side.operand, values), _shifts_of(side.operand, shifts)
+    word = _value_of(side.operand, values), *_shifts_of(side.operand, shifts)
     return SmemOperand(side.matrix, arch, side.dtype, side.major, side.shape, *word)
 
 
@@ -501,8 +501,8 @@ def _tensor_operands(
             yield _smem_operand(side, arch, values, shifts)
 
 
-def _shifts_of(operand: object, shifts: Shifts) -> tuple[int, ...]:
-    return shifts(operand) if isinstance(operand, str) else ()
+def _shifts_of(operand: object, shifts: Shifts) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    return (shifts(operand), shifts.variables(operand)) if isinstance(operand, str) else ((), ())
 
 
 def _stored_type(instruction: Described, dtype: str) -> str:

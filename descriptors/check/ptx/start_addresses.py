@@ -41,27 +41,34 @@ class Shifts:
     def __init__(self, function: Function) -> None:
         self.code = function.code
         self.where = function.writes
-        self.shifts_by_register: dict[str, tuple[int, ...]] = {}
+        self.addresses_by_register: dict[str, frozenset[tuple[str, int]]] = {}
 
     def __call__(self, register: str) -> tuple[int, ...]:
         """Return the different shifts for a register in ascending order."""
-        if register not in self.shifts_by_register:
-            self.shifts_by_register[register] = self._trace_back(register)
-        return self.shifts_by_register[register]
+        return tuple(sorted({shift for _, shift in self._reached(register)}))
 
-    def _trace_back(self, register: str) -> tuple[int, ...]:
-        waiting, visited, reached = [(register, 0)], {(register, 0)}, set[int]()
+    def variables(self, register: str) -> tuple[str, ...]:
+        """Return the names of the variables whose addresses a register is computed from, in alphabetical order."""
+        return tuple(sorted({name for name, _ in self._reached(register)}))
+
+    def _reached(self, register: str) -> frozenset[tuple[str, int]]:
+        if register not in self.addresses_by_register:
+            self.addresses_by_register[register] = self._trace_back(register)
+        return self.addresses_by_register[register]
+
+    def _trace_back(self, register: str) -> frozenset[tuple[str, int]]:
+        waiting, visited, reached = [(register, 0)], {(register, 0)}, set[tuple[str, int]]()
         while waiting and len(visited) < MOST:
             name, shift = waiting.pop()
             for index in self.where.get(name, ()):
                 for step in _sources(self.code[index], name):
                     after = (step[0], shift + step[1])
                     if self._is_variable(self.code[index], step[0]):
-                        reached.add(after[1])
+                        reached.add(after)
                     elif after not in visited:
                         visited.add(after)
                         waiting.append(after)
-        return tuple(sorted(reached)) if len(visited) < MOST else ()
+        return frozenset(reached) if len(visited) < MOST else frozenset()
 
     def _is_variable(self, instruction: Instruction, name: str) -> bool:
         """Return whether an instruction takes the address of a variable."""

@@ -13,8 +13,7 @@ Invariant: a word of ``derive`` has no warnings; if a bit outside the fields is 
 (0, [True, True, True, True])
 
 Invariant: a group of rows is as long as the period of the swizzle pattern, and a numbering agrees with the bit layout
-    of
-its word.
+of its word.
 
 >>> all(group_bytes(mode) == mode.period_bytes for mode in SwizzleMode if mode.swizzle is not None)
 True
@@ -188,6 +187,7 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
         _unknown_bits,
         _misplaced_line,
         _short_steps,
+        _across_rows,
         _memory,
         _unshifted,
         _pattern,
@@ -204,6 +204,17 @@ def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
     """
     reading = reading_of(word, arch)
     return (*_marks_of_the_other_arch(reading), *_unknown_bits(reading))
+
+
+def pattern_contradiction(word: int, arch: Arch) -> str:
+    """Return why the base offset of a word contradicts its start address; "" if it does not.
+
+    >>> pattern_contradiction(0x4002004000010000, "sm90")
+    'with 1 the pattern starts 128 bytes after a multiple of 1024; the start address is 0 after one'
+    >>> pattern_contradiction(0x4002004000010008, "sm90")
+    ''
+    """
+    return next((remark.text for remark in _pattern(reading_of(word, arch)) if remark.field == "base_offset"), "")
 
 
 def read_warnings(
@@ -233,7 +244,7 @@ def reading_of(word: int, arch: Arch) -> Reading:
 
 def notes(word: Reading) -> tuple[Remark, ...]:
     """Return the remarks about values that are right but surprising."""
-    return tuple(remark for rule in (_inside_an_atom, _base_offset, _absolute) for remark in rule(word))
+    return tuple(remark for rule in (_inside_an_atom, _single_column, _base_offset, _absolute) for remark in rule(word))
 
 
 def _swizzle_code(word: Reading) -> Iterator[Remark]:
@@ -246,9 +257,10 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
     if isinstance(word.mode, UnknownCode):
         yield Remark("invalid-swizzle-code", "swizzle", f"code {word.code} is undefined in {word.arch}; {other}{codes}")
         return
-    if word.mode is SwizzleMode.B128_BASE32B and not (word.element and word.element.storage_bits == 32):
+    narrow = not (word.element and word.element.storage_bits == 32)
+    if word.mode is SwizzleMode.B128_BASE32B and (narrow or word.major is Major.K):
         text = f"{word.mode} is only for 32-bit MN-major operands; {other}{codes}"
-        yield Remark("other-numbering", "swizzle", text)
+        yield Remark("illegal-operand" if word.major is Major.K else "other-numbering", "swizzle", text)
         return
     # The step of a dense tile is eight rows, so it reveals the intended row width. If LBO is the size of an atom of the
     # word's own mode, as in an MN-major tile stacked along MN first, that mode is intended.
@@ -324,10 +336,47 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
         # The hardware may read LBO of a swizzled operand, depending on the major.
         if step >= group or (name == LEADING and (word.absolute or not word.leading_is_read)):
             continue
+        if name == LEADING and _may_be_single_column(word):  # has a note
+            continue
         effect = "all groups are read from the same bytes" if step == 0 else "groups overlap"
         rows = group // word.width
         text = f"{step}, so {effect}: a group of {rows} rows has {group} bytes (harmless if the operand has one group)"
         yield Remark("repeated-rows", name, text)
+
+
+def _may_be_single_column(word: Reading) -> bool:
+    """Whether a word is that of a ``tcgen05.cp`` of rows of 16 bytes, in which CuTe sets LBO to 16."""
+    unswizzled = has_tcgen05(word.arch) and word.mode is SwizzleMode.NONE and word.major is not Major.MN
+    return unswizzled and word.values[LEADING] == 16 and word.values[STRIDE] >= word.group_bytes
+
+
+def _single_column(word: Reading) -> Iterator[Remark]:
+    if _may_be_single_column(word) and not (word.element and word.major and word.shape):
+        text = "16 is right for rows of 16 bytes, as tcgen05.cp copies them; the groups of a wider operand overlap"
+        yield Remark("single-column", LEADING, text)
+
+
+def _across_rows(word: Reading) -> Iterator[Remark]:
+    inside, reach = _row_reach(word)
+    if reach > word.width:
+        text = (
+            f"{inside} bytes into a row of {word.width} bytes, of which the operand takes {reach - inside}: the last "
+            f"{reach - word.width} are read from the next row; right only for a tile that starts at this address"
+        )
+        yield Remark("across-rows", "start_address", text)
+
+
+def _row_reach(word: Reading) -> tuple[int, int]:
+    """Return the bytes from the beginning of a swizzled row to the start of the operand, and to the end of its part.
+
+    Both are 0 if the start is at the beginning of a row, or if the operand is not known.
+    """
+    swizzled = isinstance(word.mode, SwizzleMode) and word.mode is not SwizzleMode.NONE
+    if not (swizzled and word.element and word.major and word.shape) or word.absolute:
+        return 0, 0
+    inside = word.values["start_address"] % word.width
+    extent = word.shape[word.major.contiguous_mode] * word.element.storage_bits // 8
+    return (inside, inside + min(extent, word.width)) if inside else (0, 0)
 
 
 def _places(word: Reading) -> set[int]:
@@ -421,7 +470,7 @@ def _inside_an_atom(word: Reading) -> Iterator[Remark]:
     if not isinstance(word.mode, SwizzleMode) or word.mode is SwizzleMode.NONE:
         return
     inside = word.values["start_address"] % word.mode.period_bytes
-    if 0 < inside < word.width:
+    if 0 < inside < word.width and _row_reach(word)[1] <= word.width:
         text = f"{inside} bytes into the first row of an atom, as an advance along the row is"
         yield Remark("inside-an-atom", "start_address", f"{text}: the swizzle takes the absolute address")
 

@@ -254,7 +254,9 @@ record_diff = Record(
     word=WORD,
     arch=ARCH,
     dtype=Row(DTYPES, "element"),
-    **attributes(Diff, "major shape layout base verdict same=ok"),
+    **attributes(Diff, "major shape layout base verdict"),
+    # Null if the verdict is undecided, so that a program that reads only this key reports no difference.
+    same=Row((bool, None), lambda diff: None if diff.verdict == "undecided" else diff.ok),
     assumptions=Row([str], lambda diff: tuple(map(str, diff.assumptions))),
     **attributes(Diff, "open_questions"),
     base_assumed=Row(bool, lambda diff: diff.placement is not None),

@@ -2,7 +2,7 @@
 
 ``wgmma`` (sm90) and ``tcgen05`` (sm100): kinds, element types, shapes, majors with their swizzles, scale factors, and
 the shapes of ``tcgen05.cp``. Where the sources disagree there are two rows: one for what all of them allow, and one
-for the wider reading, whose ``disputed`` says who allows it and who does not. Law: a row without ``disputed`` is
+for the wider reading, whose ``disputed`` says who allows it and who does not. Invariant: a row without ``disputed`` is
 allowed by every source named here; checks read only those rows unless they are asked to be lenient.
 
 The rows are those of two architectures; those of another are the rows of the one that it follows, less what

@@ -158,7 +158,8 @@ class Match:
         layout: ``((chunk, rest), (chunk, rest))`` of the operand, in 16-byte units.
         leading_byte_offset: in bytes.
         stride_byte_offset: in bytes.
-        idle: fields of strides whose mode has extent 1, so that they have no effect; they are 0, as in CUTLASS.
+        idle: fields of strides whose mode has extent 1, so that they have no effect. As in CUTLASS, they are 0, and LBO
+            of a K-major operand is 16.
         stored: the layout that was matched, with its swizzle, as ``stored_text`` writes it; "" for a part of a tile.
     """
 
@@ -248,7 +249,10 @@ class _Trial:
         for name, path in target.steps:
             if steps[path][1] < 0:
                 raise self._negative(path, name, steps[path][1])
-        return Match(target, divided, steps[target.leading][1] * 16, steps[target.stride][1] * 16, idle)
+        # CuTe writes 16 for the only 16 bytes of a row, as in the tcgen05.cp of scale factors.
+        single = target.major is Major.K and LEADING in idle
+        leading = UNIT_BYTES if single else steps[target.leading][1] * UNIT_BYTES
+        return Match(target, divided, leading, steps[target.stride][1] * UNIT_BYTES, idle)
 
     def _divide(self, i: int) -> Layout:
         """Split mode i into (chunk, rest), each with a single stride if possible."""

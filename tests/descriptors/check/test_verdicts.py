@@ -87,7 +87,7 @@ def test_a_word_that_is_not_known_leaves_the_words_incomplete_and_is_told_with_t
 
 def test_an_error_makes_its_own_property_wrong_and_no_other() -> None:
     found = check(RIGHT.replace("wgmma.commit_group.sync.aligned;\n", "") + "st.global.f32 [q], a;\n")
-    assert found.verdict == "errors"
+    assert found.verdict == "wrong"
     assert verdicts(found)["order"] == "wrong" and verdicts(found)["words"] == "clean"
     assert "order 1 error 4 of 4 instructions" in closing(found) and "0 errors" not in tell_report(found)
 
@@ -150,7 +150,7 @@ def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypat
     found = check(RIGHT)
     held = verdicts(found)
     assert [held[name] for name in PROPERTIES[4:]] == ["wrong", "incomplete", "absent", "clean", "absent"]
-    assert found.verdict == "errors" and [one.line for one in found.errors] == [6]
+    assert found.verdict == "wrong" and [one.line for one in found.errors] == [6]
     line = "5: undecided[bytes]: the box of a copy: a tensor map of the host"
     assert f"{line}\n    help: to decide this, the check needs --tensormap" in str(found)
 

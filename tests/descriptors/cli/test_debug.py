@@ -140,7 +140,7 @@ def test_diff_without_a_base_is_undecided_where_the_start_cannot_be_judged(capsy
         word = f"0x40000040000100{start}"
         assert run(capsys, "diff", word, *tile, status=status).startswith(f"{verdict}: ")
         record = json.loads(run(capsys, "diff", word, *tile, "--json", status=status))
-        assert (record["verdict"], record["same"]) == (verdict, verdict == "same")
+        assert (record["verdict"], record["same"]) == (verdict, {"same": True, "different": False}.get(verdict))
         assert bool(record["open_questions"]) is (verdict == "undecided")
         assert (record["subtile"], record["offset"]) == ([0, 1], 32)
         given = dict(zip((one.removeprefix("--") for one in tile[::2]), tile[1::2], strict=True)) | {"word": word}
@@ -204,6 +204,12 @@ def test_a_swizzle_that_contradicts_the_layout_is_refused(line: list[str], capsy
         refusal = run(capsys, *line, "--swizzle", swizzle, status=2)
         assert f"the layout has swizzle 128B, but swizzle {swizzle} was given" in refusal
     run(capsys, *line, "--swizzle", "128B")
+
+
+def test_candidates_ends_with_1_if_no_candidate_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    padded = ["candidates", "(64,16):(72,1)", "--dtype", "bf16"]
+    assert all(": no; " in line for line in run(capsys, *padded, status=1).splitlines()[:-1])
+    assert not any(fit["fits"] for fit in json.loads(run(capsys, *padded, "--json", status=1))["candidates"])
 
 
 def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) -> None:

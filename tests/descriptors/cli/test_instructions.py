@@ -163,3 +163,14 @@ def test_shapes_lists_k_96_for_the_architectures_that_have_it(arch: str, has_k_9
         record = json.loads(run("shapes", "--arch", arch, "--kind", kind, "--json").output)
         assert any(row["k"] == 96 for row in record["SHAPES"]) is has_k_96
         assert any(96 in row["k"] for row in record["SCALES"]) is has_k_96
+
+
+def test_the_note_on_the_architecture_names_the_one_whose_table_is_printed() -> None:
+    for arguments, table, note in (
+        (["wgmma.m64n128k16"], "sm90 kind f16", "note: assuming sm90, by the instruction wgmma.m64n128k16"),
+        (["m64n128k16"], "sm100 kind f16", "note: assuming sm100, because no --arch is given; Hopper: sm90"),
+        (["m64n128k16", "--arch", "sm90"], "sm90 kind f16", ""),
+    ):
+        lines = run("shapes", *arguments).output.splitlines()
+        assert lines[0].startswith(table)
+        assert [line for line in lines if line.startswith("note: assuming")] == [note] * bool(note)

@@ -92,6 +92,16 @@ def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str])
     assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
 
 
+@pytest.mark.parametrize("text", [("--rules",), ("--explain", "wgmma-wait")])
+@pytest.mark.parametrize("output", ["--json", "--sarif"])
+def test_a_list_of_rules_is_text_and_no_other_format(
+    capsys: pytest.CaptureFixture[str], text: tuple[str, ...], output: str
+) -> None:
+    for arguments in ((*text, output), (output, *text)):
+        status, out, err = run(capsys, "check", *arguments)
+        assert status == 2 and f"{text[0]} and {output} cannot be combined" in out + err
+
+
 def test_every_rule_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for name, rule in ALL_RULES.items():
         status, out, _ = run(capsys, "check", "--explain", name)

@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_checked_stops_no_other_and_the_status_is_the_wors
     assert f"{folder / 'gone.ptx'}: error: " in out and " does not exist\n" in out
     told = json.loads(run(capsys, "check", folder, "--json")[1])["files"]
     assert [one.get("verdict", one.get("error", {}).get("type")) for one in told] == [
-        "errors", "incomplete", "errors", "DescriptorError",
+        "wrong", "incomplete", "wrong", "DescriptorError",
     ]  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def test_sarif_of_many_files_is_one_run_whose_fingerprints_outlive_moved_lines(
     def results() -> list[dict[str, Any]]:
         (run_,) = json.loads(run(capsys, "check", folder, folder / "gone.ptx", "--sarif")[1])["runs"]
         assert run_["invocations"][0]["executionSuccessful"] is False
-        assert [one["properties"]["verdict"] for one in run_["artifacts"]] == ["errors", "incomplete", "errors"]
+        assert [one["properties"]["verdict"] for one in run_["artifacts"]] == ["wrong", "incomplete", "wrong"]
         notes = run_["invocations"][0]["toolExecutionNotifications"]
         assert {one["level"] for one in notes} == {"none", "note", "error"}  # none: what was executed
         found: list[dict[str, Any]] = run_["results"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -238,3 +239,16 @@ def test_the_help_imports_no_other_package() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("False\n")
+
+
+def test_a_program_that_runs_again_in_one_process_keeps_the_threshold_of_the_garbage_collector(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["program"])
+    before = gc.get_threshold()
+    try:
+        thresholds = [(run(program(None), "program"), gc.get_threshold()) for _ in range(5)]
+    finally:
+        gc.set_threshold(*before)
+    assert {status for status, _ in thresholds} == {0}
+    assert len(set(thresholds)) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from kernels import kernels
-from ring_kernels import ring_sm90
+from ring_kernels import tensor_ring_sm90 as ring
 
 from descriptors import check_ptx
 from descriptors.check.execution.boxes import box_text
@@ -18,20 +18,7 @@ from descriptors.cli.command import main
 from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
-COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-
-
-def ring(stages: int = 3, name: str = "k") -> str:
-    """A ring whose operands come by tensor copies: their maps are the parameters 2 and 3."""
-    text = ring_sm90(stages).replace(
-        ".param .u64 k_param_1)",
-        ".param .u64 k_param_1, .param .align 64 .b8 k_param_2[128], .param .align 64 .b8 k_param_3[128])",
-    )
-    for at, number in (("[at]", 2), ("[at+8192]", 3)):
-        copy = f"mov.b64 x, k_param_{number};\n{TENSOR_COPY} {at}, [x, {{k, k}}], [full];"
-        text = text.replace(f"{COPY} {at}, [g], 8192, [full];", copy)
-    return text.replace("k_param", f"{name}_param").replace(".entry k(", f".entry {name}(")
 
 
 def suggested(report: Report) -> dict[str, str]:

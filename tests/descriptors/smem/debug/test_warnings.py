@@ -9,13 +9,14 @@ from derived import K_128, derivations, leaves
 from each import each
 from hypothesis import given
 
-from descriptors import derive, tell
+from descriptors import derive, read_addresses, tell
 from descriptors.smem.debug.decode import Decoded, decode
 from descriptors.smem.debug.warnings import Remark
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import WORDS
+from descriptors.tmem.scale_factors import copy_steps
 
 ARCHES = sorted(WORDS)
 
@@ -230,3 +231,36 @@ def test_what_ptx_does_not_allow_beside_an_absolute_line_is_a_warning(
 ) -> None:
     remarks = [one for one in decode(word, "sm100", **operand).warnings if one.kind == "absolute-leading"]
     assert any(text in str(one) for one in remarks)
+
+
+@each(
+    ("major", "shape", "start", "across"),
+    [
+        ("MN", (64, 16), 32, True),  # the advance of a K-major operand
+        ("MN", (128, 16), 64, True),
+        ("MN", (32, 16), 64, False),
+        ("K", (64, 16), 96, False),
+        ("K", (64, 16), 112, True),
+        ("MN", (64, 16), 0, False),
+    ],
+)
+def test_a_start_inside_a_row_from_which_the_operand_reaches_the_next_row_is_a_warning(
+    major: str, shape: tuple[int, int], start: int, across: bool
+) -> None:
+    word = sm90(start=start, leading=8192)
+    decoded = decode(word, "sm90", dtype="bf16", major=major, shape=shape)
+    first_row = 8 * 128 if major == "K" else 128  # the first row along K is line 0; of K-major, row mn is line mn
+    rows = read_addresses(word & ~0x3FFF | start >> 4, arch="sm90", dtype="bf16", major=major, shape=shape)
+    beyond = rows[:1, :] >= 128 if major == "K" else rows[:64, :1] >= first_row
+    assert kinds(decoded) == ["across-rows"] * across
+    assert bool(beyond.any()) is across
+
+
+def test_the_word_of_a_copy_of_rows_of_16_bytes_has_a_note_and_no_warning() -> None:
+    d = derive(tile=(32, 16), dtype="u8", major="K", swizzle="none", cp="32x128b", arch="sm100")
+    (word,) = leaves(d.words())
+    assert word == copy_steps(128, 64, 16, rows=128)[0].word
+    assert [note.kind for note in decode(word, "sm100").notes] == ["single-column"]
+    assert not decode(word, "sm100").warnings
+    assert kinds(decode(word, "sm100", dtype="bf16", major="K", shape=(32, 16))) == ["repeated-rows"]
+    assert kinds(decode(word ^ 1 << 46, "sm90")) == ["repeated-rows"]  # sm90 has no such copy
