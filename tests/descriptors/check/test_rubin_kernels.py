@@ -161,7 +161,7 @@ FAR = {
 }
 
 
-@pytest.mark.parametrize(("target", "rules"), [("sm_107a", []), ("sm_100a", ["reuse-unwritten"])])
+@pytest.mark.parametrize(("target", "rules"), [("sm_107a", []), ("sm_100a", ["reuse-bounds", "reuse-unwritten"])])
 def test_a_start_of_15_bits_is_of_sm107_alone(target: str, rules: list[str]) -> None:
     text = kernel(target)
     for old, new in FAR.items():
