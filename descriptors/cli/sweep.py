@@ -99,7 +99,8 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
             f"assuming --mma {extents_text(result.asked.mma)}, the largest part of the tile that one instruction reads"
         )
     if as_json:
-        say(json_text({**record(result, top=top), "request": options}))  # the request as it was typed
+        request = {**options, "smem": result.asked.smem}  # as it was typed, with the memory of the architecture
+        say(json_text({**record(result, top=top), "request": request}))
     else:
         if not every:
             note("--all prints all columns with their meaning, and all refusals in full", "more")

@@ -67,7 +67,6 @@ def _thread_copy(machine: Machine, fragment: Fragment, step: Step) -> None:
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, iteration=machine.iteration(fragment, step))
     check_access(machine, fragment, step, runs_of(places, size), access, writes=True)
     fragment.groups.add("cp", bit)
-    machine.notes.load(step.place, fragment.cta, bit)
     machine.lanes.record_copy(fragment, bit, places, size)
 
 

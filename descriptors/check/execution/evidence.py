@@ -371,14 +371,8 @@ def unchecked_fragments(function: Function, looked_at: Mapping[int, str]) -> Ite
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
-#: An asynchronous load without a wait, and why, by whether it is a bulk copy.
-_UNAWAITED = {
-    True: (
-        "a bulk load that nothing waits for before its CTA exits",
-        "no thread of the CTA waits for the phase of its mbarrier",
-    ),
-    False: ("a cp.async that nothing waits for before its CTA exits", "no wait_group or mbarrier covers it"),
-}
+_UNAWAITED = "a bulk load that nothing waits for before its CTA exits"
+_UNAWAITED_WHY = "no thread of the CTA waits for the phase of its mbarrier"
 _UNREAD = "a bulk store without a wait before its CTA exits"
 _UNREAD_WHY = "no cp.async.bulk.wait_group waits until it has read shared memory"
 
@@ -403,9 +397,9 @@ def _doubts(run: Run) -> Iterator[Blind]:
             yield Blind(("reuse",), _instruction(machine, index).line, _UNREAD, _UNREAD_WHY)
     for (index, rank), bits in machine.notes.loads.items() if at_end else ():
         if rank < machine.ctas and bits & ~known[rank]:
-            values, instruction = _parameters_text(machine), _instruction(machine, index)
-            what, why = _UNAWAITED["bulk" in instruction.qualifiers]
-            yield Blind(("reuse",), instruction.line, what, f"{why}{f' ({values})' if values else ''}")
+            values = _parameters_text(machine)
+            why = f"{_UNAWAITED_WHY}{f' ({values})' if values else ''}"
+            yield Blind(("reuse",), _instruction(machine, index).line, _UNAWAITED, why)
     for witness in _witnesses(run) if machine.launch.content and not machine.hung else ():
         if witness.rule in (
             "barrier-hang",

@@ -383,7 +383,8 @@ LAYOUTALG_FUNCTION Derivation derive(Arch arch, Type type, Major major, Swizzle 
   // 5. The steps from operand to operand, and the word.
   const bool mn_leads = !is_k && swizzle != Swizzle::none;
   Derivation d;
-  d.lbo = crosses ? 0 : 16 * (mn_leads ? of_mn.next : of_k.next);
+  // CuTe writes 16 as the LBO of an operand with only 16 bytes of K, which the hardware does not read.
+  d.lbo = crosses ? 0 : 16 * (mn_leads ? of_mn.next : is_k && of_k.many == 1 ? 1 : of_k.next);
   d.sbo = 16 * (mn_leads ? of_k.next : of_mn.next);
   d.alignment = alignment_bytes(swizzle);
   d.transposed = !is_k;

@@ -142,9 +142,3 @@ def test_an_arrival_that_must_not_complete_the_phase_is_an_error_if_it_does() ->
     assert rules(report(body)) == {"barrier-count"}
     second = body.replace("WAIT:", "mbarrier.arrive.shared::cta.b64 _, [b];\nWAIT:")
     assert not rules(report(second, count=2))
-
-
-def test_a_copy_of_a_thread_that_nothing_waits_for_is_undecided() -> None:
-    copy = "shl.b32 %r3, %r1, 4;\nadd.u32 %r3, %r3, %r2;\ncp.async.cg.shared.global [%r3], [%rd1], 16;\n"
-    assert report(f"{copy}cp.async.commit_group;\ncp.async.wait_group 0;\nret;").verdict == "clean"
-    assert verdict(report(f"{copy}cp.async.commit_group;\nret;")) == "incomplete"
