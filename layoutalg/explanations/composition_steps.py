@@ -47,27 +47,27 @@ def explain_coalesce(board: Board, layout: Any, target_profile: Any = None) -> A
     if type(layout.shape) is tuple and layout.shape != shape:
         current = board.write("Write the modes in a row.", "", (layout,), Layout(shape, stride))
     modes = list(zip(shape, stride, strict=True))
-    done: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for position, (s, d) in enumerate(modes):
         rest = modes[position + 1 :]
         if s == 1:
             sentence = f"Drop the mode 1:{d}: its only coordinate is 0."
-        elif done and done[-1][0] * done[-1][1] == d:
-            n, step = done.pop()
+        elif merged and merged[-1][0] * merged[-1][1] == d:
+            n, step = merged.pop()
             sentence = f"Join {n}:{step} and {s}:{d}: {n} * {step} = {d}, so the second continues the first."
-            done.append((n * s, step))
+            merged.append((n * s, step))
         else:
-            done.append((s, d))
+            merged.append((s, d))
             continue
-        flat = [*done, *rest]
+        flat = [*merged, *rest]
         result = from_flat([n for n, _ in flat], [step for _, step in flat])
         current = board.write(sentence, "", (current,), result)
-    pairs = list(pairwise(done))
+    pairs = list(pairwise(merged))
     if pairs or not board.steps:
         sentence = "No other neighbors join." if board.steps else "No two neighbors join, so the layout stays as it is."
         condition = ", ".join(f"{n} * {step} = {n * step} != {d}" for (n, step), (_, d) in pairs)
         board.write(sentence if pairs else "It has one mode, so it stays as it is.", condition=condition)
-    return from_flat([n for n, _ in done], [step for _, step in done])
+    return from_flat([n for n, _ in merged], [step for _, step in merged])
 
 
 def explain_composition(board: Board, a: Any, b: Any) -> Any:
@@ -192,16 +192,16 @@ class _Composition:
             beyond = " The last mode of A continues beyond its extent." if t * (n - 1) >= s else ""
             return f"{start}: stride {t} * {d} = {t * d}.{beyond}"
         if t * (n - 1) < s and count == n:
-            where = f"{goes}, and" if goes else "All indices stay in the mode"
+            start = f"{goes}, and" if goes else "All indices stay in the mode"
             tail = f"all {n} stay in it" if goes else f"{s}:{d}"
-            return f"{where} {tail}: stride {t} * {d} = {t * d}."
+            return f"{start} {tail}: stride {t} * {d} = {t * d}."
         if mode < last and s % t == 0 and count == s // t:
             return f"{f'{goes}. ' if goes else ''}{_steps(count)} of {t} fill {s}:{d}: stride {t} * {d} = {t * d}."
         return self._offsets(step, count, n)
 
     def _offsets(self, step: int, count: int, n: int) -> str:
-        kept = f"for the first {count}" if count < n else "throughout"
-        return f"{self._listed(step, count + 2, n)}: the stride is {self.function(step)} {kept}."
+        span = f"for the first {count}" if count < n else "throughout"
+        return f"{self._listed(step, count + 2, n)}: the stride is {self.function(step)} {span}."
 
     def _listed(self, step: int, shown: int, n: int) -> str:
         """Return a list of the first offsets along n steps."""

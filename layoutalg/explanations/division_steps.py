@@ -70,13 +70,13 @@ def explain_complement(board: Board, layout: Any, cotarget: Any = 1) -> Layout:
             left = f", which leaves {_plural(d % period, 'offset')} unused" if d % period else ""
             sentence = f"The modes so far use {used}. That fits {_times(copies)} below {d}, the stride of {s}:{d}{left}"
             result = from_flat(*merge(tuple(counts), tuple(steps)))
-            added = f"add {copies}:{period}" if copies > 1 else "nothing is added"
+            added = f"add {copies}:{period}" if copies > 1 else "no mode is added"
             board.write(f"{sentence}: {added}.", "complement", (below, copies * period), result)
         period = d * s
     count = -(-target // period)
     result = from_flat(*merge((*counts, count), (*steps, period)))
     if count == 1:
-        sentence = f"One period of {_plural(period, 'offset')} covers {target}, so nothing is added above."
+        sentence = f"One period of {_plural(period, 'offset')} covers {target}, so no mode is added above."
     else:
         sentence = (
             f"One period has {_plural(period, 'offset')}, and {count} of them cover {target}: add {count}:{period}."
@@ -98,7 +98,7 @@ def _fail_overlap(board: Board, modes: list[tuple[int, int]], period: int) -> No
     d, s = modes[-1]
     below = from_flat([n for _, n in modes[:-1]], [step for step, _ in modes[:-1]])
     board.fail(
-        f"The stride of {s}:{d} lies inside the period of the modes below it, {below}, which ends at {period}.",
+        f"The stride of {s}:{d} is inside the period of the modes below it, {below}, which ends at {period}.",
         f"{d} >= {period}",
     )
 

@@ -3,7 +3,7 @@
 The steps are those of the definitions: a divide is a complement and a composition, a composition takes the modes of B
 one by one. They have the numbers of the operands in them.
 
-Invariant: the result of the last step is the value of the expression, and each step is right by itself: its result is
+Invariant: the result of the last step is the value of the expression, and each step is right: its result is
 that of its operation, its condition is true. Only the last step of a refused operation has a condition that is false.
 Source: the definitions in the modules of :mod:`layoutalg.algebra`.
 

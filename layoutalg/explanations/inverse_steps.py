@@ -38,12 +38,12 @@ def explain_right_inverse(board: Board, layout: Any) -> Any:
         extents.append(s)
         strides.append(index)
         offset *= s
-        found = from_flat(*merge(tuple(extents), tuple(strides)))
+        inverse = from_flat(*merge(tuple(extents), tuple(strides)))
         board.write(
             f"Stride {d} is that of {s}:{d}, whose elements are {index} apart in the index: add {s}:{index}. The next "
             f"stride needed is {d} * {s} = {offset}.",
             "composition",
-            (layout, found),
+            (layout, inverse),
             Layout(offset, 1),
         )
     result = from_flat(*merge(tuple(extents), tuple(strides)))
@@ -72,7 +72,7 @@ def explain_left_inverse(board: Board, layout: Any) -> Any:
             )
         if d < stride * count:
             board.fail(
-                f"Stride {d} lies inside the period {stride} * {count} = {stride * count} of the mode below it.",
+                f"Stride {d} is inside the period {stride} * {count} = {stride * count} of the mode below it.",
                 f"{d} >= {stride * count}",
             )
         if d // stride > 1:

@@ -116,7 +116,7 @@ def _wrapped(paragraph: str, width: int) -> list[str]:
 
 
 class FailedError(Exception):
-    """A condition of an operation is false; the last step on the board says so."""
+    """A condition of an operation is false; it is the last step on the board."""
 
 
 class NotExplainedError(Exception):

@@ -38,7 +38,7 @@ def offsets(layout: Any) -> list[int]:
 
 
 def truth(condition: str) -> bool:
-    """Whether the relations of a condition are true, by Python's arithmetic."""
+    """Evaluate the relations of a condition by Python's arithmetic."""
     python = re.sub(r"(?<![<>!])=", "==", condition).replace(" mod ", " % ")
     assert re.fullmatch(r"[-\d+*%<>=!(),/ ]+", python), condition
     return all(bool(eval(part)) for part in python.split(", "))  # noqa: S307  digits and signs alone
