@@ -152,6 +152,13 @@ def test_scores_as_b_that_are_not_transposed_go_through_movmatrix_or_shared_memo
     assert "movmatrix" in str(feed) and "stmatrix.x2, then ldmatrix.x2.trans" in str(feed)
 
 
+def test_accumulators_of_a_warpgroup_reach_the_b_of_each_warp_through_shared_memory() -> None:
+    feed = feeds("wgmma.m64n16k16.C", "mma.m16n8k16.B.bf16")
+    assert (feed.answer, feed.reach, feed.columns) == ("through shared memory", "CTA", 64)
+    assert shared_memory_path(feed)[1] == "ldmatrix.x4.trans"
+    assert feeds("wgmma.m64n16k16.C", "mma.m16n8k16.B.bf16", transposed=True).answer == "same"
+
+
 def test_scale_factors_belong_to_the_columns_after_relabelling() -> None:
     blocks = feeds("mma.m16n8k64.C", "mma.m16n8k64.A.e2m1").scale_blocks(16)
     assert blocks[0] == (0, 1, 8, 9, 16, 17, 24, 25, 2, 3, 10, 11, 18, 19, 26, 27)
