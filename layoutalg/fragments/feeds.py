@@ -130,6 +130,12 @@ class Feed:
         """Number of values of a thread in the stretch."""
         return len(self.second.table[0])
 
+    @property
+    def scale_counts(self) -> tuple[int, ...]:
+        """Numbers of k that a scale factor of the second may have; () unless its elements are packed e2m1."""
+        packed = self.second.dtype == "e2m1" and self.second.bits == 4
+        return (16, 32) if packed and not self.columns % 32 else ()
+
     def scale_blocks(self, count: int) -> tuple[tuple[int, ...], ...]:
         """Return the columns of the first that share a scale factor, for factors of ``count`` k each.
 

@@ -356,6 +356,8 @@ def test_the_command_prints_the_answer_and_its_status(capsys: pytest.CaptureFixt
     assert "d0 d1 d4 d5 d2 d3 d6 d7" in text and "at least 4 of 32 bits a lane" in text
     assert main(["feeds", "mma.m16n8k16.C", "mma.m16n8k16.B.bf16", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["load"] == "ldmatrix.x2.trans"
+    assert main(["feeds", "mma.m16n8k64.C", "mma.m16n8k64.A.e2m1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scale_blocks_16"][0][:4] == [0, 1, 8, 9]
     assert main(["same", "mma.m16n8k32.C", "mma.m16n8k32.A.e4m3"]) == 1
     assert "layoutalg feeds" in capsys.readouterr().out
 
