@@ -51,6 +51,10 @@ def record_feed(feed: Feed) -> dict[str, Any]:
     [0, 2, 4, 6, 1, 3, 5, 7]
     """
     store, load = shared_memory_path(feed) if feed.reach else ("", "")
+    blocks = {
+        count: [list(block) for block in feed.scale_blocks(count)] if count in feed.scale_counts else []
+        for count in (16, 32)
+    }
     return {
         "answer": feed.answer,
         "first": feed.first.name,
@@ -63,6 +67,8 @@ def record_feed(feed: Feed) -> dict[str, Any]:
         "register_order": list(feed.register_order),
         "sigma": list(feed.sigma),
         "row_order": list(feed.row_order),
+        "scale_blocks_16": blocks[16],
+        "scale_blocks_32": blocks[32],
         "reach": feed.reach,
         "stay": list(feed.stay),
         "sources": [[list(pair) for pair in pairs] for pairs in feed.sources],

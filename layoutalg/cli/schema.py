@@ -238,7 +238,9 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
                 "through shared memory", "same elements, other order", "within quads", "within warps", "across warps",
             },
             "first": str, "second": str, "rows": int, "columns": int, "repeats": int, "threads": int, "values": int,
-            "register_order": [int], "sigma": [int], "row_order": [int], "reach": {"", "quads", "warps", "CTA"},
+            "register_order": [int], "sigma": [int], "row_order": [int], "scale_blocks_16": [[int]],
+            "scale_blocks_32": [[int]],
+            "reach": {"", "quads", "warps", "CTA"},
             "stay": [int], "sources": [[[int, int]]], "shuffles": int, "store": str, "load": str, "ptx": [str],
         }
     ],

@@ -228,7 +228,8 @@ def matrices(count: int, trans: bool, shape: tuple[int, int] | None, bits: int) 
     if trans and bits != 16:
         raise LayoutError(
             f"fragment: ldmatrix.trans transposes 8x8 matrices of 16-bit elements, not of {bits}-bit elements; sm_100a "
-            "transposes bytes with ldmatrix.m16n16.x1.trans.b8 and stmatrix.m16n8.x1.trans.b8"
+            "transposes bytes with ldmatrix.m16n16.x1.trans.b8 and stmatrix.m16n8.x1.trans.b8; copy_atom accepts "
+            "ldmatrix.x4.trans with bytes, of which two that are adjacent in a row stay together"
         )
     tile = (8 * down, width * across)
     if down * across != count or (shape is not None and shape != tile):

@@ -81,10 +81,10 @@ def _relabelled(feed: Feed) -> list[tuple[str, str]]:
         rows.append((other, f"read by descriptor: permute within each {period} of k where {other} is stored"))
     else:
         rows.append((other, "permute by the addresses of its loads, such as the row pointers of ldmatrix"))
-    if feed.second.dtype == "e2m1" and feed.second.bits == 4:
-        for count in (16, 32):
-            block = _numbers(feed.scale_blocks(count)[0])
-            rows.append(("" if count == 32 else "scales", f"of {count} k: columns {block} share the first factor"))
+    for count in feed.scale_counts:
+        block = _numbers(feed.scale_blocks(count)[0])
+        rows.append(("" if count == 32 else "scales", f"of {count} k: columns {block} share the first factor"))
+    if feed.scale_counts:
         rows.append(("", f"factors of {other} are computed of the same k"))
     return rows
 
@@ -112,7 +112,7 @@ def _paths(feed: Feed) -> list[tuple[str, str]]:
     if movmatrix_works(feed):
         rows.append(("registers", "movmatrix.sync.aligned.m8n8.trans.b16 of each packed register"))
     store, load = shared_memory_path(feed)
-    if store or load:
+    if store or load or feed.reach == "CTA":
         names = f"{store or 'stores of the values'}, then {load or 'loads of the values'}"
         rows.append(("memory", f"through shared memory: {names}"))
     return rows

@@ -12,7 +12,7 @@ Two questions are answered by enumeration of all threads and values:
 ``ldmatrix`` and ``stmatrix`` with ``.trans`` move a tile whose rows in memory are the columns of the MMA's operand.
 
 The smaller tile is repeated until both tiles have the same extents: along rows for further groups of threads, then as
-further values, rows first.
+further values, rows first. Operand B of several warps is the same for each warp.
 
 Invariant: ``sigma`` is a permutation, and each thread has every element that it takes; where values move, the thread in
 ``sources`` has the element.
@@ -130,6 +130,12 @@ class Feed:
         """Number of values of a thread in the stretch."""
         return len(self.second.table[0])
 
+    @property
+    def scale_counts(self) -> tuple[int, ...]:
+        """Numbers of k that a scale factor of the second may have; () unless its elements are packed e2m1."""
+        packed = self.second.dtype == "e2m1" and self.second.bits == 4
+        return (16, 32) if packed and not self.columns % 32 else ()
+
     def scale_blocks(self, count: int) -> tuple[tuple[int, ...], ...]:
         """Return the columns of the first that share a scale factor, for factors of ``count`` k each.
 
@@ -183,7 +189,7 @@ def feeds(first: Registers, second: Registers, *, transposed: bool = False, fixe
     repeats = 1
     if chained:
         have, repeats = _one_stretch(have, need)
-    have, need = _matched(have, need, chained)
+    have, need = _matched(have, need, chained, shared=chained and need.role == "B" and not transposed)
     return _decide(have, need, chained, repeats, transposed, fixed_k)
 
 
@@ -320,8 +326,14 @@ def _one_stretch(have: Held, need: Held) -> tuple[Held, int]:
     return have, 1
 
 
-def _matched(have: Held, need: Held, chained: bool) -> tuple[Held, Held]:
+def _matched(have: Held, need: Held, chained: bool, shared: bool) -> tuple[Held, Held]:
     """Repeat both tiles until they have the same threads and extents.
+
+    Args:
+        have: the first registers.
+        need: the second registers.
+        chained: whether the question is about a product after a product.
+        shared: whether each group of threads needs the same elements, as operand B of the MMA of each warp.
 
     Raises:
         LayoutError: if they do not have the same elements then.
@@ -345,17 +357,30 @@ def _matched(have: Held, need: Held, chained: bool) -> tuple[Held, Held]:
         raise LayoutError(
             f"feeds: the {count} threads of {have.name} and the {other} threads of {need.name} do not divide each other"
         )
-    have, need = _by_threads(have, max(count, other)), _by_threads(need, max(count, other))
+    have, need = (
+        _by_threads(have, max(count, other), need.rows),
+        _by_threads(need, max(count, other), 0 if shared else have.rows),
+    )
     rows, columns = lcm(have.rows, need.rows), lcm(have.columns, need.columns)
     _need_few(rows * columns, f"the common tile of {have.name} and {need.name}")
     return _repeated(have, rows, columns), _repeated(need, rows, columns)
 
 
-def _by_threads(of: Held, threads: int) -> Held:
-    """Repeat a tile along rows for further groups of threads."""
+def _by_threads(of: Held, threads: int, rows: int) -> Held:
+    """Repeat a tile for further groups of threads, along rows.
+
+    Args:
+        of: the tile.
+        threads: number of threads afterwards.
+        rows: rows of the other tile, of which each group has an equal part; 0 if each group has the same elements.
+    """
     groups = threads // len(of.table)
-    table = [[(r + group * of.rows, c) for r, c in row] for group in range(groups) for row in of.table]
-    return _with_table(of, of.rows * groups, of.columns, table)
+    part = rows // groups
+    if groups > 1 and part and rows % groups == 0 and part % of.rows == 0:
+        of = _repeated(of, part, of.columns)
+    step = of.rows if rows else 0
+    table = [[(r + group * step, c) for r, c in row] for group in range(groups) for row in of.table]
+    return _with_table(of, of.rows + step * (groups - 1), of.columns, table)
 
 
 def _repeated(of: Held, rows: int, columns: int) -> Held:

@@ -202,7 +202,7 @@ class TiledCopy(Shown):
         inverse = composition(right_inverse(self.layout_tv), Layout(tuple(map(extent_of, self.tiler))))
         parts = upcast(inverse, self.size * values)  # (m, n) to the number of the part, whose shape counts the parts
         order = logical_product(Layout(values), right_inverse(parts))
-        by_atom = zipped_divide(order, (int(size(self.atom.reference[1])),))
+        by_atom = zipped_divide(order, int(size(self.atom.reference[1])))
         tiler = (values, *(int(size(mode)) for mode in parts))
 
         def by_copy(plain: Layout) -> Layout:
@@ -434,7 +434,8 @@ def make_tiled_copy_C(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledC
 def make_tiled_copy_C_atom(atom: CopyAtom | int | str, tiled_mma: TiledMma) -> TiledCopy:
     """Return the smallest copy of values of C: one atom for the first values of each thread of a tiled MMA.
 
-    Its tile contains only the elements of these values. ``retile`` and ``partition_D`` repeat it over the others.
+    Its tile contains only the elements of these values. ``partition_D`` repeats it over the tensor, and ``retile``
+    divides a thread's accumulators in their own order, as in CuTe.
 
     Raises:
         LayoutError: if an argument has another type, a thread has fewer values of C than the atom, or its values do not

@@ -26,7 +26,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError, NotationError
+from layoutalg.fragments.copy_atoms import CopyAtom
 from layoutalg.fragments.fragment_names import fragment
+from layoutalg.fragments.tiled_copy import TiledCopy
+from layoutalg.fragments.tiled_mma import MmaAtom, TiledMma
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.cpp_types import from_cpp
@@ -285,7 +288,19 @@ class ExpressionParser(Parser):
         return self.apply(name.text, functions[name.text], positional, keywords)
 
     def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
-        """Return the value of an operation."""
+        """Return the value of an operation.
+
+        Raises:
+            LayoutError: if an operand is a copy or an MMA and the operation takes layouts only.
+        """
+        for operand in (*positional, *keywords.values()):
+            if name not in OPERATIONS["Copies and MMAs"] and isinstance(
+                operand, (TiledCopy, TiledMma, CopyAtom, MmaAtom)
+            ):
+                raise LayoutError(
+                    f"{name}: {safe_text(operand)} is not a layout; supported operations are those of copies and MMAs, "
+                    "such as partition_S and partition_C; `layoutalg ops` lists them"
+                )
         value = apply_operation(name, function, positional, keywords)
         if keywords.get("round_up"):
             bound = bind_operation(name, function, positional, keywords).arguments

@@ -169,7 +169,8 @@ def _integers_text(value: object) -> str | None:
 def safe_text(value: object) -> str:
     """Return :func:`text` of any value for an error message, bounded in depth and length, as one line."""
     try:
-        whole = text(value).partition("\n")[0]  # the text of an atom or a tiled copy has several lines
+        whole, several, _ = text(value).partition("\n")
+        whole = whole.partition(";")[0] if several else whole  # of an atom or a tiled copy, whose text has a heading
     except (RecursionError, ValueError):  # too deep; an integer of more digits than Python prints
         return "a value too large to print"
     return whole if len(whole) <= 120 else whole[:117] + "..."

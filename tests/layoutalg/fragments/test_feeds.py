@@ -152,6 +152,13 @@ def test_scores_as_b_that_are_not_transposed_go_through_movmatrix_or_shared_memo
     assert "movmatrix" in str(feed) and "stmatrix.x2, then ldmatrix.x2.trans" in str(feed)
 
 
+def test_accumulators_of_a_warpgroup_reach_the_b_of_each_warp_through_shared_memory() -> None:
+    feed = feeds("wgmma.m64n16k16.C", "mma.m16n8k16.B.bf16")
+    assert (feed.answer, feed.reach, feed.columns) == ("through shared memory", "CTA", 64)
+    assert shared_memory_path(feed)[1] == "ldmatrix.x4.trans"
+    assert feeds("wgmma.m64n16k16.C", "mma.m16n8k16.B.bf16", transposed=True).answer == "same"
+
+
 def test_scale_factors_belong_to_the_columns_after_relabelling() -> None:
     blocks = feeds("mma.m16n8k64.C", "mma.m16n8k64.A.e2m1").scale_blocks(16)
     assert blocks[0] == (0, 1, 8, 9, 16, 17, 24, 25, 2, 3, 10, 11, 18, 19, 26, 27)
@@ -349,6 +356,8 @@ def test_the_command_prints_the_answer_and_its_status(capsys: pytest.CaptureFixt
     assert "d0 d1 d4 d5 d2 d3 d6 d7" in text and "at least 4 of 32 bits a lane" in text
     assert main(["feeds", "mma.m16n8k16.C", "mma.m16n8k16.B.bf16", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["load"] == "ldmatrix.x2.trans"
+    assert main(["feeds", "mma.m16n8k64.C", "mma.m16n8k64.A.e2m1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scale_blocks_16"][0][:4] == [0, 1, 8, 9]
     assert main(["same", "mma.m16n8k32.C", "mma.m16n8k32.A.e4m3"]) == 1
     assert "layoutalg feeds" in capsys.readouterr().out
 

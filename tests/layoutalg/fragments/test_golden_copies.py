@@ -321,7 +321,7 @@ TABLE: dict[str, tuple[int, dict[str, int]]] = {
     "tiled_copy": (322, {}),
     "tiled_copy_C_atom": (39, {}),
     "tiled_copy_SD": (238, {TOO_FEW_VALUES: 60}),
-    "tiled_copy_mma": (655, {TILE_DOES_NOT_DIVIDE: 26}),
+    "tiled_copy_mma": (657, {TILE_DOES_NOT_DIVIDE: 24}),
     "tiled_copy_tv": (1471, {TILE_DOES_NOT_DIVIDE: 144}),
     "tiled_mma": (1469, {TILE_DOES_NOT_DIVIDE: 36}),
     "tma_partition": (166, {TILE_DOES_NOT_DIVIDE: 41}),

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from each import each
 
 from layoutalg import (
     Layout,
@@ -137,16 +138,29 @@ def test_the_names_of_cute_are_names_here() -> None:
             MMA.get_slice(thread)
 
 
-def test_retile_gives_the_registers_of_each_atom() -> None:
-    """Register i of the copy's atom is the register of C that the atom moves: by elements, for every thread."""
-    mma = make_tiled_mma("wgmma.m64n64k16", (2, 1, 1))
-    copy = make_tiled_copy_C("stmatrix.x4", mma)
-    tensor = Layout((256, 128))
-    for thread in (0, 37, 255):
-        accumulators, offset = mma.partition_C(tensor, thread)
-        registers = Layout(accumulators.shape)
-        moved, start = copy.partition_S(tensor, thread)
-        retiled = copy.retile(registers)
+@each(
+    ("name", "atoms", "permutation", "operand", "atom"),
+    [
+        ("wgmma.m64n64k16", (2, 1, 1), None, "C", "stmatrix.x4"),
+        ("mma.m16n8k16.f16", (2, 2, 1), (64, 32, 16), "C", "stmatrix.x4"),
+        ("mma.m16n8k16.f16", (1, 4, 1), (None, Layout((8, 4, 2), (1, 16, 8)), None), "C", "stmatrix.x4"),
+        ("mma.m16n8k16.f16", (2, 2, 1), (64, 32, 16), "A", "ldmatrix.x4"),
+        ("mma.m16n8k16.f16", (2, 2, 1), (64, 32, 16), "B", "ldmatrix.x2"),
+        ("mma.m16n8k8.tf32", (2, 1, 1), (None, 16, 16), "C", 2),
+    ],
+)
+def test_retile_gives_the_registers_of_each_atom(
+    name: str, atoms: Any, permutation: Any, operand: str, atom: int | str
+) -> None:
+    """Register i of the copy's atom is the register of the MMA that the atom moves: by elements, for some threads."""
+    mma = make_tiled_mma(name, atoms, permutation)
+    copy = {"A": make_tiled_copy_A, "B": make_tiled_copy_B, "C": make_tiled_copy_C}[operand](atom, mma)
+    rows, columns = mma.fragment(operand).shape  # type: ignore[arg-type]
+    tensor = Layout((2 * rows, 2 * columns))
+    for thread in (0, 37, mma.size - 1):
+        fragment, offset = getattr(mma, f"partition_{operand}")(tensor, thread)
+        moved, start = (copy.partition_S if operand == "C" else copy.partition_D)(tensor, thread)
+        retiled = copy.retile(Layout(fragment.shape))
         assert [size(mode) for mode in retiled] == [size(mode) for mode in moved]
         for i in range(int(size(moved))):
-            assert start + moved(i) == offset + accumulators(retiled(i))
+            assert start + moved(i) == offset + fragment(retiled(i))
