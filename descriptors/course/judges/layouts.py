@@ -183,16 +183,25 @@ def exclusive(answer: str, *pairs: tuple[int, int]) -> str | None:
 
 #: Answers that mean "there is no layout"; `no idea` or `not sure` do not mean this.
 _NONE = re.compile(
-    r"(?:there is )?(?:none(?: exists)?|(?:im|not )possible"
+    r"(?:i think )?(?:it is |there is |answer[:=]? ?)?(?:none(?: exists)?|(?:im|not )possible"
     r"|no(?: (?:such )?(?:layout|complement|composition|divide|inverse|answer))?)"
 )
+
+
+def says_none(answer: str) -> bool:
+    """Return whether an answer means that there is no layout.
+
+    >>> says_none("None."), says_none("I think there is none"), says_none("no idea")
+    (True, True, False)
+    """
+    return _NONE.fullmatch(answer.strip(" .`'\"*()[]").casefold()) is not None
 
 
 def lawful(answer: str, operation: str, *operands: Any) -> str | None:
     """Judge an answer to an operation of the algebra; `none` is right if the operation has no answer."""
     values = [evaluate(operand) if isinstance(operand, str) else operand for operand in operands]
     has_answer = answerable(operation, *values)
-    if _NONE.fullmatch(answer.strip(" .`'\"").casefold()):
+    if says_none(answer):
         return "says that there is none, but there is one" if has_answer else None
     wrong = broken_law(operation, written_layout(answer), *values)
     if has_answer:

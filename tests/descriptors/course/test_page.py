@@ -56,4 +56,4 @@ def test_python_is_left_as_it_was() -> None:
 
 
 def test_what_is_too_long_to_read_is_cut() -> None:
-    assert run([f"print('a' * {MOST + 9})"]).printed == f"{'a' * MOST}\n... and 10 more signs\n"
+    assert run([f"print('a' * {MOST + 9})"]).printed == f"{'a' * MOST}\n... and 10 more characters\n"

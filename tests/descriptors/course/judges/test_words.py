@@ -33,7 +33,7 @@ CASES = [
     ("mended", UNITS, "sbo 0x4000040000010000", "is the wrong word itself"),
     ("mended", UNITS, "0x4000004000010000", "must be a field (start, lbo, sbo, base offset, swizzle, mode)"),
     ("mended", UNITS, "stride 0x4000004000010000", "must be a field"),
-    ("mended", UNITS, "lbo 0x4000004000000000", "stays broken with this lbo alone"),
+    ("mended", UNITS, "lbo 0x4000004000000000", "stays wrong if only its lbo is changed"),
     ("mended", UNITS, "start 0x4000004000010000", "its start is that of the wrong word"),
     ("mended", LATE, "base offset 0x4002004000010008", None),
     ("mended", LATE, "base_offset 0x4002004000010008", None),
