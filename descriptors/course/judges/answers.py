@@ -45,16 +45,19 @@ _RAISED = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
 _REMARK = re.compile(r"(?:#|//)[^\n]*")
 
 
-def plain(text: str) -> str:
-    """Return a text with the plain forms of characters, without remarks after ``#`` or ``//``.
+def plain_characters(text: str) -> str:
+    """Return a text with the plain forms of characters.
 
-    >>> plain("\u201c4:1\u201d\u00a0"), plain("2\u00b3")
+    >>> plain_characters("\u201c４:1\u201d"), plain_characters("2\u00b3")
     ('"4:1"', '2\u00b3')
     """
-    letters = (
-        c if unicodedata.decomposition(c).startswith(_RAISED) else unicodedata.normalize("NFKC", c) for c in text
-    )
-    return _REMARK.sub("", "".join(letters).translate(_TYPED)).strip()
+    raised = {c for c in set(text) if unicodedata.decomposition(c).startswith(_RAISED)}
+    return "".join(c if c in raised else unicodedata.normalize("NFKC", c) for c in text).translate(_TYPED)
+
+
+def plain(text: str) -> str:
+    """Return a text with plain characters, without remarks after ``#`` or ``//``."""
+    return _REMARK.sub("", plain_characters(text)).strip()
 
 
 def layout_of(text: str) -> Layout | ComposedLayout:
