@@ -62,8 +62,8 @@ def students(names: str, seed: str = "", *, draw: bool = True) -> dict[str, str]
         )
     if not (draw or seed) and (missing := [name for name, own in pairs if not own]):
         raise DescriptorError(
-            f"class: {len(missing)} of {len(pairs)} students have no seed, the first is {brief(missing[0])}; give the file class.txt "
-            "that was written with the papers"
+            f"class: {len(missing)} of {len(pairs)} students have no seed, the first is {brief(missing[0])}; "
+            "give the file class.txt that was written with the papers"
         )
     _refuse_twice("name", (" ".join(sorted(_words(name))) for name, _ in pairs))
     _refuse_twice("seed", (own for _, own in pairs if own))
@@ -113,7 +113,8 @@ def _words(name: str) -> set[str]:
 
 
 def _folded(name: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(c))
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c for c in letters if not unicodedata.combining(c) and c not in "'\u2019")
 
 
 def student_named(name: str, seeds: Seeds) -> str:
@@ -141,6 +142,11 @@ def student_of_file(stem: str, seeds: Seeds) -> str:
             longest = [one for one in matching if not any(_words(one) < _words(other) for other in matching)]
             return _only(longest)
     return ""
+
+
+def has_name(stem: str, student: str) -> bool:
+    """Return whether all words of a student's name are in the name of a file."""
+    return _words(student) <= _words(stem)
 
 
 def _only(names: Iterable[str]) -> str:

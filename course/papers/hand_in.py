@@ -89,13 +89,16 @@ def _notebook_lines(text: str) -> Iterator[Line]:
         raise DescriptorError(f"answers: it is not a notebook; {HOW}") from error
     for number, (kind, source) in enumerate(sources, 1):
         for k, line in enumerate(source.splitlines(), 1):
-            yield Line(f"cell {number}, line {k}", _heading(line) if kind == "markdown" else line)
+            text = _heading(line) if kind == "markdown" else line
+            if kind == "markdown" or not _CODE.match(line):
+                yield Line(f"cell {number}, line {k}", text)
         yield Line(f"cell {number}", "")
 
 
 def _heading(line: str) -> str:
-    """Return a line of Markdown without the signs of a heading."""
-    return re.sub(r"^\s*#+\s*", "", line)
+    """Return a line of Markdown; a heading with a name, a paper or an item is a line like others."""
+    text = re.sub(r"^\s*#+\s*", "", line)
+    return text if _ITEM.match(text) or _NAME.match(text) or _titled(text) else line
 
 
 #: The names of papers as students write them: ``Quiz 1`` is ``quiz1``.
@@ -103,7 +106,7 @@ _PAPER = "|".join(re.sub(r"(\d)$", r"\\s*\1", name) for name in FORMS)
 #: Signs of lists, tables, emphasis and quotations before and after a label.
 _BEFORE = r"^[\s>*_`|+\u2022\u00b7\[({\"'-]*(?:check\(\s*[\"']+)?"
 _ITEM = re.compile(
-    rf"{_BEFORE}(?P<paper>{_PAPER})(?:\s*[._/-]\s*|\s*:?\s*(?:question|item|q)\s*|\s*[\s:]\s*(?=\d+[).:]))"
+    rf"{_BEFORE}(?P<paper>{_PAPER})(?:\s*[._/-]\s*|\s*[:,]?\s*(?:question|item|q)\s*|\s*[\s:]\s*(?=\d+[).:]))"
     r"\(?(?P<item>\d{1,2})(?![\w]|[.-]\d)(?P<rest>.*)$",
     re.I | re.S,
 )
@@ -116,10 +119,14 @@ _NAME = re.compile(
     rf"{_BEFORE}(?:(?:my |full )?name|student)(?:(?<=name)\s+is\b)?(?:\s*[*_`|\"']*\s*[:=|]|\s)(?P<rest>.+)$", re.I
 )
 _SEED = re.compile(r"(?:^|\s|\W)seed\b[\s:=*|`\"']*(?P<seed>[\w.-]+)", re.I)
+#: Python in a notebook that is not an answer.
+_CODE = re.compile(
+    r"^\s*(?:import |from |print\(|draw\(|[%!@]|(?:def|for|if|while|with|class|return) |check\(\s*[\"']\d)"
+)
 #: Lines without content: a fence, the rule or the head of a table.
 _EMPTY = re.compile(r"^\s*(?:```\w*|~~~\w*|[-=*_|:+\s]+|\|[^\d]*)$")
 #: A line that is meant to be an answer.
-_LOOKS_LIKE_ONE = re.compile(r"^\W*(?:quiz|lab|test|pretest|posttest|final|question|item|q)?[\s\w]{0,3}\d", re.I)
+_LOOKS_LIKE_ONE = re.compile(r"^\W*(?:[a-z]{3,8})?\s*\d{0,2}\W{0,3}\d{1,2}\b", re.I)
 
 
 @frozen
@@ -153,12 +160,12 @@ class _Entry:
 
     def __init__(self, paper: str, section: str, item: int, text: str, line: Line) -> None:
         self.paper, self.section, self.item, self.text, self.line = paper, section, item, text, line
-        self.is_open = True
+        self.is_below = not text
 
     @property
     def goes_on(self) -> bool:
-        """Whether the next line belongs to the answer: there is no answer yet, or it ends in a comma."""
-        return self.is_open and (not self.text or self.text.endswith(","))
+        """Whether the next line belongs to the answer: it is below its item, or ends in a comma."""
+        return self.is_below or self.text.endswith(",")
 
 
 def _cleaned(rest: str, line: str) -> str:
@@ -202,7 +209,7 @@ def read_hand_in(lines: Iterable[Line], paper: str = "") -> HandIn:
             seed = seed or _seed_in(text)
         elif not text or _EMPTY.match(text) or (is_remark and not item):
             if last is not None and last.text and not text:
-                last.is_open = False
+                last.is_below = False
         elif last is not None and goes_on and not is_remark:
             last.text = f"{last.text} {rest}".strip()
         else:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from descriptors.errors import brief
 from papers.item import Item
 from papers.paper import FORMS, Paper
 from papers.statistics import gains, rows
@@ -106,17 +107,17 @@ def unread_lines(submissions: Iterable[Submission]) -> list[str]:
 
     >>> from papers.submission import read
     >>> lines = unread_lines([read("name Ada\\nseed 17\\nlab1.1 4 or 5\\nlab1.2 (4,8)")])
-    >>> lines[0], lines[1][:22], len(lines)
-    ('Ada: 2 answers could not be read; correct them in the file and mark again', '  lab1.1: 4 or 5: it c', 3)
+    >>> lines[0], lines[1][:24], len(lines)
+    ('Ada: 2 answers could not be read; correct them in the file and mark again', "  lab1.1: '4 or 5': 'or'", 3)
     """
     lines = []
     for submission in submissions:
         if count := len(submission.unread):
             answers = f"{count} answers" if count > 1 else "1 answer"
             lines.append(f"{submission.name}: {answers} could not be read; correct them in the file and mark again")
-        lines += [
-            f"  {mark.where}: {mark.answer[:80]}: it {(mark.judgement or '')[:120]}" for mark in submission.unread
-        ]
+        for mark in submission.unread:
+            reason = (mark.judgement or "").removeprefix("cannot be read: ")
+            lines.append(f"  {mark.where}: {brief(mark.answer, 80)}: {reason[:100]}")
     return lines
 
 

@@ -32,7 +32,7 @@ from descriptors.course.judges.answers import integers_of
 from descriptors.errors import DescriptorError
 from layoutalg import evaluate
 from layoutalg.frozen import frozen
-from papers.class_list import Seeds, student_named, student_of_file
+from papers.class_list import Seeds, has_name, student_named, student_of_file
 from papers.hand_in import HandIn, Line, paper_in_name, read_hand_in, read_lines, remark_of
 from papers.item import Item
 from papers.paper import FIXED, FORMS, Paper, paper
@@ -184,16 +184,18 @@ def _student(hand_in: HandIn, file_name: str, seeds: Seeds | None) -> tuple[str,
     if not student:
         name = hand_in.name or file_name
         return name, [f"is not in the class: {name}"]
-    known_by_file = not hand_in.name and student_named(file_name, seeds) != student
-    return student, [f"has no line with a name; the name of the file is that of {student}"] if known_by_file else []
+    is_likely = not hand_in.name and not has_name(file_name, student)
+    return student, [f"has no line with a name; by the name of the file it is of {student}"] if is_likely else []
 
 
 def _no_answer(hand_in: HandIn, lines: Iterable[Line]) -> str:
     """Return why a file has no answers, with the first line that could be one."""
     if not any(line.text.strip() for line in lines):
         return "the file is empty"
-    how = "write each answer after its item, such as lab1.1 16, 24"
-    return f"no line begins with an item; {remark_of(hand_in) or 'it has no further lines'}; {how}"
+    if hand_in.unnamed:
+        return remark_of(hand_in)
+    reason = remark_of(hand_in) or "it has only a name or a seed"
+    return f"no line begins with an item; {reason}; write each answer after its item, such as lab1.1 16, 24"
 
 
 @frozen
@@ -218,7 +220,7 @@ def read_files(files: Iterable[Path], seed: str = "", seeds: Seeds | None = None
         try:
             one = mark_lines(read_lines(path), path.stem, seed, seeds, paper_name)
         except DescriptorError as error:
-            remarks.append(f"{path.name} was not marked: {error}")
+            remarks.append(f"{path.name} was not marked: {str(error).removeprefix('answers: ')}")
             continue
         remarks += [f"{path.name} {remark}" for remark in one.remarks]
         answers = "\n".join(f"{mark.where} {mark.answer}" for _, marks in one.marks for mark in marks)

@@ -167,6 +167,12 @@ _CHANGES = re.compile(
     r"|oder|nicht|kein\w*|ou|pas|o|y)\b|\ba\s*=|[?\d_+/^%~@|]",
     re.I,
 )
+#: Answers that mean "there is no layout"; `no idea` or `not sure` do not mean this.
+NONE = (
+    r"(?:none(?: exists)?|(?:im|not )possible"
+    r"|no(?: (?:such )?(?:layout|complement|composition|divide|inverse|answer))?)"
+)
+_NONE_LAST = re.compile(rf"\b{NONE}(?=\W*$)", re.I)
 #: After a number, such a word is a unit, and a sign continues a calculation.
 _COUNTED = re.compile(
     r"\s*(?:\*(?!\W*$)|-\s*\w\b(?!\s+[a-z])"
@@ -185,7 +191,8 @@ def without_prose(text: str) -> str | None:
     sentence = _DOUBT.sub("", sentence)
     tokens = list(_TOKEN.finditer(sentence))
     if not tokens:
-        return sentence if sentence != text else None
+        none = _NONE_LAST.search(sentence)
+        return none[0] if none and not _CHANGES.search(sentence[: none.start()]) else None
     start, end = tokens[0].start(), tokens[-1].end()
     while start and sentence[start - 1] in "([<":
         start -= 1
