@@ -211,7 +211,7 @@ def read_hand_in(lines: Iterable[Line], paper: str = "") -> HandIn:
             if last is not None and last.text and not text:
                 last.is_below = False
         elif last is not None and goes_on and not is_remark:
-            last.text = f"{last.text} {rest}".strip()
+            last.text = f"{last.text} {_cleaned(text, text)}".strip()
         else:
             others.append(Line(place, text))
     return _collected(unicodedata.normalize("NFC", name), seed, entries, others)

@@ -192,7 +192,8 @@ def without_prose(text: str) -> str | None:
     tokens = list(_TOKEN.finditer(sentence))
     if not tokens:
         none = _NONE_LAST.search(sentence)
-        return none[0] if none and not _CHANGES.search(sentence[: none.start()]) else None
+        before = sentence[: none.start()] if none else ""
+        return none[0] if none and not (_CHANGES.search(before) or re.search(r"\w\($", before)) else None
     start, end = tokens[0].start(), tokens[-1].end()
     while start and sentence[start - 1] in "([<":
         start -= 1
