@@ -215,6 +215,7 @@ def read_files(files: Iterable[Path], seed: str = "", seeds: Seeds | None = None
         seeds: those of the class, if there is a list.
         paper_name: the paper of items without one.
     """
+    files = list(files)
     handed, remarks, texts, seen = dict[str, Submission](), list[str](), dict[str, str](), dict[tuple[str, str], str]()
     for path in files:
         try:
@@ -236,7 +237,7 @@ def read_files(files: Iterable[Path], seed: str = "", seeds: Seeds | None = None
             remarks.append(f"{path.name} was not marked: {one.name} handed in {twice[0]} before")
             continue
         handed[one.name.casefold()] = Submission(before.name, before.marks + one.marks)
-    silent = [name for name in seeds or () if name.casefold() not in handed]
+    silent = [name for name in seeds or () if name.casefold() not in handed and len(files) > 1]
     remarks += [f"nothing from {len(silent)}: {', '.join(silent)}"] if silent else []
     return Handed(tuple(handed.values()), tuple(remarks))
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import layoutalg
 from descriptors.errors import DescriptorError
 from layoutalg import ComposedLayout, Layout, evaluate, law_names
 
@@ -108,8 +109,12 @@ def written(text: str) -> str:
             break
         text = simpler
     operation = next((name for name in _CALL.findall(text) if name not in _CONSTRUCTORS), "")
+    if operation and operation not in layoutalg.__all__:
+        raise DescriptorError(
+            f"answer: {operation[:40]!r} is not part of a layout; write only the layout, such as (4,8):(8,1)"
+        )
     if operation or _APPLIED.search(text):
-        subject = f"the operation {operation[:40]}" if operation else f"{text[:40]}"
+        subject = f"the operation {operation}" if operation else f"{text[:40]}"
         raise DescriptorError(f"answer: {subject} is not computed; write the resulting layout, such as (4,8):(8,1)")
     if _has_shape_alone(text):
         raise DescriptorError(f"answer: {text[:40]} has no strides; write a layout with strides, such as (4,8):(8,1)")
