@@ -67,13 +67,13 @@ def students(names: str, seed: str = "", *, draw: bool = True) -> dict[str, str]
         )
     _refuse_twice("name", (" ".join(sorted(_words(name))) for name, _ in pairs))
     _refuse_twice("seed", (own for _, own in pairs if own))
-    seeds, taken = dict[str, str](), {own for _, own in pairs}
+    seeds, given_seeds = dict[str, str](), {own for _, own in pairs}
     for name, own in pairs:
         rng = Random(f"class:{seed}:{name}") if seed else SystemRandom()
-        while not own or (own in taken and (name, own) not in pairs):
+        while not own or (own in given_seeds and (name, own) not in pairs):
             own = f"{pick(rng, _WORDS)}-{pick(rng, _WORDS)}-{10 + below(rng, 90)}"
         seeds[name] = own
-        taken.add(own)
+        given_seeds.add(own)
     return seeds
 
 
@@ -89,13 +89,13 @@ def _pairs(names: str) -> list[tuple[str, str]]:
 
 
 def _refuse_twice(kind: str, values: Iterable[str]) -> None:
-    seen = set[str]()
+    earlier_values = set[str]()
     for value in values:
-        if value in seen:
+        if value in earlier_values:
             raise DescriptorError(
                 f"class: two students have the {kind} {brief(value)}; give each student a {kind} of their own"
             )
-        seen.add(value)
+        earlier_values.add(value)
 
 
 def class_text(seeds: Seeds) -> str:
@@ -118,7 +118,7 @@ def _folded(name: str) -> str:
 
 
 def student_named(name: str, seeds: Seeds) -> str:
-    """Return the student with a name, whose words may be in another order; "" if none has it, or several have."""
+    """Return the student with a name, whose words may be in another order; "" if this is not exactly one."""
     return _only(student for student in seeds if _words(student) == _words(name))
 
 
@@ -139,7 +139,7 @@ def student_of_file(stem: str, seeds: Seeds) -> str:
     )
     for rule in rules:
         if matching := [student for student in seeds if rule(_words(student))]:
-            longest = [one for one in matching if not any(_words(one) < _words(other) for other in matching)]
+            longest = [name for name in matching if not any(_words(name) < _words(other) for other in matching)]
             return _only(longest)
     return ""
 

@@ -42,12 +42,12 @@ def write_feedback(folder: Path, handed: Handed) -> int:
 def feedback_pages(handed: Handed) -> dict[str, str]:
     """Return the pages by the names of their files."""
     pages = {OVERVIEW: overview(handed)}
-    taken = {OVERVIEW.casefold()}
+    names_used = {OVERVIEW.casefold()}
     for submission in handed.submissions:
         stem = re.sub(r"[^\w .-]", "_", submission.name).strip(" .")[:80] or "student"
-        names = (f"{stem}{suffix}.md" for suffix in ("", *(f" {k}" for k in range(2, len(taken) + 3))))
-        name = next(name for name in names if name.casefold() not in taken)
-        taken.add(name.casefold())
+        names = (f"{stem}{suffix}.md" for suffix in ("", *(f" {k}" for k in range(2, len(names_used) + 3))))
+        name = next(name for name in names if name.casefold() not in names_used)
+        names_used.add(name.casefold())
         pages[name] = student_page(submission)
     return pages
 
@@ -93,9 +93,9 @@ def _item(mark: Mark) -> str:
 def overview(handed: Handed) -> str:
     """Return the page for the teacher: items from the hardest to the easiest, common mistakes, marks."""
     students = [
-        (one.name, f"{paper.name} {number(one.earned(paper.name))} of {paper.marks}", str(len(one.unread)))
-        for one in handed.submissions
-        for paper, _ in one.marks
+        (student.name, f"{paper.name} {number(student.earned(paper.name))} of {paper.marks}", str(len(student.unread)))
+        for student in handed.submissions
+        for paper, _ in student.marks
     ]
     counted = rows(handed.submissions)
     items = [

@@ -13,7 +13,7 @@ the next line. A number alone, such as ``3.``, is an item if the paper is known:
 other lines, from the name of the file, or from the teacher. The last answer to an item counts.
 
 >>> lines = ["**Name:** Ada", "**quiz1.1)** 8:1", "Quiz 1-2:", "", "4:2", "| quiz1.3 | none |", "4. (2,2):(1,4)"]
->>> read_hand_in([Line(f"line {k}", text) for k, text in enumerate(lines, 1)]).answers
+>>> read_hand_in([FileLine(f"line {k}", text) for k, text in enumerate(lines, 1)]).answers
 {'quiz1.1': '8:1', 'quiz1.2': '4:2', 'quiz1.3': 'none', 'quiz1.4': '(2,2):(1,4)'}
 """
 
@@ -46,14 +46,14 @@ _FORMATS = (
 )
 
 
-class Line(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file, and its place, such as ``line 3`` or ``cell 2, line 1``."""
 
     place: str
     text: str
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> list[FileLine]:
     """Return the lines of a file in UTF-8 or UTF-16; of a notebook, those of its text and code.
 
     Raises:
@@ -78,10 +78,12 @@ def read_lines(path: Path) -> list[Line]:
     if is_notebook:
         return list(_notebook_lines(text))
     is_markdown = path.suffix.lower() == ".md"
-    return [Line(f"line {k}", _heading(line) if is_markdown else line) for k, line in enumerate(text.splitlines(), 1)]
+    return [
+        FileLine(f"line {k}", _heading(line) if is_markdown else line) for k, line in enumerate(text.splitlines(), 1)
+    ]
 
 
-def _notebook_lines(text: str) -> Iterator[Line]:
+def _notebook_lines(text: str) -> Iterator[FileLine]:
     try:
         cells = json.loads(text)["cells"]
         sources = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
@@ -91,8 +93,8 @@ def _notebook_lines(text: str) -> Iterator[Line]:
         for k, line in enumerate(source.splitlines(), 1):
             text = _heading(line) if kind == "markdown" else line
             if kind == "markdown" or not _CODE.match(line):
-                yield Line(f"cell {number}, line {k}", text)
-        yield Line(f"cell {number}", "")
+                yield FileLine(f"cell {number}, line {k}", text)
+        yield FileLine(f"cell {number}", "")
 
 
 def _heading(line: str) -> str:
@@ -106,7 +108,7 @@ _PAPER = "|".join(re.sub(r"(\d)$", r"\\s*\1", name) for name in FORMS)
 #: Signs of lists, tables, emphasis and quotations before and after a label.
 _BEFORE = r"^[\s>*_`|+\u2022\u00b7\[({\"'-]*(?:check\(\s*[\"']+)?"
 _ITEM = re.compile(
-    rf"{_BEFORE}(?P<paper>{_PAPER})(?:\s*[._/-]\s*|\s*[:,]?\s*(?:question|item|q)\s*|\s*[\s:]\s*(?=\d+[).:]))"
+    rf"{_BEFORE}(?:\d{{1,2}}[.)]\s+)?(?P<paper>{_PAPER})(?:\s*[._/-]\s*|\s*[:,]?\s*(?:question|item|q)\s*|\s*[\s:]\s*(?=\d+[).:]))"
     r"\(?(?P<item>\d{1,2})(?![\w]|[.-]\d)(?P<rest>.*)$",
     re.I | re.S,
 )
@@ -143,8 +145,8 @@ class HandIn:
     name: str
     seed: str
     answers: dict[str, str]
-    others: tuple[Line, ...] = ()
-    unnamed: Line | None = None
+    others: tuple[FileLine, ...] = ()
+    unnamed: FileLine | None = None
 
 
 class _Entry:
@@ -158,7 +160,7 @@ class _Entry:
         line: the line of the item.
     """
 
-    def __init__(self, paper: str, section: str, item: int, text: str, line: Line) -> None:
+    def __init__(self, paper: str, section: str, item: int, text: str, line: FileLine) -> None:
         self.paper, self.section, self.item, self.text, self.line = paper, section, item, text, line
         self.is_below = not text
 
@@ -170,13 +172,14 @@ class _Entry:
 
 def _cleaned(rest: str, line: str) -> str:
     """Return an answer without the signs around it."""
+    rest = re.sub(r"([\"'])\s*[,;]$", r"\1", rest.rstrip())
     rest = rest.lstrip(" \t:.)]}=|*`,;\"'>")
     if re.match(r"\W*check\(", line):
         rest = rest.rstrip(" \t;").removesuffix(")")
     return " ".join(rest.replace("|", " ").strip(" \t*`\"'").split())
 
 
-def read_hand_in(lines: Iterable[Line], paper: str = "") -> HandIn:
+def read_hand_in(lines: Iterable[FileLine], paper: str = "") -> HandIn:
     """Return the content of a file.
 
     Args:
@@ -185,7 +188,7 @@ def read_hand_in(lines: Iterable[Line], paper: str = "") -> HandIn:
     """
     name = seed = ""
     entries: list[_Entry] = []
-    others: list[Line] = []
+    others: list[FileLine] = []
     for place, raw_text in lines:
         text = plain_characters(raw_text).strip()
         label, is_remark = re.sub(r"^#+\s*", "", text), text.startswith("#")
@@ -197,11 +200,11 @@ def read_hand_in(lines: Iterable[Line], paper: str = "") -> HandIn:
             paper = title
         elif item and not (is_remark and rest):
             entries.append(
-                _Entry("".join(item["paper"].lower().split()), paper, int(item["item"]), rest, Line(place, text))
+                _Entry("".join(item["paper"].lower().split()), paper, int(item["item"]), rest, FileLine(place, text))
             )
         elif number and not (goes_on and number["c"]):
             digits = next(filter(None, (number[key] for key in "abcd")))
-            entries.append(_Entry("", paper, int(digits), rest, Line(place, text)))
+            entries.append(_Entry("", paper, int(digits), rest, FileLine(place, text)))
         elif named and not name:
             name = _SEED.split(rest)[0].strip(" ,;")
             seed = seed or _seed_in(rest)
@@ -213,7 +216,7 @@ def read_hand_in(lines: Iterable[Line], paper: str = "") -> HandIn:
         elif last is not None and goes_on and not is_remark:
             last.text = f"{last.text} {_cleaned(text, text)}".strip()
         else:
-            others.append(Line(place, text))
+            others.append(FileLine(place, text))
     return _collected(unicodedata.normalize("NFC", name), seed, entries, others)
 
 
@@ -233,34 +236,34 @@ def _titled(text: str) -> str:
     return ""
 
 
-def _collected(name: str, seed: str, entries: Sequence[_Entry], others: list[Line]) -> HandIn:
+def _collected(name: str, seed: str, entries: Sequence[_Entry], others: list[FileLine]) -> HandIn:
     """Return a hand-in: an item with its paper counts more than a number alone."""
     papers = {entry.paper for entry in entries if entry.paper}
     answers: dict[str, str] = {}
-    unnamed: Line | None = None
+    unnamed: FileLine | None = None
     for is_number in (False, True):
         labeled = set(answers)
         for entry in (entry for entry in entries if (not entry.paper) == is_number):
             paper = entry.paper or entry.section or (min(papers) if len(papers) == 1 else "")
-            where = f"{paper}.{entry.item}"
+            item_name = f"{paper}.{entry.item}"
             if not paper:
                 unnamed = unnamed or entry.line
-            elif not 1 <= entry.item <= len(FORMS[paper].slots) or (is_number and where in labeled):
+            elif not 1 <= entry.item <= len(FORMS[paper].slots) or (is_number and item_name in labeled):
                 others.append(entry.line)
-            elif entry.text or where not in answers:
-                answers[where] = entry.text
+            elif entry.text or item_name not in answers:
+                answers[item_name] = entry.text
     return HandIn(name, seed, {key: answers[key] for key in sorted(answers, key=_order)}, tuple(others), unnamed)
 
 
-def _order(where: str) -> tuple[int, int]:
-    paper, _, item = where.partition(".")
+def _order(item_name: str) -> tuple[int, int]:
+    paper, _, item = item_name.partition(".")
     return list(FORMS).index(paper), int(item)
 
 
 def remark_of(hand_in: HandIn) -> str:
-    """Return what a teacher should know of the lines that are not answers; "" if there are none.
+    """Return a remark for the teacher on the lines that are not answers; "" if all lines are.
 
-    >>> remark_of(HandIn("", "", {}, (Line("line 1", "Dear Prof,"), Line("line 4", "lab1.11 4"))))
+    >>> remark_of(HandIn("", "", {}, (FileLine("line 1", "Dear Prof,"), FileLine("line 4", "lab1.11 4"))))
     "2 lines are not answers, such as line 4: 'lab1.11 4'"
     """
     if hand_in.unnamed:

@@ -246,9 +246,9 @@ def record_class(handed: Handed) -> dict[str, Any]:
             for one in gains(submissions)
         ],
         "unread": [
-            {"name": one.name, "item": mark.where, "answer": mark.answer, "told": mark.judgement}
-            for one in submissions
-            for mark in one.unread
+            {"name": student.name, "item": mark.where, "answer": mark.answer, "told": mark.judgement}
+            for student in submissions
+            for mark in student.unread
         ],
         "remarks": list(handed.remarks),
     }

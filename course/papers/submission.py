@@ -1,4 +1,4 @@
-r"""What students handed in, marked: a file that cannot be read does not stop the others.
+r"""Mark the files that students hand in: a file that cannot be read does not stop the others.
 
 A right answer has all marks. A list of numbers has those of the numbers that are right. A word that is wrong in one
 field has half. Everything else is right or wrong. An answer that could not be read has no marks, and is listed for the
@@ -27,13 +27,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from descriptors.course.grading import Judgement, judge, mistake_of
+from descriptors.course.grading import GradedAnswer, judge, mistake_of
 from descriptors.course.judges.answers import integers_of
 from descriptors.errors import DescriptorError
 from layoutalg import evaluate
 from layoutalg.frozen import frozen
 from papers.class_list import Seeds, has_name, student_named, student_of_file
-from papers.hand_in import HandIn, Line, paper_in_name, read_hand_in, read_lines, remark_of
+from papers.hand_in import FileLine, HandIn, paper_in_name, read_hand_in, read_lines, remark_of
 from papers.item import Item
 from papers.paper import FIXED, FORMS, Paper, paper
 
@@ -86,7 +86,7 @@ def marked(where: str, item: Item, answer: str) -> Mark:
     return Mark(where, item, answer, judgement.hint, slip, share * item.marks, judgement.is_read or is_starter)
 
 
-def _part(item: Item, judgement: Judgement) -> Fraction:
+def _part(item: Item, judgement: GradedAnswer) -> Fraction:
     exercise = item.exercise
     if exercise.judge == "numbers" and len(exercise.operands) > 1:
         return _numbers(judgement.reading, exercise.operands)
@@ -142,11 +142,11 @@ def read(text: str, name: str = "", seed: str = "", seeds: Seeds | None = None) 
     >>> read("Name: Ivy\\nDear Prof,\\nLab1.1: 4\\nlab1.11 4", seed="17").remarks
     ("2 lines are not answers, such as line 4: 'lab1.11 4'",)
     """
-    return mark_lines([Line(f"line {k}", line) for k, line in enumerate(text.splitlines(), 1)], name, seed, seeds)
+    return mark_lines([FileLine(f"line {k}", line) for k, line in enumerate(text.splitlines(), 1)], name, seed, seeds)
 
 
 def mark_lines(
-    lines: Sequence[Line], name: str = "", seed: str = "", seeds: Seeds | None = None, paper_name: str = ""
+    lines: Sequence[FileLine], name: str = "", seed: str = "", seeds: Seeds | None = None, paper_name: str = ""
 ) -> Submission:
     """Return the answers of a file, marked.
 
@@ -172,8 +172,10 @@ def mark_lines(
         raise DescriptorError(f"answers: {student} is not in the class list; correct the name in the file")
     if remark := remark_of(hand_in):
         remarks.append(remark)
-    papers = [paper(one, class_seed) for one in dict.fromkeys(where.partition(".")[0] for where in hand_in.answers)]
-    return Submission(student, tuple((one, tuple(_marks(one, hand_in.answers))) for one in papers), tuple(remarks))
+    names = dict.fromkeys(item_name.partition(".")[0] for item_name in hand_in.answers)
+    papers = [paper(paper_name, class_seed) for paper_name in names]
+    marks = tuple((drawn, tuple(_marks(drawn, hand_in.answers))) for drawn in papers)
+    return Submission(student, marks, tuple(remarks))
 
 
 def _student(hand_in: HandIn, file_name: str, seeds: Seeds | None) -> tuple[str, list[str]]:
@@ -188,7 +190,7 @@ def _student(hand_in: HandIn, file_name: str, seeds: Seeds | None) -> tuple[str,
     return student, [f"has no line with a name; by the name of the file it is of {student}"] if is_likely else []
 
 
-def _no_answer(hand_in: HandIn, lines: Iterable[Line]) -> str:
+def _no_answer(hand_in: HandIn, lines: Iterable[FileLine]) -> str:
     """Return why a file has no answers, with the first line that could be one."""
     if not any(line.text.strip() for line in lines):
         return "the file is empty"

@@ -40,8 +40,8 @@ JUDGES: dict[str, Callable[..., str | None]] = {
 
 
 @frozen
-class Judgement:
-    """An answer and what the judge says about it.
+class GradedAnswer:
+    """An answer with the verdict of its judge.
 
     Args:
         reading: the answer as it was read, without remarks and prose.
@@ -68,7 +68,7 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     return judge(exercise, answer).hint
 
 
-def judge(exercise: Exercise | Vote, answer: str) -> Judgement:
+def judge(exercise: Exercise | Vote, answer: str) -> GradedAnswer:
     """Return the judgement of an answer, which may have prose around it.
 
     >>> from descriptors.course.source import EXAMPLE, parse
@@ -81,7 +81,7 @@ def judge(exercise: Exercise | Vote, answer: str) -> Judgement:
     if isinstance(exercise, Exercise):
         text = re.sub(rf"^{exercise.line} *= *", "", text)
     if not attempted(text):
-        return Judgement(text, f"is still to be filled in: {' '.join(text.split())[:60]}", False)
+        return GradedAnswer(text, f"is still to be filled in: {' '.join(text.split())[:60]}", False)
     judgement = _judge(exercise, text)
     reading = None if judgement.is_read else without_prose(text)
     if reading is not None and (second := _judge(exercise, reading)).is_read:
@@ -89,7 +89,7 @@ def judge(exercise: Exercise | Vote, answer: str) -> Judgement:
     return judgement
 
 
-def _judge(exercise: Exercise | Vote, text: str) -> Judgement:
+def _judge(exercise: Exercise | Vote, text: str) -> GradedAnswer:
     try:
         if exercise.judge in law_names():
             hint = broken_law(exercise.judge, written_layout(text), *map(_operand, exercise.operands))
@@ -99,9 +99,9 @@ def _judge(exercise: Exercise | Vote, text: str) -> Judgement:
             hint = f"has {size(written_layout(text))} elements, must have {exercise.size}"
     except (LayoutError, DescriptorError) as error:
         if says_none(text):
-            return Judgement(text, "says that there is none, but there is one")
-        return Judgement(text, f"cannot be read: {str(error).removeprefix('answer: ')}", False)
-    return Judgement(text, hint)
+            return GradedAnswer(text, "says that there is none, but there is one")
+        return GradedAnswer(text, f"cannot be read: {str(error).removeprefix('answer: ')}", False)
+    return GradedAnswer(text, hint)
 
 
 #: The beginning of a verdict on a text that cannot be parsed as an answer.
@@ -149,7 +149,7 @@ def verdict(exercise: Exercise, answer: str) -> str:
     return f"your answer {hint}{f'. Perhaps: {mistake}.' if mistake else ''}" if hint else "right"
 
 
-def mistake_of(exercise: Exercise, judgement: Judgement) -> str | None:
+def mistake_of(exercise: Exercise, judgement: GradedAnswer) -> str | None:
     """Return the likely cause of a wrong answer; None if it is not known, or the answer is correct."""
     answer = judgement.reading
     if judgement.hint is None:

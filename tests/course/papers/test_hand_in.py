@@ -11,7 +11,7 @@ import pytest
 from descriptors.errors import DescriptorError
 from papers.class_list import Seeds
 from papers.feedback import OVERVIEW, write_feedback
-from papers.hand_in import HandIn, Line, read_hand_in
+from papers.hand_in import FileLine, HandIn, read_hand_in
 from papers.paper import FORMS, paper
 from papers.report import record_class, tell_class
 from papers.submission import Handed, read_files
@@ -162,14 +162,18 @@ def test_the_teacher_can_name_the_paper_of_numbers(tmp_path: Path) -> None:
 
 
 def lines(*texts: str) -> HandIn:
-    return read_hand_in([Line(f"line {k}", text) for k, text in enumerate(texts, 1)])
+    return read_hand_in([FileLine(f"line {k}", text) for k, text in enumerate(texts, 1)])
 
 
 def test_a_line_with_two_readings_is_not_an_answer() -> None:
     assert lines("lab1: 4, 8, 2, 1").answers == {}
     assert lines("lab1.1-4 8:1").answers == {}
-    assert lines("lab1.1 16", "# lab1.2 8:1").others == (Line("line 2", "# lab1.2 8:1"),)
+    assert lines("lab1.1 16", "# lab1.2 8:1").others == (FileLine("line 2", "# lab1.2 8:1"),)
     assert lines("final answer: 8").answers == {}
+
+
+def test_an_item_may_be_in_a_numbered_list_or_in_quotes() -> None:
+    assert lines("1. quiz1.3 4:2", '"quiz1.4": "8:1",').answers == {"quiz1.3": "4:2", "quiz1.4": "8:1"}
 
 
 def test_a_number_alone_does_not_replace_an_answer_with_its_paper() -> None:

@@ -20,13 +20,13 @@ CASES = [
     ("lawful", ("complement", "(2,2):(2,3)", 12), "No such layout.", None),
     ("lawful", ("complement", "(2,2):(2,3)", 12), "3:1", "is a layout, but there is none"),
     ("pitch", (32, 128, 4), "132", None),
-    ("pitch", (32, 128, 4), "124", "must hold a row of 128 bytes"),
+    ("pitch", (32, 128, 4), "124", "is less than a row of 128 bytes"),
     ("advance", (1, 1, *TILE), "8224", None),
     ("advance", (1, 1, *TILE), "514", "in units of 16 bytes"),
     ("word of", (1024, 0, 1, *TILE), "0x4000004000010042", None),
     ("word of", (1024, 0, 1, *TILE), "0x4000004000030042", None),
     ("word of", (1024, 0, 1, *TILE), "0x4000004000010002", "wrong is start_address 32"),
-    ("word of", (1024, 0, 1, *TILE), str(1 << 64), "a word must have 64 bits"),
+    ("word of", (1024, 0, 1, *TILE), str(1 << 64), "is not a 64-bit word"),
 ]
 
 HOSTILE = (
@@ -61,5 +61,5 @@ def test_nothing_that_is_typed_brings_a_judge_down(name: str) -> None:
 
 
 def test_only_an_operation_with_a_law_can_be_asked_for() -> None:
-    with pytest.raises(DescriptorError, match="the operation must be one of"):
+    with pytest.raises(DescriptorError, match="is not an operation with a law"):
         answerable("draw")
