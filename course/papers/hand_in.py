@@ -173,7 +173,7 @@ class _Entry:
 def _cleaned(rest: str, line: str) -> str:
     """Return an answer without the signs around it."""
     rest = re.sub(r"([\"'])\s*[,;]$", r"\1", rest.rstrip())
-    rest = rest.lstrip(" \t:.)]}=|*`,;\"'>")
+    rest = re.sub(r"^(?:=>|->|\u2192|[ \t:.)\]}=|*`,;\"'])*", "", rest)
     if re.match(r"\W*check\(", line):
         rest = rest.rstrip(" \t;").removesuffix(")")
     return " ".join(rest.replace("|", " ").strip(" \t*`\"'").split())

@@ -160,15 +160,16 @@ _DIGITS16 = r"(?<![0-9a-z])(?:0x)?[0-9a-f]{4}(?:[ _]?[0-9a-f]{4}){3}(?![0-9a-z_]
 _TOKEN = re.compile(
     rf"{_DIGITS16}|\b(?:cute(?:\.|::))?(?:make_\w+|Layout|Swizzle|Sw|S)\s*[(<]|(?<![\w.])[-+]?\d\w*", re.I
 )
-#: A word after which only a reason follows, and words of doubt, which change nothing.
+#: A word after which a reason follows, words after which an answer follows, and words of doubt, which change nothing.
 _REASON = re.compile(r"\b(?:because|since|reason|due to)\b", re.I)
+_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|instead)\b", re.I)
 _DOUBT = re.compile(r"\b(?:but )?(?:(?:i am|i'm) )?not (?:so |quite |really |completely )?sure\b", re.I)
 #: Words and signs that may change the answer beside which they are written.
 _CHANGES = re.compile(
     r"\b(?:and|or|nor|not?|never|none|n?either|instead|but|except|without|unless|if|when|wrong|false|incorrect|over|above"
     r"|below|under|between|of|from|to|until|every|each|per|twice|double|half|times|plus|minus|more|less|fewer|least|most"
     r"|than|almost|nearly|about|around|approx\w*|roughly|inver\w*|revers\w*|transpos\w*|swap\w*|exchang\w*|opposite"
-    r"|negative|divided|multipl\w*|impossible|zero|one|two|three|four|five|six|seven|eight|nine|ten|\w+n'?t"
+    r"|negative|divided|multipl\w*|impossible|zero|one|two|three|four|five|six|seven|eight|nine|ten|\w+n't|(?:is|are|was|do|does|did|ca|wo)nt"
     r"|oder|nicht|kein\w*|ou|pas|o|y)\b|\ba\s*=|[?\d_+/^%~@|]",
     re.I,
 )
@@ -192,6 +193,8 @@ def without_prose(text: str) -> str | None:
     if "\n" in text:
         return None
     reason = _REASON.search(text)
+    if reason and _CONCLUSION.search(text, reason.end()):
+        return None  # a second answer may follow
     sentence = text[: reason.start()].rstrip(" ,;.:([-") if reason and reason.start() else text
     sentence = _DOUBT.sub("", sentence)
     tokens = list(_TOKEN.finditer(sentence))

@@ -170,6 +170,7 @@ def test_a_line_with_two_readings_is_not_an_answer() -> None:
     assert lines("lab1.1-4 8:1").answers == {}
     assert lines("lab1.1 16", "# lab1.2 8:1").others == (FileLine("line 2", "# lab1.2 8:1"),)
     assert lines("final answer: 8").answers == {}
+    assert lines("lab1.1 > 8", "lab1.2 => 8").answers == {"lab1.1": "> 8", "lab1.2": "8"}
 
 
 def test_an_item_may_be_in_a_numbered_list_or_in_quotes() -> None:

@@ -61,6 +61,9 @@ TYPED = {
         "!the inverse of (4,8):(1,4)",
         "!coalesce (4,8):(1,4)",
         "!(4,8):(1,4)?",
+        "the constant element is apparent: (4,8):(1,4)",
+        "!it isn't (4,8):(1,4)",
+        "!(4,8):(1,4), because it was (8,4):(1,8), so (4,8):(8,1)",
     ),
     "1.5": ("(8):(9)", "(2,4):(9,18)", "!8", "!9"),
     "1.6": ("a_global = (64,128):(136,1)", "!b_global = (64,128):(136,1)"),
@@ -218,3 +221,15 @@ def test_what_a_wrong_answer_is_told_is_not_the_solution(lesson: Lesson) -> None
     for exercise in lesson.exercises:
         for answer, _, _ in exercise.wrong:
             assert len(exercise.solution) < 4 or exercise.solution not in (grade(exercise, answer) or "")
+
+
+def test_no_layout_in_the_text_of_lesson_4_breaks_the_composition_of_its_exercise() -> None:
+    (lesson,) = (lesson for lesson in lessons() if lesson.number == 4)
+    (exercise,) = (exercise for exercise in lesson.exercises if exercise.judge == "no composition")
+    others = [other for other in lesson.exercises if other is not exercise]
+    text = "\n".join([*(part.text for part in lesson.parts), *(f"{other.ask} {other.solution}" for other in others)])
+    tree = r"(?:\([\d, ()]*\)|\d+)"
+    pairs = re.findall(rf"({tree}):({tree})", text) + re.findall(rf"Layout\(({tree}), ({tree})\)", text)
+    layouts = {":".join(pair).replace(" ", "") for pair in pairs}
+    assert {"(2,2):(1,3)", "3:2"} <= layouts
+    assert [layout for layout in sorted(layouts) if grade(exercise, layout) is None] == []
