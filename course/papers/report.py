@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from descriptors.errors import brief
 from papers.item import Item
 from papers.paper import FORMS, Paper
 from papers.statistics import gains, rows
@@ -96,9 +97,28 @@ def tell_class(handed: Handed) -> str:
             for one in rows
         ]
         parts.append("\n".join(["right before and after, by misconception", *lines]))
-    if handed.remarks:
-        parts.append("\n".join(["to look at", *(f"  {one}" for one in handed.remarks)]))
+    if to_look_at := [*unread_lines(submissions), *handed.remarks]:
+        parts.append("\n".join(["to look at", *(f"  {line}" for line in to_look_at)]))
     return "\n\n".join(parts)
+
+
+def unread_lines(submissions: Iterable[Submission]) -> list[str]:
+    """Return the answers that could not be read, with the reasons, below the name of each student.
+
+    >>> from papers.submission import read
+    >>> lines = unread_lines([read("name Ada\\nseed 17\\nlab1.1 4 or 5\\nlab1.2 (4,8)")])
+    >>> lines[0], lines[1][:24], len(lines)
+    ('Ada: 2 answers could not be read; correct them in the file and mark again', "  lab1.1: '4 or 5': 'or'", 3)
+    """
+    lines = []
+    for submission in submissions:
+        if count := len(submission.unread):
+            answers = f"{count} answers" if count > 1 else "1 answer"
+            lines.append(f"{submission.name}: {answers} could not be read; correct them in the file and mark again")
+        for mark in submission.unread:
+            reason = (mark.judgement or "").removeprefix("cannot be read: ")
+            lines.append(f"  {mark.where}: {brief(mark.answer, 80)}: {reason[:100]}")
+    return lines
 
 
 def _gain(gain: Fraction | None) -> str:
@@ -109,7 +129,8 @@ def _students(submissions: Iterable[Submission]) -> str:
     lines = []
     for one in submissions:
         papers = [f"{paper.name} {number(one.earned(paper.name))} of {paper.marks}" for paper, _ in one.marks]
-        lines.append(f"  {one.name:<22} {', '.join(papers)}")
+        unread = f"; {len(one.unread)} not read" if one.unread else ""
+        lines.append(f"  {one.name:<22} {', '.join(papers)}{unread}")
     return "\n".join(["students", *lines])
 
 
@@ -118,6 +139,7 @@ def _items(submissions: Sequence[Submission]) -> str:
     for row in rows(submissions):
         name = f"  {row.paper:<9} {row.kind:<20} lesson {row.lesson:>2}  {row.right:>3} of {row.students:>3} right"
         missing = f", {row.missing} missing" if row.missing else ""
+        missing += f", {row.unread} not read" if row.unread else ""
         slip = f"; {row.slips[0][1]} x {row.slips[0][0]}" if row.slips else ""
         lines.append(f"{name}{missing}{slip}")
     return "\n".join(["items", *lines])
@@ -178,6 +200,7 @@ def record_submission(submission: Submission) -> dict[str, Any]:
                         "kind": mark.item.kind,
                         "answer": mark.answer,
                         "right": mark.right,
+                        "read": mark.is_read,
                         "earned": float(mark.earned),
                         "marks": mark.item.marks,
                         "told": mark.judgement,
@@ -205,6 +228,7 @@ def record_class(handed: Handed) -> dict[str, Any]:
                 "students": row.students,
                 "right": row.right,
                 "missing": row.missing,
+                "unread": row.unread,
                 "earned": float(row.earned),
                 "marks": row.marks,
                 "slips": dict(row.slips),
@@ -220,6 +244,11 @@ def record_class(handed: Handed) -> dict[str, Any]:
                 "gain": None if one.gain is None else float(one.gain),
             }
             for one in gains(submissions)
+        ],
+        "unread": [
+            {"name": student.name, "item": mark.where, "answer": mark.answer, "told": mark.judgement}
+            for student in submissions
+            for mark in student.unread
         ],
         "remarks": list(handed.remarks),
     }

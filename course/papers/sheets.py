@@ -21,7 +21,8 @@ from html import escape
 from pathlib import Path
 
 from builder.markup import document, inline
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import DescriptorError
+from papers.class_list import Seeds, class_text
 from papers.item import Item
 from papers.paper import FIXED, FORMS, Paper, paper
 from papers.report import COLUMNS, key_rows
@@ -80,62 +81,40 @@ def keys(papers: Sequence[Sheet]) -> str:
     )
 
 
-def students(names: str) -> list[tuple[str, str]]:
-    """The students of a class with their seeds.
-
-    Args:
-        names: how many there are, or a file of a student a line: a name, and after a comma the seed if it is not the
-            number of the line.
+def class_files(seeds: Seeds) -> dict[str, str]:
+    """Return all papers of a class as files by name: sheets and a table of keys per paper, all keys as CSV, the seeds.
 
     Raises:
-        DescriptorError: if it is neither, or two have one seed or one name.
-
-    >>> students("2")
-    [('student 1', '1'), ('student 2', '2')]
-    """
-    if names.isdecimal() and names.isascii() and len(names) <= 4:
-        pairs = [(f"student {k}", str(k)) for k in range(1, int(names) + 1)]
-    else:
-        try:
-            lines = [line.strip() for line in Path(names).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-        except (OSError, UnicodeDecodeError, ValueError) as error:
-            raise DescriptorError(
-                f"class: it must be a number of students or a file of names, found {brief(names)}"
-            ) from error
-        parts = [line.partition(",") for line in lines]
-        pairs = [(name.strip(), seed.strip() or str(k)) for k, (name, _, seed) in enumerate(parts, 1)]
-    for what, values in (("name", [name.casefold() for name, _ in pairs]), ("seed", [seed for _, seed in pairs])):
-        twice = next((one for one in values if values.count(one) > 1), None)
-        if twice is not None or not values:
-            raise DescriptorError(
-                f"class: each student must have a {what} of their own, found {twice or 'nobody'} twice"
-            )
-    return pairs
-
-
-def class_files(names: str) -> dict[str, str]:
-    """Every paper of a class as files by name: sheets and a table of keys for each paper, and all keys as CSV.
-
-    Args:
-        names: as in ``students``.
-
-    Raises:
-        DescriptorError: as ``students`` and ``paper``, or if two students have the same paper.
+        DescriptorError: as ``paper``, or if two students have the same paper.
     """
     files: dict[str, str] = {}
     every: list[Sheet] = []
     for name in FORMS:
-        several = [("", paper(name))] if name in FIXED else [(who, paper(name, seed)) for who, seed in students(names)]
+        several = [("", paper(name))] if name in FIXED else [(who, paper(name, seed)) for who, seed in seeds.items()]
         if len({one.items for _, one in several}) < len(several):
-            raise DescriptorError(f"class: students must have different papers, found two alike; paper = {name}")
+            raise DescriptorError(f"class: two students have the same {name}; give other seeds")
         files[f"{name}.html"], files[f"{name}-keys.html"] = sheets(several), keys(several)
         every += several
-    return files | {"keys.csv": _csv(every)}
+    return files | {"keys.csv": _csv(every), CLASS_LIST: class_text(seeds)}
 
 
-def write_class(folder: Path, names: str) -> int:
-    """Write the files of a class into a folder, and say how many there are; it raises as :func:`class_files`."""
-    files = class_files(names)
+#: The file with the seeds, from which the keys and the marks are computed.
+CLASS_LIST = "class.txt"
+
+
+def write_class(folder: Path, seeds: Seeds) -> int:
+    """Write the files of a class into a folder, and return their number.
+
+    Raises:
+        DescriptorError: as :func:`class_files`, or if the folder has papers with other seeds, which may be printed.
+    """
+    path = folder / CLASS_LIST
+    if path.exists() and path.read_text(encoding="utf-8") != class_text(seeds):
+        raise DescriptorError(
+            f"class: {path} has other seeds, whose papers may be printed already; give --class {path} to write the "
+            "same papers again, or another folder to --into"
+        )
+    files = class_files(seeds)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")

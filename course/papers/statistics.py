@@ -35,6 +35,7 @@ class ItemRow:
         students: how many had one.
         right: answers that are right.
         missing: answers that are missing.
+        unread: answers that could not be read.
         earned, marks: marks that were earned, and all marks.
         slips: known mistakes with how often they were made, the commonest first.
     """
@@ -45,6 +46,7 @@ class ItemRow:
     students: int
     right: int
     missing: int
+    unread: int
     earned: Fraction
     marks: int
     slips: tuple[tuple[str, int], ...]
@@ -98,6 +100,7 @@ def _row(paper: str, kind: str, marks: Sequence[Mark]) -> ItemRow:
         students=len(marks),
         right=sum(mark.right for mark in marks),
         missing=sum(not mark.answer for mark in marks),
+        unread=sum(not mark.is_read for mark in marks),
         earned=sum((mark.earned for mark in marks), Fraction(0)),
         marks=sum(mark.item.marks for mark in marks),
         slips=tuple(sorted(slips.items(), key=lambda pair: (-pair[1], pair[0]))),

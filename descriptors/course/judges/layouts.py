@@ -27,7 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 import layoutalg
-from descriptors.course.judges.answers import integers_of, layout_of, written_layout
+from descriptors.course.judges.answers import NONE, integers_of, layout_of, written_layout
 from descriptors.errors import DescriptorError
 from layoutalg import (
     ComposedLayout,
@@ -98,6 +98,9 @@ def shaped(answer: str, function_text: str) -> str | None:
 
 def numbers(answer: str, *expressions: str) -> str | None:
     """Judge a list of numbers, each of which must be the value of an expression."""
+    sizes = dict(re.findall(r"\b(size|cosize)\b\W*(?:is\W*)?(\d+)", answer.lower()))
+    if len(sizes) == 2 and [text.partition("(")[0] for text in expressions] == ["size", "cosize"]:
+        answer = f"{sizes['size']}, {sizes['cosize']}"  # in either order
     values = integers_of(answer, len(expressions))
     for value, expression in zip(values, expressions, strict=True):
         if value != evaluate(expression):
@@ -181,18 +184,23 @@ def exclusive(answer: str, *pairs: tuple[int, int]) -> str | None:
     return None
 
 
-#: Answers that mean "there is no layout"; `no idea` or `not sure` do not mean this.
-_NONE = re.compile(
-    r"(?:there is )?(?:none(?: exists)?|(?:im|not )possible"
-    r"|no(?: (?:such )?(?:layout|complement|composition|divide|inverse|answer))?)"
-)
+_NONE = re.compile(rf"(?:there is )?{NONE}")
+
+
+def says_none(answer: str) -> bool:
+    """Return whether an answer means that there is no layout.
+
+    >>> says_none("None."), says_none("there is no layout"), says_none("no idea")
+    (True, True, False)
+    """
+    return _NONE.fullmatch(answer.strip(" .`'\"*()[]").casefold()) is not None
 
 
 def lawful(answer: str, operation: str, *operands: Any) -> str | None:
     """Judge an answer to an operation of the algebra; `none` is right if the operation has no answer."""
     values = [evaluate(operand) if isinstance(operand, str) else operand for operand in operands]
     has_answer = answerable(operation, *values)
-    if _NONE.fullmatch(answer.strip(" .`'\"").casefold()):
+    if says_none(answer):
         return "says that there is none, but there is one" if has_answer else None
     wrong = broken_law(operation, written_layout(answer), *values)
     if has_answer:

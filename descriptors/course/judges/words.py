@@ -113,14 +113,15 @@ def corrected(answer: str, wrong_word: str, layout: str, arch: Arch, keywords: M
     return None
 
 
-def codes(answer: str, mode: str, *formats: str) -> str | None:
-    """Judge the codes of a swizzle mode in descriptors of ``sm90`` and ``sm100``, and in tensor maps (``tma``)."""
-    numbers, right_mode = integers_of(answer, len(formats)), as_swizzle_mode(mode)
-    for number, word_format in zip(numbers, formats, strict=True):
-        other_mode = _CODES[word_format].get(number)
-        if other_mode is not right_mode:
+def codes(answer: str, *questions: tuple[str, str]) -> str | None:
+    """Judge the codes of swizzle modes in descriptors of ``sm90`` and ``sm100``, in tensor maps (``tma``), or the bytes
+    of their lines (``bytes``).
+    """
+    for number, (mode, numbering) in zip(integers_of(answer, len(questions)), questions, strict=True):
+        other_mode = _CODES[numbering].get(number)
+        if other_mode is not as_swizzle_mode(mode):
             meaning = f"the mode {other_mode}" if other_mode else "no mode"
-            return f"says {number} for {_FORMAT_NAMES[word_format]}, where that is {meaning}"
+            return f"says {number} for {_NUMBERINGS[numbering]}, where that is {meaning}"
     return None
 
 
@@ -159,12 +160,13 @@ def compared(number: int, layout: str, arch: Arch, keywords: Mapping[str, Any]) 
     return diff(number, layout, arch, **arguments)
 
 
-#: The names that lessons use for the three word formats with swizzle codes.
-_FORMAT_NAMES = {"sm90": "wgmma", "sm100": "tcgen05", "tma": "a tensor copy"}
+#: The names that lessons use for the numberings of the swizzle modes.
+_NUMBERINGS = {"sm90": "wgmma", "sm100": "tcgen05", "tma": "a tensor copy", "bytes": "a line in bytes"}
 _CODES: dict[str, dict[int, Any]] = {
     arch: {code: mode for mode, code in smem_word(arch)["swizzle"].codes} for arch in MNEMONICS
 }
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
+_CODES |= {"bytes": {mode.span_bytes: mode for mode in _CODES["sm90"].values()}}
 
 
 #: The address of each element, by row and column.

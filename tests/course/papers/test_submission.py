@@ -11,8 +11,9 @@ import pytest
 from places import ROOT
 
 from descriptors.errors import DescriptorError
+from papers.hand_in import MOST_BYTES
 from papers.paper import FORMS, paper
-from papers.submission import MOST_BYTES, marked, read, read_files
+from papers.submission import marked, read, read_files
 
 KEYS = [item.exercise.solution for item in paper("lab1", "7").items]
 GOOD = "name Ada\nseed 7\n" + "".join(f"lab1.{k} {key}\n" for k, key in enumerate(KEYS, 1))
@@ -54,7 +55,11 @@ def test_what_is_left_out_is_missing_and_the_last_answer_counts() -> None:
 
 
 def test_a_text_without_an_answer_or_with_no_seed_is_refused_in_one_line() -> None:
-    for text, why in (("name Ada", "there must be an answer"), ("lab1.1 2", "lab1 must have a seed")):
+    for text, why in (
+        ("name Ada", "no line begins with an item"),
+        ("", "is empty"),
+        ("lab1.1 2", "lab1 must have a seed"),
+    ):
         with pytest.raises(DescriptorError, match=why) as refused:
             read(text)
         assert "\n" not in str(refused.value)
@@ -63,16 +68,16 @@ def test_a_text_without_an_answer_or_with_no_seed_is_refused_in_one_line() -> No
 #: Slips of students who type a file by hand: the bytes of the file, and what the teacher is told of it.
 SLIPS = {
     "colon": (GOOD.replace("lab1.1 ", "lab1.1: ").encode(), ""),
-    "letter": (b"Dear Prof, here is my lab.\n" + GOOD.encode(), "line 1 is no answer: 'Dear Prof, here"),
-    "eleven": (GOOD.encode() + b"lab1.11 4\n", "line 13 is no answer: 'lab1.11 4'"),
+    "letter": (b"Dear Prof, here is my lab.\n" + GOOD.encode(), "line 1 is not an answer: 'Dear Prof, here"),
+    "eleven": (GOOD.encode() + b"lab1.11 4\n", "line 13 is not an answer: 'lab1.11 4'"),
     "heading": (GOOD.replace("name Ada", "Name: Ada").encode(), ""),
     "capitals": (GOOD.replace("lab1.", "Lab1.").encode(), ""),
     "unicode": (GOOD.encode("utf-16"), ""),
     "windows": (b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode(), ""),
-    "blank": (b"", "was not marked: answers: there must be an answer"),
+    "blank": (b"", "was not marked: the file is empty"),
     "seedless": (GOOD.replace("seed 7\n", "").encode(), "was not marked: papers: lab1 must have a seed"),
-    "picture": (b"\x89PNG\x00\xff\xfe\x80", "was not marked: answers: the file must be text"),
-    "long": (b"#" * (MOST_BYTES + 1), "was not marked: answers: the file must have at most 65536 bytes"),
+    "picture": (b"\x89PNG\x00\xff\xfe\x80", "was not marked: it is a picture; give a text file or a notebook"),
+    "long": (b"#" * (MOST_BYTES + 1), "was not marked: it has more than 65536 bytes"),
 }
 
 
@@ -95,12 +100,16 @@ def test_with_the_class_list_its_seed_counts_and_who_is_missing_or_unknown_is_to
     (tmp_path / "carl.txt").write_text(GOOD.replace("Ada", "Carl"), encoding="utf-8")
     (tmp_path / "eve.txt").write_text(GOOD.replace("Ada", "Eve").replace("seed 7", "seed 9"), encoding="utf-8")
     (tmp_path / "again.txt").write_text(GOOD + "# again", encoding="utf-8")
-    handed = read_files(sorted(tmp_path.glob("*.txt")), "", {"ada": "7", "carl": "8", "dora": "9"})
+    handed = read_files(sorted(tmp_path.glob("*.txt")), "", {"Ada": "7", "Carl": "8", "Dora": "9"})
     marks = {one.name: one.earned("lab1") for one in handed.submissions}
     assert marks["Ada"] == 10 > marks["Carl"]
     for told in (
-        *("carl.txt says seed 7, but has 8", "carl.txt has the answers of ", "eve.txt is not in the class: Eve"),
-        *("nothing from 1: dora", "Ada handed in lab1 before"),
+        *(
+            "carl.txt has the seed 7, but the class list has 8",
+            "carl.txt has the answers of ",
+            "eve.txt is not in the class: Eve",
+        ),
+        *("nothing from 1: Dora", "Ada handed in lab1 before"),
     ):
         assert any(told in one for one in handed.remarks), (told, handed.remarks)
 
@@ -130,8 +139,17 @@ def test_the_script_draws_prints_and_marks(tmp_path: Path) -> None:
     (names := tmp_path / "list" / "names").parent.mkdir()
     names.write_text("Ada, 7\nBob, 8\n", encoding="utf-8")
     status, text = script("--grade", str(tmp_path), "--class", str(names))
-    assert "bob.docx was not marked: answers: the file must be text" in text
-    assert status == 0 and text.endswith("\n  nothing from 1: bob\n")
-    for bad in (["lab1"], ["exam", "--seed", "1"], ["--grade", str(ROOT / "tests")], ["--class", "nowhere"]):
+    assert "bob.docx was not marked: it is a Word document or a zip archive; give a text file" in text
+    assert "list is a folder and was not marked" in text
+    assert status == 0 and "\n  nothing from 1: Bob\n" in text
+    assert script("--grade", str(tmp_path), "--class", str(names), "--feedback", str(tmp_path / "pages"))[0] == 0
+    assert {page.name for page in (tmp_path / "pages").iterdir()} == {"overview.md", "Ada.md"}
+    for bad in (
+        ["lab1"],
+        ["exam", "--seed", "1"],
+        ["--grade", str(ROOT / "tests")],
+        ["--class", "nowhere"],
+        ["--feedback", "x"],
+    ):
         status, text = script(*bad)
         assert (status, text.count("\n")) == (2, 1)

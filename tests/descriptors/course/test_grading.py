@@ -45,22 +45,48 @@ TYPED = {
         "cute.make_layout((4,8), stride=(1,4))",
         "make_layout(make_shape(Int<4>{}, _8), make_stride(1, Int<4>{}))",
         "'(4,8):(1,4)'",
+        "(4,8):(1,4",
+        "(4,8);(1,4)",
+        "shape (4,8), stride (1,4)",
+        "（４，８）：（１，４）",
+        "\u201c(4,8):(1,4)\u201d\u00a0# by hand",
+        "so (4,8):(1,4).",
+        "I think it is (4,8):(1,4), but I am not sure",
+        "**(4,8):(1,4)** (because a column has 4 elements)",
         "!make_layout((4,8))",
-        "!(4,8):(1,4",
+        "!(4,8:(1,4)",
+        "!not (4,8):(1,4)",
+        "!(4,8):(1,4) or (4,8):(8,1)",
+        "!(8,4):(1,8), transposed",
+        "!the inverse of (4,8):(1,4)",
+        "!coalesce (4,8):(1,4)",
+        "!(4,8):(1,4)?",
+        "the constant element is apparent: (4,8):(1,4)",
+        "!it isn't (4,8):(1,4)",
+        "!(4,8):(1,4), because it was (8,4):(1,8), so (4,8):(8,1)",
     ),
     "1.5": ("(8):(9)", "(2,4):(9,18)", "!8", "!9"),
     "1.6": ("a_global = (64,128):(136,1)", "!b_global = (64,128):(136,1)"),
-    "3.1": ("size 32, cosize 38", "32 and 38", "!size, cosize"),
+    "3.1": ("size 32, cosize 38", "cosize is 38, size is 32", "!cosize 32, size 38", "32 and 38", "!size, cosize"),
     "3.2": ("(16):(3)", "!coalesce((2,(2,4)):(3,(6,12)))", "!(16,1):(3,0)"),
     "3.4": ("(2,(2,3)):(2,(4,8))", "!((3,4)):((2,6))", "!(12):(2)", "!((12)):((2))", "!Layout((3,4),(2,6))"),
     "4.2": ("((2,2),(3)):((24,2),8)", "!(2,2,3):(24,2,8)"),
     "4.5": ("i = 5", "index 5", "!(2,1)", "!4, 5"),
-    "5.2": ("None", "there is none.", "no complement", "impossible", "!nonesuch", "!no idea", "!not sure"),
+    "5.2": (
+        "I think there is none, because 3 is in the way", "“none”", "!none?", "!none or 3:1", "!none of these",
+        "None", "there is none.", "no complement", "impossible", "!nonesuch", "!no idea", "!not sure",
+    ),
     "6.7": ("T7 V1", "thread 7, value 1", "!T1 V7", "!v 1, t 7"),
-    "7.4": ("2 turns", "!8 turns", "!0"),
+    "7.4": (
+        "I think 2, because each row takes 1 turn", "\uff12", "!2*1 = 2", "!1 or 2", "!twice 2",
+        "!-> 2 elements", "!2\u00b9", "2 turns", "!8 turns", "!0",
+    ),
     "7.5": ("Swizzle<5,0,5> o 0 o (32,32):(32,1)", "!Swizzle<4,0,5> o 0 o (32,32):(32,1)"),
     "8.4": ("2,0,2", "(2 0 2)", "S(2,0,2)", "Swizzle<2,0,2>{}", "cute.make_swizzle(2,0,2)", "!2,0,3", "!2,0"),
-    "9.4": ("0x8000 0020 0001 0000", "8000002000010000", "0x8000_0020_0001_0000", "!0x800000200001000"),
+    "9.4": (
+        "the word is 0x8000002000010000.", "!twice 0x8000002000010000",
+        "0x8000 0020 0001 0000", "8000002000010000", "0x8000_0020_0001_0000", "!0x800000200001000",
+    ),
     "9.5": ("1024 bytes, 256 bytes", "SBO = 256, LBO = 1024", "!SBO 1024, LBO 256"),
     "9.8": ("word_a = 0x4000 0040 0001 0040", "!0x4000 0040 0001 0000"),
     "9.10": ("+0, +2, +4, +6, +512, +514, +516, +518", "!-0, -2, -4, -6, -512, -514, -516, -518"),
@@ -88,6 +114,11 @@ def test_an_answer_is_read_as_students_type_it_and_another_is_none(where: str, a
 )
 def test_a_list_of_numbers_is_told_the_slip_of_its_first_wrong_one(where: str, answer: str, slip: str) -> None:
     assert slip in verdict(find(where), answer)
+
+
+def test_an_empty_answer_where_a_word_is_asked_for_is_told_to_be_a_word() -> None:
+    for answer in ("", "derive", "# later"):
+        assert "is not a 64-bit word; write it as 0x and 16 hexadecimal digits" in verdict(find("9.4"), answer)
 
 
 ODD = [
@@ -190,3 +221,15 @@ def test_what_a_wrong_answer_is_told_is_not_the_solution(lesson: Lesson) -> None
     for exercise in lesson.exercises:
         for answer, _, _ in exercise.wrong:
             assert len(exercise.solution) < 4 or exercise.solution not in (grade(exercise, answer) or "")
+
+
+def test_no_layout_in_the_text_of_lesson_4_breaks_the_composition_of_its_exercise() -> None:
+    (lesson,) = (lesson for lesson in lessons() if lesson.number == 4)
+    (exercise,) = (exercise for exercise in lesson.exercises if exercise.judge == "no composition")
+    others = [other for other in lesson.exercises if other is not exercise]
+    text = "\n".join([*(part.text for part in lesson.parts), *(f"{other.ask} {other.solution}" for other in others)])
+    tree = r"(?:\([\d, ()]*\)|\d+)"
+    pairs = re.findall(rf"({tree}):({tree})", text) + re.findall(rf"Layout\(({tree}), ({tree})\)", text)
+    layouts = {":".join(pair).replace(" ", "") for pair in pairs}
+    assert {"(2,2):(1,3)", "3:2"} <= layouts
+    assert [layout for layout in sorted(layouts) if grade(exercise, layout) is None] == []

@@ -37,9 +37,14 @@ CASES = [
     ("mended", UNITS, "start 0x4000004000010000", "its start is that of the wrong word"),
     ("mended", LATE, "base offset 0x4002004000010008", None),
     ("mended", LATE, "base_offset 0x4002004000010008", None),
-    ("codes", ("32B", "sm90", "sm100", "tma"), "3, 6, 1", None),
-    ("codes", ("32B", "sm90", "sm100", "tma"), "3, 3, 1", "says 3 for tcgen05, where that is no mode"),
-    ("codes", ("128B", "tma"), "1", "says 1 for a tensor copy, where that is the mode 32B"),
+    ("codes", (("32B", "sm90"), ("32B", "sm100"), ("64B", "bytes")), "3, 6, 64", None),
+    (
+        "codes",
+        (("32B", "sm90"), ("32B", "sm100"), ("32B", "tma")),
+        "3, 3, 1",
+        "says 3 for tcgen05, where that is no mode",
+    ),
+    ("codes", (("128B", "tma"),), "1", "says 1 for a tensor copy, where that is the mode 32B"),
 ]
 
 
