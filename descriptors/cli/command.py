@@ -79,13 +79,6 @@ _EPILOG = (
 )
 
 
-def _elsewhere(text: str) -> str:
-    """Return what accepts a text that is not a command: an option or command of this program, or `layoutalg`."""
-    from layoutalg.cli.command import COMMANDS as OTHERS  # imported only for a refusal
-
-    return elsewhere(text) or (f"use `layoutalg {text}`" if text in OTHERS else "")
-
-
 def _version(context: click.Context, _: click.Parameter, flag: bool) -> None:
     if flag:
         from importlib.metadata import PackageNotFoundError, version  # as long to load as all the rest of --help
@@ -100,7 +93,7 @@ def _version(context: click.Context, _: click.Parameter, flag: bool) -> None:
 @click.group(
     cls=Commands,
     headings=HEADINGS,
-    elsewhere=_elsewhere,
+    elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},

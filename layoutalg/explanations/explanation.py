@@ -75,7 +75,7 @@ _OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
         explain_tile_to_shape,
     ),
     "right_inverse": ("right_inverse(A): an index for each offset, R with A(R(i)) = i.", explain_right_inverse),
-    "left_inverse": ("left_inverse(A): the index of each offset of A, R with R(A(i)) = i.", explain_left_inverse),
+    "left_inverse": ("left_inverse(A): an index for each offset of A, R with A(R(A(i))) = A(i).", explain_left_inverse),
     "nullspace": ("nullspace(A): the indices of the modes of stride 0.", explain_nullspace),
 }
 

@@ -4,11 +4,12 @@ Invariant: A composed with the modes of the right inverse so far is the identity
 
 >>> from layoutalg import explain
 >>> print(*[step.formula for step in explain("right_inverse((4,8):(8,1))").steps[0].steps[:2]], sep="; ")
-composition((4,8):(8,1), 8:4) = 8:1; composition((4,8):(8,1), (8,4):(4,1)) = 32:1
+composition((4,8):(8,1), 8:4) = 8:1; composition((4,8):(8,1), (8,4):(4,1)) = (8,4):(1,8)
 """
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 from layoutalg.algebra.inverse import left_inverse, right_inverse
@@ -16,6 +17,7 @@ from layoutalg.explanations.step import Board, NotExplainedError, listed, need_n
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import size
 from layoutalg.tuples.int_tuple import flatten_tuple
 
 #: Extent, stride and the distance of two neighboring indices of a mode.
@@ -44,7 +46,7 @@ def explain_right_inverse(board: Board, layout: Any) -> Any:
             f"stride needed is {d} * {s} = {offset}.",
             "composition",
             (layout, inverse),
-            Layout(offset, 1),
+            Layout(inverse.shape),
         )
     result = from_flat(*merge(tuple(extents), tuple(strides)))
     return board.write(f"No mode has stride {offset}, so the inverse ends here.", "right_inverse", (layout,), result)
@@ -54,7 +56,10 @@ def explain_left_inverse(board: Board, layout: Any) -> Any:
     """Explain :func:`layoutalg.left_inverse`."""
     if isinstance(layout, ComposedLayout):
         return _swizzled(board, "left_inverse", layout)
-    modes = sorted(_modes(board, layout), key=lambda mode: (mode[1], mode[0], mode[2]))
+    all_modes = _modes(board, layout)
+    modes = sorted([mode for mode in all_modes if mode[1] != 0], key=lambda mode: (mode[1], mode[2]))
+    if any(s > 1 and d == 0 for s, d, _ in all_modes):
+        board.write("A mode of stride 0 does not move the offset: R returns coordinate 0 in it.")
     if modes and modes[0][1] < 0:
         board.fail("A negative stride has no inverse of this form.", f"{modes[0][1]} >= 0")
     if len(modes) > 1:
@@ -62,19 +67,14 @@ def explain_left_inverse(board: Board, layout: Any) -> Any:
     extents: list[int] = []
     strides: list[int] = []
     stride, count, index = 1, 1, 0
+    overlap = False
     for s, d, weight in modes:
-        if d == 0:
-            board.fail("A mode of stride 0 maps different indices to one offset.", "0 != 0")
         if d % stride:
             board.fail(
                 f"Stride {d} is not a multiple of {stride}, the stride below it.",
                 f"{d} mod {stride} = {d % stride} = 0",
             )
-        if d < stride * count:
-            board.fail(
-                f"Stride {d} is inside the period {stride} * {count} = {stride * count} of the mode below it.",
-                f"{d} >= {stride * count}",
-            )
+        overlap = overlap or d < stride * count
         if d // stride > 1:
             extents.append(d // stride)
             strides.append(index)
@@ -83,16 +83,33 @@ def explain_left_inverse(board: Board, layout: Any) -> Any:
             sentence = sentence if index else f"A has no offset between 0 and {d}"
             board.write(f"{sentence}: add {d // stride}:{index}.")
         stride, count, index = d, s, weight
+    if overlap:
+        _explain_digits(board, layout, modes)
     extents.append(count)
     strides.append(index)
     result = from_flat(*merge(tuple(extents), tuple(strides)))
-    return board.write(
-        f"The largest stride, {stride}, has {count} coordinates, whose elements are {index} apart in the index: add "
-        f"{count}:{index}.",
-        "left_inverse",
-        (layout,),
-        result,
-    )
+    sentence = f"The largest stride, {stride}, has {count} coordinates, whose elements are {index} apart in the index: "
+    sentence = sentence + f"add {count}:{index}." if modes else "A has offset 0 only, and R returns index 0 for it."
+    return board.write(sentence, "left_inverse", (layout,), result)
+
+
+def _explain_digits(board: Board, layout: Layout, modes: list[_Mode]) -> None:
+    """Explain whether the digits of each offset are coordinates of overlapping modes, which are sorted by stride.
+
+    The last mode of the layout has no bound, because the layout extends beyond it; see :func:`layoutalg.left_inverse`.
+    """
+    board.write("The modes overlap, so an offset is split into digits, with the largest stride first.")
+    last_extent, last_stride = flatten_tuple(layout.shape)[-1], flatten_tuple(layout.stride)[-1]
+    reach = 0
+    for (s, d, index), above in zip_longest(modes, [stride for _, stride, _ in modes[1:]]):
+        reach += (s - 1) * d
+        digit = reach // d if above is None else min(reach // d, above // d - 1)
+        extends = index * s == size(layout) and (last_extent != 1 or last_stride == s * d)
+        if not extends:
+            sentence = f"The largest digit of stride {d} is {digit}, and the mode {s}:{d} has {s} coordinates."
+            if digit >= s:
+                board.fail(sentence, f"{digit} < {s}")
+            board.write(sentence, condition=f"{digit} < {s}")
 
 
 def explain_nullspace(board: Board, layout: Any) -> Any:

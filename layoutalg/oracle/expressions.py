@@ -217,6 +217,8 @@ ROWS = {
     "complement": (21, 22, 23, 75),
     "composition": (1, 2, 3, 4, 5),
     "left_inverse": (78,),
+    "local_partition": (81,),
+    "local_tile": (82,),
     "logical_divide": (34, 35),
     "logical_product": (71, 73, 77),
     "make_ordered_layout": (56,),

@@ -22,10 +22,10 @@ FOLDER = ROOT / "tests" / "judge"
 JUDGE = "notation judge exact texts house postconditions".split()
 #: What draws cases, asks the package or the oracle, and compares.
 AROUND = """
-    acts assembler bounds browsers cases collisions compiled corpus deck demonstrations derived documented drawn each
-    drawn_operands dsl emitted errata_evidence event_programs f2 folding gemm_plans kernel_changes kernel_kinds kernels
-    lesson_pages oracle_cases ours page_links paper_pages places printed programs ptx_interpreter ptx_programs
-    read_arrays records refusals ring_kernels rooms seeds spoilt strategies tmem_maps toy_gpu working
+    acts assembler bounds browsers cases collisions compiled coq corpus deck demonstrations derived documented drawn
+    drawn_operands dsl each emitted errata_evidence event_programs f2 folding gemm_plans kernel_changes kernel_kinds
+    kernels lesson_pages oracle_cases ours page_links paper_pages places printed programs ptx_interpreter ptx_programs
+    read_arrays records refusals ring_kernels rooms seeds small_kernels spoilt strategies tmem_maps toy_gpu working
 """.split()
 
 

@@ -136,7 +136,7 @@ def test_these_are_all_that_write() -> None:
         for where, option in options(next(one for one in commands if one.name == name), name):
             free = not option.is_flag and not isinstance(option.type, click.Choice)
             language = option.opts[0] == "--emit"  # of a text that is printed
-            if free and not language and re.search("[Ww]rite", option.help or ""):
+            if free and not language and re.search(r"\b[Ww]rites?\b", option.help or ""):
                 found.add((where, option.opts[0]))
     tried = {
         (where, option)

@@ -63,7 +63,7 @@ def answer(body: object) -> dict[str, Any]:
     >>> reply["told"]["word"], reply["question"]
     ('0x4000404000010000', {'tile': '128x64'})
     >>> print(answer({"swizzle": "128B_BASE32B"})["error"]["message"].partition(",")[0])
-    legality: swizzle must be none
+    legality: swizzle is 128B_BASE32B
     """
     try:
         q = question(body)

@@ -216,7 +216,7 @@ def test_a_baseline_that_is_none_is_refused_without_its_text(tmp_path: Path) -> 
         ("plan", {"instruction_and_dtype": [None]}, "is None, which is not string"),
         ("plan", {"instruction_and_dtype": ["m64n64k16", "bf16"], "stages": 10**5000}, "has 16610 bits, more than 128"),
         ("plan", {"instruction_and_dtype": ["m64n64k16", "bf16"], "stages": 1.5}, "is 1.5, which is not integer"),
-        ("eval", {"x" * 200_000: 1}, "supported: expression, check, json, text"),
+        ("eval", {"x" * 200_000: 1}, "supported: expression, explain, check, json, text"),
         ("x" * 200_000, {}, "supported: derive"),
     ],
 )

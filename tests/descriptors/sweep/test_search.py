@@ -193,7 +193,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
     [
         ({"tile": (128, 64, 2)}, "search: tile is 128x64x2, which is not MNxK of one stage"),
         ({"tile": (0, 64)}, "search: tile extent 0 is 0, but the minimum is 1"),
-        ({"tile": "128x64"}, "search: tile is '128x64', which is not (MN, K)"),
+        ({"tile": "128x64"}, "search: tile is '128x64', which is not MNxK of one stage"),
         ({"dtype": "bf17"}, "operand: dtype is "),
         (
             {"mma": None, "tile": (100, 64)},

@@ -106,7 +106,7 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
         ({"m": 64, "n": 8, "k": 64, "a_dtype": "e2m1"}, "M is 64, but must be 128"),
         (
             {"m": 128, "n": 8, "k": 64, "a_dtype": "e2m1", "a_swizzle": "128B"},
-            "which is not a multiple of the 256 of an atom",
+            "tile K is 64, which is not a multiple of 256, the K of an atom",
         ),
         (
             {"m": 128, "n": 8, "k": 32, "a_dtype": "e4m3", "scale_dtype": "ue4m3"},

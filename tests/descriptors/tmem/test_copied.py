@@ -61,7 +61,7 @@ def test_four_rows_copied_from_the_next_four_are_disproved() -> None:
         (((4, 8), "bf16", "none", "4x256b"), "which is not a multiple of"),
         (((8, 16), "bf16", "none", "4x256b"), "tile MN is 8, but tcgen05.cp.4x256b copies 4 rows"),
         (((256, 64), "bf16", "128B", "128x256b"), "tile MN is 256, but tcgen05.cp.128x256b copies 128 rows"),
-        (((128, 64), "bf16", "128B", "64x128b"), "multicast must be"),
+        (((128, 64), "bf16", "128B", "64x128b"), "multicast is absent, but must be"),
         (((128, 8), "bf16", "128B", "128x256b"), "which is not a multiple of"),
         (((128, 2048), "bf16", "none", "128x256b"), "bytes of shared memory|needs|must"),
     ],

@@ -47,8 +47,11 @@ def test_an_element_becomes_the_byte_of_its_number(plain: Any, name: str) -> Non
         (lambda: widened_copy("128x256b"), "'128x256b' is not the name of a widening copy, such as 128x256b.b8x16.b4x"),
         (lambda: widened_copy(None), "None is not the name of a widening copy"),  # type: ignore[arg-type]
         (lambda: widened_copy("128x256b.b8x16"), "supported: b8x16.b4x16_p64, b8x16.b6x16_p32"),
-        (lambda: widened_copy("64x128b.b8x16.b4x16_p64"), "multicast must be"),
-        (lambda: tmem_copied((128, 32), "e4m3", "none", "128x256b.b8x16.b4x16_p64"), "multicast must be absent"),
+        (lambda: widened_copy("64x128b.b8x16.b4x16_p64"), "multicast is absent, but must be warpx2::02_13"),
+        (
+            lambda: tmem_copied((128, 32), "e4m3", "none", "128x256b.b8x16.b4x16_p64"),
+            "multicast is b8x16.b4x16_p64, but must be absent",
+        ),
     ],
 )
 def test_what_is_no_widening_copy_is_refused(call: Any, message: str) -> None:

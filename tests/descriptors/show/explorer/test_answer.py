@@ -55,7 +55,7 @@ def test_the_answer_is_what_the_engine_says() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"swizzle": "128B_BASE32B"}, "legality: swizzle must be none, 32B, 64B, 128B"),
+        ({"swizzle": "128B_BASE32B"}, "legality: swizzle is 128B_BASE32B, but must be none, 32B, 64B or 128B"),
         ({"tile": "100x64"}, "tile MN is 100, which is not a multiple of"),
         ({"tile": "99999999x99999999"}, "a CTA has 232448 bytes"),
         ({"dtype": "bf17"}, "did you mean bf16?"),

@@ -254,7 +254,8 @@ def test_digits_that_may_be_decimal_are_refused_as_decode_refuses_them(
     digits: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["decode", digits]) == 2
-    reason = refusal(capsys.readouterr().err).partition("must say")[2].partition("; see")[0].strip()
+    reason = refusal(capsys.readouterr().err).partition("invalid value for 'WORD': ")[2].partition("; see")[0]
+    assert reason.startswith(f"{digits} ")
     with pytest.raises(DescriptorError) as error:
         pasted(digits)
-    assert str(error.value) == f"explore: a word must say {reason}"
+    assert str(error.value) == f"explore: word {reason}"
