@@ -146,7 +146,8 @@ def test_every_operation_has_an_expression_on_which_the_two_agree() -> None:
         *(value_text(evaluate(source)) for source in sources), *APART.values(),
     ]  # fmt: skip
     text = "\n".join([*sources, *APART])
-    names = [name for names in OPERATIONS.values() for name in names if f"{name}(" not in text]
+    groups = [names for group, names in OPERATIONS.items() if group != "Copies and MMAs"]  # compared with recorded data
+    names = [name for names in groups for name in names if f"{name}(" not in text]
     assert names == ["elem_less"]  # of which the DSL knows no result while it traces
 
 

@@ -152,7 +152,7 @@ def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_pa
         settled(site, lambda name=name: site.click(f"#tab-{name}"))  # type: ignore[misc]
         assert site.locator("#svg svg").count() == 1, name
     site.select_option("#controls [name=swizzle]", "128B_BASE32B")
-    site.locator("#problem", has_text="legality: swizzle must be none").wait_for()
+    site.locator("#problem", has_text="legality: swizzle is 128B_BASE32B, but must be none").wait_for()
     with site.expect_download() as waiting:
         put(site, "swizzle", "32B")
         site.click("#savepage")
