@@ -109,7 +109,7 @@ def test_a_program_that_fails_has_no_row_and_the_others_are_written(
 
 def test_what_the_readme_says_of_cublas_is_what_the_records_hold(bench: ModuleType) -> None:
     page = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    (sentence,) = re.findall(r"We measured the programs that.*?\(`scripts/bench_gemm", page)
+    (table,) = re.findall(r"We measured the programs that.*?`scripts/bench_gemm", page)
     wanted = []
     for gpu, name, dtype, c in (
         ("h200", "bench_gemm_drawn", "bf16", "f32"),
@@ -123,8 +123,8 @@ def test_what_the_readme_says_of_cublas_is_what_the_records_hold(bench: ModuleTy
         assert len(rows) == (20 if name.endswith("drawn") else 17)
         shares = sorted(map(bench.ratio, rows))
         wanted.append((f"{geometric_mean(shares):.0%}", f"{shares[0]:.0%}", f"{shares[-1]:.0%}"))
-    found = re.findall(r"(\d+) %[^()]*\((\d+) to (\d+) %\)", sentence)
-    assert [tuple(f"{number}%" for number in one) for one in found] == wanted
+    figures = re.findall(r"(\d+) % \((\d+) to (\d+) %\)", table)
+    assert [tuple(f"{number}%" for number in row) for row in figures] == wanted
 
 
 def test_no_recorded_product_of_the_drawn_ones_was_in_the_fit() -> None:
