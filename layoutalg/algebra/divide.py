@@ -63,7 +63,8 @@ def logical_divide(target: LayoutKind, tiler: Tiler, *, round_up: bool = False) 
     Raises:
         NotDivisibleError: if the tiler does not divide the layout and ``round_up`` is false, or if the result is not a
             layout.
-        NotInjectiveError: if the tiler maps two coordinates to one offset.
+        NotInjectiveError: if the tiler maps two coordinates to one offset, other than by a stride of 0, which repeats
+            elements of the layout.
         LayoutError: if a tiler has more modes than the layout, or has another type.
 
     >>> print(logical_divide(Layout((8, 8), (8, 1)), (4, 2)))

@@ -143,7 +143,7 @@ def zipped_product(block: LayoutKind, tiler: Tiler) -> LayoutKind:
     """Return a layout and its copies as ``((block), (copies))``; with a tuple of tilers, first the blocks of all modes.
 
     Raises:
-        LayoutError: as :func:`logical_product`; or if a tuple of tilers has ``None``.
+        LayoutError: as :func:`logical_product`; or if a tuple of tilers has ``None`` for a mode that is not a pair.
 
     >>> print(zipped_product(Layout((2, 5), (5, 1)), (3, 4)))
     ((2,5),(3,4)):((5,1),(1,5))

@@ -371,9 +371,17 @@ def _rounded_note(name: str, value: Any, target: Any, tiler: Any) -> list[str]:
     fact = f"{name} covers {covered} elements, but the {kind} has {present}"
     if name == "tile_to_shape":
         return [f"{fact}; a coordinate c is inside if elem_less(c, {text(shape)})"]
-    identity = functions["make_identity_layout"](shape)
-    places = f"{name}({identity}, {_operand_text(tiler)}, round_up=True)"
-    return [f"{fact}; {places} gives the coordinate c of each element, which is inside if elem_less(c, {text(shape)})"]
+    # The modes of the layout may join where those of its identity do not; then coordinates of whole modes are given.
+    for extents in (shape, functions["product_each"](shape), present):
+        identity = functions["make_identity_layout"](extents)
+        try:
+            functions[name](identity, tiler, round_up=True)
+        except LayoutError:
+            continue
+        places = f"{name}({identity}, {_operand_text(tiler)}, round_up=True)"
+        inside = f"elem_less(c, {text(extents)})"
+        return [f"{fact}; {places} gives the coordinate c of each element, which is inside if {inside}"]
+    return [fact]
 
 
 def _operand_text(tiler: Any) -> str:
