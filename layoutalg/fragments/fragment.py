@@ -33,7 +33,7 @@ from layoutalg.algebra.composition import composition
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.rearrange import prepend
 from layoutalg.drawing.shown import Shown
-from layoutalg.errors import LayoutError
+from layoutalg.errors import CoordinateError, LayoutError
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import need_plain, size
@@ -159,6 +159,19 @@ def _mode(parts: Iterable[tuple[int, int]]) -> Layout:
     if not moving:
         return Layout(1, 0)
     return Layout(*moving[0]) if len(moving) == 1 else Layout(tuple(s for s, _ in moving), tuple(d for _, d in moving))
+
+
+def thread_number(thread: object, threads: int, what: str) -> int:
+    """Return the number of a thread, after checking that there is such a thread.
+
+    Raises:
+        LayoutError: if it is not an integer.
+        CoordinateError: if it is not in [0,threads).
+    """
+    number = as_int(thread, f"{what}: thread")
+    if not 0 <= number < threads:
+        raise CoordinateError(f"{what}: thread {number} is not in [0,{threads})")
+    return number
 
 
 def need_thread_values(value: object, operation: str) -> Layout:

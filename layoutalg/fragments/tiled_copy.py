@@ -41,9 +41,9 @@ from layoutalg.algebra.recast import upcast
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.analysis.banks import Access, access, accesses
 from layoutalg.drawing.shown import Shown
-from layoutalg.errors import CoordinateError, LayoutError
+from layoutalg.errors import LayoutError
 from layoutalg.fragments.copy_atoms import CopyAtom, copy_atom
-from layoutalg.fragments.fragment import Fragment, need_thread_values, owners
+from layoutalg.fragments.fragment import Fragment, need_thread_values, owners, thread_number
 from layoutalg.fragments.tiled_mma import TiledMma, extent_of, is_tiler
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.cosize import cosize
@@ -363,10 +363,7 @@ class ThrCopy:
     def __init__(self, copy: TiledCopy, thread: int) -> None:
         if not isinstance(copy, TiledCopy):
             raise LayoutError(f"ThrCopy: {safe_text(copy)} is not a tiled copy")
-        number = as_int(thread, "ThrCopy: thread")
-        if not 0 <= number < copy.size:
-            raise CoordinateError(f"ThrCopy: thread {number} is not in [0,{copy.size})")
-        fix(self, copy=copy, thread=number)
+        fix(self, copy=copy, thread=thread_number(thread, copy.size, "ThrCopy"))
 
     def partition_S(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
         """Return what the thread reads; see :meth:`TiledCopy.partition_S`."""

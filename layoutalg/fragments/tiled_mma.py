@@ -35,9 +35,9 @@ from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.products import tiled_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.drawing.shown import Shown
-from layoutalg.errors import CoordinateError, LayoutError
+from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import TCGEN05_TYPES, mma, need_type, numbers
-from layoutalg.fragments.fragment import Fragment, need_thread_values, owners
+from layoutalg.fragments.fragment import Fragment, need_thread_values, owners, thread_number
 from layoutalg.fragments.fragment_names import fragment, mma_words
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
@@ -506,10 +506,7 @@ class ThrMma:
     def __init__(self, mma: TiledMma, thread: int) -> None:
         if not isinstance(mma, TiledMma):
             raise LayoutError(f"ThrMma: {safe_text(mma)} is not a tiled MMA")
-        number = as_int(thread, "ThrMma: thread")
-        if not 0 <= number < mma.size:
-            raise CoordinateError(f"ThrMma: thread {number} is not in [0,{mma.size})")
-        fix(self, mma=mma, thread=number)
+        fix(self, mma=mma, thread=thread_number(thread, mma.size, "ThrMma"))
 
     def partition_A(self, layout: AnyLayout) -> tuple[AnyLayout, int]:
         """Return what the thread holds of A; see :meth:`TiledMma.partition_A`."""

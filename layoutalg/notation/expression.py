@@ -293,10 +293,9 @@ class ExpressionParser(Parser):
         Raises:
             LayoutError: if an operand is a copy or an MMA and the operation takes layouts only.
         """
-        for operand in (*positional, *keywords.values()):
-            if name not in OPERATIONS["Copies and MMAs"] and isinstance(
-                operand, (TiledCopy, TiledMma, CopyAtom, MmaAtom)
-            ):
+        needs_layouts = name not in OPERATIONS["Copies and MMAs"]
+        for operand in (*positional, *keywords.values()) if needs_layouts else ():
+            if isinstance(operand, (TiledCopy, TiledMma, CopyAtom, MmaAtom)):
                 raise LayoutError(
                     f"{name}: {safe_text(operand)} is not a layout; supported operations are those of copies and MMAs, "
                     "such as partition_S and partition_C; `layoutalg ops` lists them"

@@ -254,7 +254,7 @@ def check_patterns(machine: Machine, step: Step, words: Mapping[str, tuple[int, 
     wrong: dict[str, str] = {}
     copies: list[Access] = []
     for matrix, (word, runs) in words.items():
-        fact = pattern_contradiction(word, arch) if word >> 49 & 7 else ""
+        fact = pattern_contradiction(word, arch)
         if fact and (fillers := _tensor_copies(machine, runs or ())):
             wrong[f"{word_text(word)} of {matrix}"] = fact
             copies += fillers

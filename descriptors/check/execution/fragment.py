@@ -124,9 +124,9 @@ class CommitGroups:
 
     def of_lanes(self, lanes: int) -> CommitGroups:
         """Return the groups without those of other lanes."""
-        kept = CommitGroups()
-        kept._rows = {key: list(row) for key, row in self._rows.items() if key[1] & lanes}
-        return kept
+        groups = CommitGroups()
+        groups._rows = {key: list(row) for key, row in self._rows.items() if key[1] & lanes}
+        return groups
 
     def merged_with(self, other: CommitGroups) -> CommitGroups:
         """Return the groups of threads that now follow the same path, aligned at the newest group."""
@@ -241,11 +241,16 @@ class Fragment:
 
     @property
     def access_sets(self) -> tuple[int, ...]:
-        """The accesses that the fragment knows, issued or has to wait for, as bits."""
+        """The sets of accesses of the history that are not separated by lanes, as bits."""
         return (
             self.known, self.published, self.issued_known, self.issued_published, self.loads, self.stores,
             self.fenced, self.fenced_published, self.unacquired, self.unacquired_published,
         )  # fmt: skip
+
+    @property
+    def access_sets_by_lanes(self) -> tuple[Accesses, ...]:
+        """The sets of accesses of the history that are separated by lanes."""
+        return self.apart, self.loose, self.copies, self.issued
 
     @property
     def lane_count(self) -> int:

@@ -110,11 +110,7 @@ class _States:
         for fragment in self.live:
             yield from fragment.access_sets
             yield from fragment.loaded.values()
-            yield from (
-                bits
-                for accesses in (fragment.apart, fragment.loose, fragment.copies, fragment.issued)
-                for bits in accesses.values()
-            )
+            yield from (bits for accesses in fragment.access_sets_by_lanes for bits in accesses.values())
             yield from (bits for _, row in fragment.groups.rows() for bits in row)
         for barrier in machine.barriers:
             yield from (barrier.next_known, barrier.next_published, barrier.known, barrier.published)
@@ -174,10 +170,7 @@ class _States:
             (step, address, barrier.phase - phase if barrier else 0),
             tuple(map(self._number, fragment.access_sets)),
             tuple((load, self._number(bits)) for load, bits in sorted(fragment.loaded.items())),
-            tuple(
-                tuple(self._shared(accesses))
-                for accesses in (fragment.apart, fragment.loose, fragment.copies, fragment.issued)
-            ),
+            tuple(tuple(self._shared(accesses)) for accesses in fragment.access_sets_by_lanes),
             (groups, self.name(fragment.epoch), fragment.sequence - self.base[fragment.cta, fragment.warp // 4]),
             fragment.cluster_phase - (meeting.phase if meeting else 0),
             fragment.cluster_phase > fragment.cluster_waits,

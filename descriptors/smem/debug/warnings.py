@@ -207,14 +207,16 @@ def bit_warnings(word: int, arch: Arch) -> tuple[Remark, ...]:
 
 
 def pattern_contradiction(word: int, arch: Arch) -> str:
-    """Return why the base offset of a word contradicts its start address; "" if it does not.
+    """Return why the base offset of a word contradicts its start address; "" if it does not, or if it is 0.
 
     >>> pattern_contradiction(0x4002004000010000, "sm90")
     'with 1 the pattern starts 128 bytes after a multiple of 1024; the start address is 0 after one'
     >>> pattern_contradiction(0x4002004000010008, "sm90")
     ''
     """
-    return next((remark.text for remark in _pattern(reading_of(word, arch)) if remark.field == "base_offset"), "")
+    reading = reading_of(word, arch)
+    remarks = _pattern(reading) if reading.values["base_offset"] else ()
+    return next((remark.text for remark in remarks if remark.field == "base_offset"), "")
 
 
 def read_warnings(
