@@ -361,7 +361,7 @@ class ProofError(DescriptorError):
 
 
 def nearest(name: object, choices: Iterable[str]) -> str:
-    """Return the choice that a name is most similar to, or ``""`` if none is similar."""
+    """Return the choice that a name is most similar to, or ``""`` if it is similar to no choice."""
     from difflib import get_close_matches  # only where something is refused
 
     if not isinstance(name, str) or len(name) > 40:

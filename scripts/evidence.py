@@ -87,8 +87,8 @@ def main() -> None:
     text = sum(all(one.startswith(("agrees", "not ")) for one in row["peers"].values()) for row in rows)
     wrong = sum(any("wrong: " in one for one in row["peers"].values()) for row in rows)
     print(
-        f"docs/divergences.md: implementations of the algebra differ in {len(rows)} rows of inputs: in {text} only in "
-        f"the text; in {wrong}, an implementation contradicts its own documentation"
+        f"docs/divergences.md: {len(rows)} rows of inputs on which implementations of the algebra differ: {text} only "
+        f"in the text; in {wrong}, an implementation contradicts its own documentation"
     )
     print(f"tests/vectors/cute_ir.json: {cute_ir_counts()}")
     print(f"tests/vectors/conformance.json: {len(cases):,} cases, {refused} of them refused, with the reason")

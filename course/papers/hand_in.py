@@ -156,7 +156,7 @@ class _Entry:
         paper: its paper; "" if only the number is written.
         section: the paper of the lines around it; "" if it is not known.
         item: its number.
-        text: what is written after the item.
+        text: the text after the item.
         line: the line of the item.
     """
 

@@ -110,7 +110,7 @@ class Submission:
     Args:
         name: the student as the class list writes it; without a list, as the file does, or the name of the file.
         marks: the marks of every item of every paper that the file has an answer to.
-        remarks: lines that are not answers, and what else a teacher should see.
+        remarks: lines that are not answers, and other remarks for the teacher.
     """
 
     name: str

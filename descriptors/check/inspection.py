@@ -189,7 +189,7 @@ def _check_module(
 
 
 def _decides(finding: Finding, line: int, what: str) -> bool:
-    """Return whether a finding of the same line reports that what is undecided otherwise is wrong."""
+    """Return whether a finding of the same line reports an error in an item that is otherwise undecided."""
     subject, _, matrix = what.rpartition(" of ")
     rule = {"advance": "word-advance", "base offset": "word-smem"}.get(subject)
     about = finding.line == line and finding.rule.name == rule

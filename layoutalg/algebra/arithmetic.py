@@ -109,7 +109,7 @@ def shape_div(a: Shape, b: Shape) -> Shape:
     """Divide a shape by another one, mode by mode.
 
     An integer divides a tuple from left to right: each mode is divided by what the modes before it left over. A tuple
-    divides an integer as its product does. Of two integers, one must divide the other; a quotient below 1 is 1.
+    divides an integer as its product does. If both are integers, one must divide the other; a quotient below 1 is 1.
 
     Raises:
         NotDivisibleError: if no integer divides the other one.

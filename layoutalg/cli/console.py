@@ -418,7 +418,7 @@ def usage_message(error: click.ClickException, place: str) -> Message:
 
 
 def _example(error: click.MissingParameter, place: str, name: str) -> str:
-    """Return the first example in a command's help that has the missing option, or any argument; "" if none has."""
+    """Return the first example in a command's help that has the missing option, or any argument; "" by default."""
     lines = [line.strip() for line in (error.ctx.command.help or "").splitlines()] if error.ctx else []
     examples = [line for line in lines if line.startswith(f"{place} ") and not line.endswith("\\")]
     if name.startswith("-"):

@@ -97,7 +97,7 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
             together in one thread.
 
     Raises:
-        LayoutError: if ``what`` is none of these, or the instruction does not move such elements.
+        LayoutError: if ``what`` is not one of these, or the instruction does not move such elements.
 
     >>> print(copy_atom("cp.async.128", 32).source, copy_atom("ldmatrix.x4.trans", 8).destination)
     (1,4):(0,1) ((4,8),(2,2,4)):((32,2),(1,16,128))

@@ -46,7 +46,7 @@ from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
 from layoutalg.tuples.int_tuple import safe_text
 
-#: What registers are described by: the name of a fragment, a fragment, a tiled copy, a tiled MMA, or a TV layout.
+#: The descriptions of registers: the name of a fragment, a fragment, a tiled copy, a tiled MMA, or a TV layout.
 Registers: TypeAlias = str | Fragment | TiledCopy | TiledMma | Layout
 #: For each thread and value, the row and column of the element.
 Table: TypeAlias = list[list[tuple[int, int]]]
@@ -67,7 +67,7 @@ class Held:
     """Registers of a group of threads, as a tile and its elements.
 
     Args:
-        name: how messages and texts call them.
+        name: their name in messages and texts.
         rows: rows of the tile.
         columns: columns of the tile.
         table: for each thread and value, row and column of the element.
@@ -90,8 +90,8 @@ class Feed:
     """The answer of :func:`feeds`.
 
     Args:
-        first: the registers that are there.
-        second: the registers that are needed.
+        first: the available registers.
+        second: the required registers.
         answer: one of the constants of this module: ``same``, ``same after relabelling k``, ...
         register_order: for each value of the second, the value of the first that it is, if this is one order for all
             threads; else ().
@@ -101,7 +101,7 @@ class Feed:
         columns: columns of the stretch.
         repeats: how often the stretch is repeated along the columns of the first.
         threads: number of threads.
-        reach: how far the missing elements move without relabelling: "" if none is missing, ``quads``, ``warps`` or
+        reach: how far the missing elements move without relabelling: "" if all are there, ``quads``, ``warps`` or
             ``CTA``.
         stay: for each thread, the number of values that it already has without relabelling.
         sources: for each thread, pairs of another thread and the number of values that come from it.

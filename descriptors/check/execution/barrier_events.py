@@ -316,10 +316,10 @@ def _cluster(machine: Machine, fragment: Fragment, step: Step) -> bool | None:
         machine.report("barrier-cluster", step, second_arrival if arrives else early_wait)
     if arrives:
         fragment.cluster_phase = rendezvous.phase + 1
-        known, published = machine.release_set(fragment)
+        accesses, published = machine.release_set(fragment)
         if "relaxed" in step.instruction.qualifiers:
-            known &= ~machine.unfenced_inits
-        rendezvous.arrive(fragment, known, published)
+            accesses &= ~machine.unfenced_inits
+        rendezvous.arrive(fragment, accesses, published)
         machine.gather(rendezvous)
         return None
     fragment.cluster_waits = fragment.cluster_phase

@@ -112,7 +112,7 @@ class CommitGroups:
         completed = self.closed(kind, pending, lanes)
         for row in self._rows_of(kind, lanes):
             del row[: max(0, len(row) - 1 - pending)]
-        return _union(completed)
+        return union(completed)
 
     def rows(self) -> tuple[tuple[tuple[str, int], tuple[int, ...]], ...]:
         """Return all groups with their kinds and lanes, sorted."""
@@ -120,7 +120,7 @@ class CommitGroups:
 
     def all(self, kind: str) -> int:
         """Return the accesses of all groups."""
-        return _union([group for row in self._rows_of(kind, ALL_LANES) for group in row])
+        return union([group for row in self._rows_of(kind, ALL_LANES) for group in row])
 
     def of_lanes(self, lanes: int) -> CommitGroups:
         """Return the groups without those of other lanes."""
@@ -139,7 +139,8 @@ class CommitGroups:
         return merged
 
 
-def _union(sets: Collection[int]) -> int:
+def union(sets: Collection[int]) -> int:
+    """Return the accesses of several sets."""
     bits = 0
     for bits_of_set in sets:
         bits |= bits_of_set

@@ -33,7 +33,6 @@ Invariant: an operation is signaled to an mbarrier by a commit of its thread, an
 from __future__ import annotations
 
 import re
-from functools import reduce
 
 from descriptors.check.execution.accesses import (
     Operation,
@@ -54,7 +53,7 @@ from descriptors.check.execution.footprints import (
     operand_runs,
     source_of_copy,
 )
-from descriptors.check.execution.fragment import Fragment
+from descriptors.check.execution.fragment import Fragment, union
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import origin_text
 from descriptors.check.execution.launch import multicast
@@ -111,14 +110,13 @@ def _commit(machine: Machine, fragment: Fragment, step: Step) -> None:
         mask = machine.require_scalar(fragment, operands[1], step, "the CTAs of a commit")
         check_mask(machine, step, mask)
     # A commit that only signals that A was read does not signal that an operation is complete.
-    own = [bits for lanes, bits in fragment.issued.items() if lanes & fragment.mask]
-    done = reduce(int.__or__, own, 0)
+    completed = union([bits for lanes, bits in fragment.issued.items() if lanes & fragment.mask])
     if READS_OF_A in step.instruction.qualifiers:
-        done &= fragment.reads_of_a
+        completed &= fragment.reads_of_a
     for target in multicast(address, mask, machine.ctas):
         # Commits of a thread arrive in order: a thread that saw the last commit saw all earlier ones.
         fragment.issued_known |= arrive_at(
-            machine, fragment, step, target, done | fragment.issued_known, fragment.issued_published
+            machine, fragment, step, target, completed | fragment.issued_known, fragment.issued_published
         )
     _check_elected(machine, fragment, step)
 

@@ -347,7 +347,7 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
 
 
 def _may_be_single_column(word: Reading) -> bool:
-    """Whether a word is that of a ``tcgen05.cp`` of rows of 16 bytes, in which CuTe sets LBO to 16."""
+    """Return whether a word is that of a ``tcgen05.cp`` of rows of 16 bytes, in which CuTe sets LBO to 16."""
     unswizzled = has_tcgen05(word.arch) and word.mode is SwizzleMode.NONE and word.major is not Major.MN
     return unswizzled and word.values[LEADING] == 16 and word.values[STRIDE] >= word.group_bytes
 

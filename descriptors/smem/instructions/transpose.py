@@ -54,7 +54,7 @@ def transpose_bit(arch: Arch | None, matrix: Matrix | None = None, *, brief: boo
 
 
 def transpose_note(arch: Arch | None, matrix: Matrix | None = None) -> str:
-    """Return a sentence that says how to mark an operand as MN-major.
+    """Return a sentence that explains how to mark an operand as MN-major.
 
     Args:
         arch, matrix: as in ``transpose_bit``.
